@@ -12,6 +12,7 @@ from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
+    from dispatch_cli.bases.overlay import OverlaidBase
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
@@ -214,19 +215,28 @@ def _run(declarations: Declarations) -> State:
             return run(declarations)
         except InputError as error:
             raise InputError(tuple(_with_state_hint(one, declarations) for one in error.problems)) from None
-    from dispatch_cli import bases
-
-    if len(declarations.bases) > 1:
-        message = f"only one embedded state can be loaded, not {' and '.join(declarations.bases)}"
-        place = next((found for name in declarations.bases[1:] if (found := _extended(declarations, name))), None)
-        raise InputError((Problem("several-states", message, place),))
-    base = bases.load(declarations.bases[0])
+    base = _embedded(declarations.bases, declarations)
     if conflict := _other_universe(declarations.universe, base):
-        raise InputError((Problem("universe-conflict", conflict, _extended(declarations, declarations.bases[0])),))
+        raise InputError((Problem("universe-conflict", conflict, _extended(declarations, base.name)),))
     return run(declarations, base)
 
 
-def _other_universe(universe: Universe, base: Base) -> str | None:
+def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | OverlaidBase:
+    """The embedded state of these names, with its overlays. Errors: InputError where they do not go together."""
+    from dispatch_cli import bases
+
+    if len(names) == 1 and names[0] in bases.names():
+        return bases.load(names[0])
+    from dispatch_cli.bases import overlay
+
+    conflict = overlay.conflict(names)
+    if conflict is not None:
+        place = next((found for name in (conflict.name, *names[1:]) if (found := _extended(declarations, name))), None)
+        raise InputError((Problem("several-states", conflict.message, place, hint=conflict.hint),))
+    return overlay.combined(names)
+
+
+def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None:
     """What is wrong where declarations are not written for the layout of the state that they continue."""
     if universe is base.universe:
         return None
@@ -297,15 +307,16 @@ def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Appli
 
 def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:
     """Refuse declarations that can not continue the dispatcher's state."""
-    from dispatch_cli import bases, universes
+    from dispatch_cli import universes
 
     problems = []
     theirs, ours = declarations.universe, dispatcher.universe
     if theirs is not ours and (theirs.name != ours.name or universes.differences(theirs, ours)):
         message = f"the declarations have the universe {theirs.name}, but the dispatcher has {ours.name}"
         problems.append(Problem("universe-conflict", message))
+    there = () if dispatcher.base is None else dispatcher.base.parts
     for name in declarations.bases:
-        if bases.load(name) is not dispatcher.base:
+        if name not in there:
             message = f"the declarations extend the state {name}, but the dispatcher does not"
             problems.append(Problem("state-conflict", message))
     if not declarations.core_fallbacks and dispatcher.has_core_fallbacks:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
+OVERLAY_SUFFIX = ".overlay"
 DEFAULT_ALIAS_ANALYSIS = "default"
 """How a record says that the kind was left at its default."""
 
@@ -58,6 +59,12 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(found, key=universes.version_of, reverse=True))
 
 
+def overlay_names() -> tuple[str, ...]:
+    """Names of the embedded overlays, newest PyTorch first; `dispatch_cli.bases.overlay` says what they are."""
+    found = [name.removesuffix(OVERLAY_SUFFIX) for name in os.listdir(_HERE) if name.endswith(OVERLAY_SUFFIX)]
+    return tuple(sorted(found, key=lambda name: (universes.version_of(name.rpartition("-")[0]), name), reverse=True))
+
+
 @cache
 def load(name: str) -> Base:
     """The embedded state of that name. Errors: KeyError when there is none."""
@@ -70,7 +77,11 @@ class Base:
     """An embedded state, read as far as it is asked for.
 
     Source of the data: a live PyTorch, by ``capture``.
+
+    incomplete: the keys at which it may lack kernels: none.
     """
+
+    incomplete: tuple[str, ...] = ()
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -98,6 +109,15 @@ class Base:
         """What the state is called, such as ``torch-2.15``."""
         name: str = self._head["name"]
         return name
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the embedded states and overlays that make it up: its own."""
+        return (self.name,)
+
+    def part_of(self, operator: str, key: str) -> str:
+        """The name of that one of them which has an operator's kernel at a key."""
+        return self.name
 
     @property
     def names(self) -> Sequence[str]:

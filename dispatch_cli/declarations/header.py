@@ -15,7 +15,7 @@ from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.universe_file import UniverseName, read_universe
 from dispatch_cli.model.declarations import Registrant
-from dispatch_cli.model.suggest import suggested_version
+from dispatch_cli.model.suggest import suggested_version, suggestion
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
 
@@ -123,7 +123,9 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
             continue
         if _is_path(text):
             found.append(Extension(_beside(problems, text), False, item))
-        elif text in bases.names():
+        elif text in bases.overlay_names() and any(one.target == text for one in found):
+            problems.add("several-states", f"the overlay {text} is named twice", item, "name it once")
+        elif text in bases.names() or text in bases.overlay_names():
             found.append(Extension(text, True, item))
         else:
             problems.add("unknown-state", f"there is no embedded state {quoted(text)}", item, base_hint(text))
@@ -132,6 +134,8 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
 
 def base_hint(name: str) -> str:
     """What to write in the place of an unknown state."""
+    if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
+        return overlay
     known = bases.names()
     listed = f"the embedded states are {', '.join(known)}" if known else "there are no embedded states"
     path = f"./{name if name.strip('.') and len(name) <= MAX_QUOTED else 'NAME'}.yaml"

@@ -131,7 +131,10 @@ class _Loader:
         self._history: list[_File] = []
         self._open: list[_File] = []
         for base in bases:
-            if base in states.names():
+            if base in self._bases and base in states.overlay_names():
+                message = f"the overlay {base} is named twice"
+                self._problems.append(Problem("several-states", message, hint="name it once"))
+            elif base in states.names() or base in states.overlay_names():
                 self._bases.setdefault(base, ())
             else:
                 message = f"there is no embedded state {quoted(base)}"
@@ -358,7 +361,7 @@ class _Loader:
             return first.inline
         if self._given is not None:
             return self._given
-        default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
+        default = self._universe_of_states() or universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:
             return load_universe(name, self._allow_outside) if self._wanted is not None else read_file(name)
@@ -370,6 +373,19 @@ class _Loader:
             else:
                 self._problems += error.problems
             return None
+
+
+    def _universe_of_states(self) -> str | None:
+        """The universe of the first embedded state; of the one below an overlay, where there are overlays alone."""
+        known = states.names()
+        for name in self._bases:
+            if name in known:
+                return states.load(name).universe.name
+        if not self._bases:
+            return None
+        from dispatch_cli.bases.overlay import load as load_overlay
+
+        return states.load(load_overlay(next(iter(self._bases))).over).universe.name
 
 
 def _read_core_fallbacks(context: FileContext, node: Node) -> None:

@@ -5,7 +5,7 @@ Source: ``OperatorEntry::computeDispatchTableEntryWithDebug``. Everything that a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -54,6 +54,9 @@ class Candidate(NamedTuple):
     key: where its kernel is registered; bit: that key's bit among registered keys, 0 where it cannot match.
     covers: whether *key* reaches this slot at all.
     unless: registered keys that displace it. ambiguous: registered keys that make it ambiguous.
+    open: those of all these keys at which the operator may have a kernel that is not known (`KeyLayout.incomplete`).
+    closed: the bit among registered keys that says that it has none. fallback_open: whether the slot may have a backend
+    fallback that is not known.
     """
 
     number: int
@@ -63,6 +66,9 @@ class Candidate(NamedTuple):
     covers: bool
     unless: int = 0
     ambiguous: int = 0
+    open: int = 0
+    closed: int = 0
+    fallback_open: bool = False
 
 
 class Outcome(Enum):
@@ -90,14 +96,17 @@ class RuleStep(NamedTuple):
 class Decision(NamedTuple):
     """What fills a slot: the rule, its number, and the key whose kernel it is.
 
-    source: None where no kernel of the operator is used: ambiguous, fallback, missing.
+    source: None where no kernel of the operator is used: ambiguous, fallback, missing, not known.
     blockers: bits of the registered keys that made it ambiguous, or that took the slot away from a math kernel.
+    otherwise: of a slot that is not known, the decision if there is no kernel but those that are known. Such a slot has
+    the number of the first rule whose outcome is not known.
     """
 
     rule: Rule
     number: int
     source: str | None = None
     blockers: int = 0
+    otherwise: Decision | None = None
 
 
 MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
@@ -105,13 +114,40 @@ MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
 
 
 def decide(
-    candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[RuleStep] | None = None
+    candidates: Sequence[Candidate], registered: int, has_fallback: bool, steps: list[RuleStep] | None = None
 ) -> Decision:
     """Decide one slot.
 
     candidates: the slot's, from its layout. registered: bits of the keys at which the operator has a kernel.
     has_fallback: whether a backend fallback exists for the slot. steps: gets every rule that was looked at, in turn.
+
+    Where keys are incomplete, the slot is known if whatever is registered at them would change nothing.
     """
+    decision = choose(candidates, registered, has_fallback, steps)
+    number = _first_open(candidates, registered, has_fallback)
+    return decision if number is None else Decision(Rule.NOT_KNOWN, number, otherwise=decision)
+
+
+def _first_open(candidates: Sequence[Candidate], registered: int, has_fallback: bool) -> int | None:
+    """The number of the first rule whose outcome depends on a kernel that is not known."""
+    for candidate in candidates:
+        unknown = 0 if registered & candidate.closed else candidate.open & ~registered
+        if unknown & candidate.bit:
+            return candidate.number
+        if registered & candidate.bit:
+            if registered & candidate.ambiguous:
+                return None
+            if unknown & candidate.ambiguous or (unknown and not registered & candidate.unless):
+                return candidate.number
+            if not registered & candidate.unless:
+                return None
+    return FALLBACK_NUMBER if candidates[0].fallback_open and not has_fallback else None
+
+
+def choose(
+    candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[RuleStep] | None = None
+) -> Decision:
+    """Decide one slot by the kernels that are known, as if no key were incomplete. Arguments: as of `decide`."""
     blocked = 0
     for candidate in candidates:
         if not registered & candidate.bit:

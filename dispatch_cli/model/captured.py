@@ -69,6 +69,17 @@ class StateSource(Protocol):
     def names(self) -> Sequence[str]:
         """The names of its operators."""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of what makes it up: a state, and overlays over it."""
+
+    def part_of(self, operator: str, key: str) -> str:
+        """The name of that part which has an operator's kernel at a key."""
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """The runtime keys at which its operators may have kernels, and there may be fallbacks, that it lacks."""
+
     def operator(self, name: str) -> CapturedOperator:
         """One operator; its live table is in order."""
 

@@ -9,6 +9,7 @@ class Rule(Enum):
     """Why a slot holds what it holds.
 
     value: our short name. dump_text: what PyTorch's table dump prints in brackets.
+    NOT_KNOWN: the state is incomplete, and what it lacks could fill the slot.
     """
 
     KERNEL = ("kernel", "kernel")
@@ -20,6 +21,7 @@ class Rule(Enum):
     BATCHED = ("batched", "batched kernel")
     FALLBACK = ("fallback", "backend fallback")
     MISSING = ("missing", "missing")
+    NOT_KNOWN = ("not-known", "not known")
 
     dump_text: str
 

@@ -66,7 +66,7 @@ class Dispatcher:
     def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
         self.universe = universe
         self.has_core_fallbacks = core_fallbacks
-        self.layout: KeyLayout = layout_of(universe)
+        self.layout: KeyLayout = layout_of(universe, () if base is None else base.incomplete)
         self._registry = Registry(self.layout)
         self._operators = self._registry.operators
         if core_fallbacks:
@@ -358,7 +358,9 @@ class Dispatcher:
         """The canonical table: what the registrations in effect determine, whatever their order."""
         active = self.active(name)
         fallbacks = self._registry.fallbacks
-        shared = plan(self.layout, self._registered(active), fallbacks.bits)
+        operator = self._operators.get(name)
+        registered = self._registered(active) if operator is None else operator.registered
+        shared = plan(self.layout, registered, fallbacks.bits)
         return Table(self.layout, shared, active, fallbacks.registrations)
 
     def dump_table(self, name: OperatorName) -> str:

@@ -163,7 +163,7 @@ class Operator:
 
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition and kernels).
-    registered: one bit per key that has a kernel (`KeyLayout.registered_bit`). texts: what a table dump prints for the
+    registered: one bit per key that has a kernel (`KeyLayout.registered_bit`), and `KeyLayout.closed`. texts: what a table dump prints for the
         active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     first: the kernels that PyTorch's warnings of overrides name; those of a captured state are not among them.
@@ -174,7 +174,13 @@ class Operator:
     __slots__ = ("definition", "first", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
 
     def __init__(
-        self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, number: int = 0
+        self,
+        name: OperatorName,
+        layout: KeyLayout,
+        history: FallbackHistory,
+        seen: int,
+        number: int = 0,
+        captured: bool = False,
     ) -> None:
         self.name = name
         self.number = number
@@ -182,10 +188,10 @@ class Operator:
         self.kernels: dict[str, list[Registration]] = {}
         self.first = FirstKernels()
         self.holds = 0
-        self.registered = 0
+        self.registered = 0 if captured else layout.closed
         self.texts: dict[str, str] = {}
         self.visits = VisitOrder()
-        self.live = LiveTable(name, layout, history, seen)
+        self.live = LiveTable(name, layout, history, seen, self.registered)
 
     def copy(self) -> Operator:
         """An independent copy."""

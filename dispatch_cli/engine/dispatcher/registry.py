@@ -127,7 +127,7 @@ class Registry:
         """A new operator in the place of one of the base that waits; it was there before any later fallback."""
         self.keep_operator(name)
         self._taken.add(str(name))
-        operator = self.operators[name] = self._new(name, self._base_changes)
+        operator = self.operators[name] = self._new(name, self._base_changes, captured=True)
         return operator
 
     def note_fallback(self, change: KernelChange) -> None:
@@ -143,12 +143,12 @@ class Registry:
             self._out_of_order = False
         return self.operators
 
-    def _new(self, name: OperatorName, seen: int) -> Operator:
+    def _new(self, name: OperatorName, seen: int, captured: bool = False) -> Operator:
         # not needed, and not loaded, while a captured state is only read
         from dispatch_cli.engine.dispatcher.operator import Operator
 
         self._created += 1
-        return Operator(name, self._layout, self.history, seen, self._created)
+        return Operator(name, self._layout, self.history, seen, self._created, captured)
 
     # keeping
 

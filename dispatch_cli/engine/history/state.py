@@ -62,7 +62,7 @@ class State:
     def over(self) -> tuple[str, ...]:
         """The names of the captured states that the history continues."""
         declared = self._declarations.bases if self._declarations is not None else ()
-        return declared or (() if self.source is None else (self.source.name,))
+        return declared or (() if self.source is None else self.source.parts)
 
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
         """The kernels that the Python dispatcher has for an operator, one a key: the captured, then the declared ones.
@@ -146,7 +146,9 @@ class State:
 
     def origin(self, registration: Registration) -> Origin:
         """Through what a registration came, beyond its place."""
-        return self._state_origin if registration.captured else self.origin_of(registration.kernel.span)
+        if not registration.captured or self.source is None:
+            return self._state_origin if registration.captured else self.origin_of(registration.kernel.span)
+        return self._origin_in(self.source.part_of(str(registration.operator), registration.key))
 
     def operator_origin(self, name: OperatorName) -> Origin:
         """Through what an operator's schema came, beyond its place. Errors: Refused for an unknown operator."""
@@ -171,11 +173,20 @@ class State:
     @cached_property
     def _state_origin(self) -> Origin:
         """Of what is captured."""
-        if self.source is None:
-            return OWN
-        inherited = self._declarations.inherited if self._declarations is not None else ()
-        found = (one.through for one in inherited if one.is_state and one.name == self.source.name)
-        return Origin(self.source.name, next(found, ()))
+        return OWN if self.source is None else self._origin_in(self.source.name)
+
+    def _origin_in(self, part: str) -> Origin:
+        """Of what is captured, in a state or an overlay of that name."""
+        found = self._origins_in.get(part)
+        if found is None:
+            inherited = self._declarations.inherited if self._declarations is not None else ()
+            through = next((one.through for one in inherited if one.is_state and one.name == part), ())
+            found = self._origins_in[part] = Origin(part, through)
+        return found
+
+    @cached_property
+    def _origins_in(self) -> dict[str, Origin]:
+        return {}
 
     @cached_property
     def _declared_fake_rules(self) -> dict[OperatorName, FakeRules]:

@@ -20,6 +20,10 @@ class KeyLayout:
     registered_bit: one bit per key, for sets of keys that have a kernel.
     candidates: per slot, what could fill it, in order of precedence.
     alike: groups of slots that have the same candidates but for their own kernels: the candidates, and the slots.
+    incomplete: the runtime keys at which there may be kernels and backend fallbacks that are not known.
+    closed: the bit among those of registered keys that an operator has of which no kernel is unknown; 0 where no key
+        is incomplete.
+    open_slots: the slots whose answer an unknown kernel could change.
     """
 
     universe: Universe
@@ -29,6 +33,9 @@ class KeyLayout:
     registered_bit: dict[str, int]
     candidates: tuple[tuple[Candidate, ...], ...]
     alike: tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]
+    incomplete: tuple[str, ...] = ()
+    closed: int = 0
+    open_slots: tuple[int, ...] = ()
 
     def slots_of(self, registered: int) -> Iterator[int]:
         """The slots that have a kernel of their own, by their bits among registered keys."""
@@ -82,8 +89,8 @@ class KeyLayout:
 
 
 @lru_cache(maxsize=16)
-def layout_of(universe: Universe) -> KeyLayout:
-    """The layout of *universe*."""
+def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout:
+    """The layout of *universe*. incomplete: the keys at which there may be kernels that are not known."""
     width = len(universe.backends)
     backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
     functionality_bit = {key: 1 << (width + i) for i, key in enumerate(universe.functionalities)}
@@ -93,6 +100,13 @@ def layout_of(universe: Universe) -> KeyLayout:
     registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
     covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
     candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key) for key in universe.slots)
+    closed = 1 << len(registered_bit) if incomplete else 0
+    if incomplete:
+        unknown = sum(registered_bit[key] for key in incomplete)
+        candidates = tuple(
+            _opened(found, unknown, closed, key in incomplete)
+            for key, found in zip(universe.slots, candidates, strict=True)
+        )
     return KeyLayout(
         universe=universe,
         key_bits=key_bits,
@@ -101,7 +115,19 @@ def layout_of(universe: Universe) -> KeyLayout:
         registered_bit=registered_bit,
         candidates=candidates,
         alike=_alike(candidates),
+        incomplete=incomplete,
+        closed=closed,
+        open_slots=tuple(slot for slot, found in enumerate(candidates) if any(one.open for one in found)),
     )
+
+
+def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallback_open: bool) -> tuple[Candidate, ...]:
+    """The candidates of a slot, with the keys among those that matter to them at which a kernel may be unknown."""
+    own, *others = (
+        one._replace(open=found, closed=closed) if (found := unknown & (one.bit | one.unless | one.ambiguous)) else one
+        for one in candidates
+    )
+    return (own._replace(fallback_open=fallback_open), *others)
 
 
 def _alike(candidates: tuple[tuple[Candidate, ...], ...]) -> tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]:

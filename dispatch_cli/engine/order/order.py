@@ -83,11 +83,13 @@ class Orders:
         any order. Undefined is skipped, as in PyTorch's own check. PyTorch's kernels whose functions are
         not known count as different functions.
         """
-        slots = slots_at_risk(self._dispatcher.layout, self._dispatcher.shape(name)[0])
+        layout, registered = self._dispatcher.layout, self._dispatcher.shape(name)[0]
+        slots = slots_at_risk(layout, registered)
         if not slots:
             return ()
         units = [(one,) for one in self._registrations(name)] if blocks is None else [one for one in blocks if one]
-        return tuple(self._slot(units, found) for found in self._found(slots, units))
+        closed = registered & layout.closed
+        return tuple(self._slot(units, found, closed) for found in self._found(slots, units, closed))
 
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
@@ -99,7 +101,9 @@ class Orders:
         ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
         return [registration for key in ordered for registration in reversed(kernels[key])]
 
-    def _found(self, slots: Iterable[str], units: Sequence[Sequence[Registration]]) -> tuple[_Found, ...]:
+    def _found(
+        self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
+    ) -> tuple[_Found, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
@@ -107,22 +111,26 @@ class Orders:
             tuple(Unit(one.key, one.catch_all, numbers.setdefault(one.function, len(numbers))) for one in unit)
             for unit in units
         )
-        if pattern not in self._patterns:
-            self._patterns[pattern] = tuple(_analyse(self._dispatcher.layout, slots, pattern, self._fallbacks))
-        return self._patterns[pattern]
+        if (pattern, closed) not in self._patterns:
+            analysed = _analyse(self._dispatcher.layout, slots, pattern, self._fallbacks, closed)
+            self._patterns[pattern, closed] = tuple(analysed)
+        return self._patterns[pattern, closed]
 
-    def _slot(self, units: Sequence[Sequence[Registration]], found: _Found) -> SensitiveSlot:
+    def _slot(self, units: Sequence[Sequence[Registration]], found: _Found, closed: int) -> SensitiveSlot:
         order, shortest = (
             tuple(one for number in numbers for one in units[number]) for numbers in (found.order, found.shortest)
         )
         return SensitiveSlot(
-            self._entry(found.key, order[: found.refreshed]), self._entry(found.key, order), shortest, order
+            self._entry(found.key, order[: found.refreshed], closed),
+            self._entry(found.key, order, closed),
+            shortest,
+            order,
         )
 
-    def _entry(self, key: str, registered: Sequence[Registration]) -> TableEntry:
+    def _entry(self, key: str, registered: Sequence[Registration], closed: int) -> TableEntry:
         """What a slot holds, computed when these are registered."""
         layout, fallbacks = self._dispatcher.layout, self._dispatcher.fallbacks
-        active, bits = {one.key: one for one in registered}, 0
+        active, bits = {one.key: one for one in registered}, closed
         for source in active:
             bits |= layout.registered_bit[source]
         decision = decide(layout.candidates[layout.universe.slot[key]], bits, key in fallbacks)
@@ -142,11 +150,15 @@ class _Found(NamedTuple):
 
 
 def _analyse(
-    layout: KeyLayout, slots: Iterable[str], pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]
+    layout: KeyLayout,
+    slots: Iterable[str],
+    pattern: Sequence[Sequence[Unit]],
+    fallbacks: Mapping[str, Hashable],
+    closed: int,
 ) -> Iterator[_Found]:
     """Those of the slots that some order leaves stale. fallbacks: the function of each backend fallback."""
     for key in slots:
-        orders = SlotOrders(layout, key, pattern, fallbacks.get(key))
+        orders = SlotOrders(layout, key, pattern, fallbacks.get(key), closed)
         way = orders.way()
         if way is not None:
             yield _Found(key, way.order, way.refreshed, orders.shortest())

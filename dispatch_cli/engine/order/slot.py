@@ -14,11 +14,18 @@ class SlotOrders:
     """One slot and blocks of registrations.
 
     blocks: each with its registrations, oldest first. fallback: the function of the slot's backend fallback.
+    closed: `KeyLayout.closed` for an operator of which no kernel is unknown.
     """
 
     def __init__(
-        self, layout: KeyLayout, key: str, blocks: Sequence[Sequence[Unit]], fallback: Hashable | None = None
+        self,
+        layout: KeyLayout,
+        key: str,
+        blocks: Sequence[Sequence[Unit]],
+        fallback: Hashable | None = None,
+        closed: int = 0,
     ) -> None:
+        self._closed = closed
         self._layout = layout
         self._key = key
         self._candidates = layout.candidates[layout.universe.slot[key]]
@@ -105,6 +112,8 @@ class SlotOrders:
         self, live: Decision, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
     ) -> Way | None:
         """An order with that last refresher that leaves *live* where *canonical* is right, or None."""
+        if Rule.NOT_KNOWN in (live.rule, canonical.rule):
+            return None
         same = live.source is not None and live.source == canonical.source
         for end in self._at_the_end(canonical, last, early, free):
             for then in self._at_the_last_refresh(live, last, early, free):
@@ -249,7 +258,8 @@ class SlotOrders:
     def _decide(self, registered: int) -> Decision:
         found = self._decided.get(registered)
         if found is None:
-            found = self._decided[registered] = decide(self._candidates, registered, self._fallback is not None)
+            decided = decide(self._candidates, registered | self._closed, self._fallback is not None)
+            found = self._decided[registered] = decided
         return found
 
     def _function(self, decision: Decision) -> Hashable:

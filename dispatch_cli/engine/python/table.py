@@ -124,7 +124,7 @@ def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: fro
     ours = _decisions(layout, registered | python, fallbacks)
     rules_alone = ours if not python else _decisions(layout, registered, fallbacks)
     for slot, (key, theirs) in enumerate(zip(slots, _cpp_decisions(layout, registered, fallbacks), strict=True)):
-        if _same(theirs, ours[slot]):
+        if _same(theirs, ours[slot]) or Rule.NOT_KNOWN in (theirs.rule, ours[slot].rule):
             continue
         if _same(rules_alone[slot], ours[slot]):
             because = layout.keys_in(ours[slot].blockers)
@@ -177,11 +177,17 @@ def _candidates(layout: KeyLayout) -> tuple[tuple[Candidate, ...], ...]:
     """The candidates of every slot as Python has them."""
     return tuple(
         tuple(
-            candidate._replace(unless=_backend_kernels(layout, key)) if candidate.rule is Rule.NESTED else candidate
+            _yielding(candidate, _backend_kernels(layout, key), layout) if candidate.rule is Rule.NESTED else candidate
             for candidate in candidates
         )
         for key, candidates in zip(layout.universe.slots, layout.candidates, strict=True)
     )
+
+
+def _yielding(candidate: Candidate, backends: int, layout: KeyLayout) -> Candidate:
+    """A candidate that gives way to kernels of backends."""
+    unknown = _bits(layout, layout.incomplete) & (candidate.bit | backends)
+    return candidate._replace(unless=backends, open=unknown, closed=layout.closed)
 
 
 def _backend_kernels(layout: KeyLayout, key: str) -> int:

@@ -75,24 +75,27 @@ class LiveTable:
     """One operator's live table, as what sets it apart from the canonical one.
 
     history: the dispatcher's changes of fallbacks. seen: how many of them had happened when the operator came to be.
+    closed: `KeyLayout.closed` for an operator of which no kernel is unknown.
     """
 
-    __slots__ = ("_active", "_behind", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
+    __slots__ = ("_active", "_behind", "_closed", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
 
-    def __init__(self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int) -> None:
+    def __init__(
+        self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, closed: int = 0
+    ) -> None:
         self._name = name
         self._layout = layout
         self._history = history
         self._seen = seen
         self._pending: list[KernelChange] = []
-        self._registered = 0
+        self._registered = self._closed = closed
         self._active: dict[str, Registration] | None = None
         self._fallbacks: dict[str, Registration] = {}
         self._behind: dict[str, _Behind] = {}
 
     def copy(self) -> LiveTable:
         """An independent copy."""
-        copy = LiveTable(self._name, self._layout, self._history, self._seen)
+        copy = LiveTable(self._name, self._layout, self._history, self._seen, self._closed)
         copy._pending = self._pending.copy()
         copy._registered = self._registered
         copy._active = None if self._active is None else self._active.copy()
@@ -116,7 +119,7 @@ class LiveTable:
         if self._active is None:
             self._begin()
         self._active = dict(active)
-        self._registered = 0
+        self._registered = self._closed
         for key in active:
             self._registered |= self._layout.registered_bit[key]
 
@@ -147,8 +150,12 @@ class LiveTable:
         return [
             StaleEntry(self._behind[key].live, self._canonical(key), cause)
             for key in sorted(self._behind, key=slot.__getitem__)
-            if (cause := self._behind[key].cause) is not None and key != UNDEFINED
+            if (cause := self._behind[key].cause) is not None and key != UNDEFINED and self._is_known(key)
         ]
+
+    def _is_known(self, key: str) -> bool:
+        """Whether it is known what is in a slot that is behind, and what should be."""
+        return Rule.NOT_KNOWN not in (self._behind[key].live.rule, self._canonical(key).rule)
 
     def _begin(self) -> None:
         """The state that the operator came into: no kernels, and the fallbacks of that time."""

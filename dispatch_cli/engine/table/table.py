@@ -9,24 +9,28 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.rules import MISSING, Decision, Rule, decide
+from dispatch_cli.engine.rules import MISSING, Decision, Rule, choose, decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 
 AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_autogradother")
 """What PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""
+NOT_KNOWN_TEXT = "?"
+"""What our table dump has in the place of a kernel where it is not known; PyTorch's has no such line."""
 
 
 class TableEntry(NamedTuple):
     """One slot's answer.
 
     key: the runtime key, or Undefined. decision: rule, number, and the key the kernel is registered at.
-    registration: the registration behind it; None when the slot is missing or ambiguous.
+    registration: the registration behind it; None when the slot is missing, ambiguous or not known.
+    otherwise: of a slot that is not known, the entry if there is no kernel but those that are known.
     """
 
     key: str
     decision: Decision
     registration: Registration | None
+    otherwise: TableEntry | None = None
 
     @property
     def rule(self) -> Rule:
@@ -35,7 +39,7 @@ class TableEntry(NamedTuple):
 
     @property
     def kernel(self) -> Kernel | None:
-        """The kernel a call would run; None when the slot is missing."""
+        """The kernel a call would run; None when the slot is missing, or not known."""
         if self.registration is not None:
             return self.registration.kernel
         return AMBIGUOUS_KERNEL if self.rule is Rule.AMBIGUOUS else None
@@ -55,10 +59,12 @@ def _decisions(layout: KeyLayout, registered: int, fallbacks: int) -> tuple[Deci
     """Decide every slot: once for each group of slots that only their own kernels and fallbacks tell apart."""
     decisions: list[Decision] = [MISSING] * len(layout.candidates)
     for candidates, slots in layout.alike:
-        without, with_fallback = (decide(candidates, registered, has_fallback) for has_fallback in (False, True))
+        without, with_fallback = (choose(candidates, registered, has_fallback) for has_fallback in (False, True))
         for slot in slots:
             decisions[slot] = with_fallback if fallbacks >> slot & 1 else without
     for slot in layout.slots_of(registered):
+        decisions[slot] = choose(layout.candidates[slot], registered, bool(fallbacks >> slot & 1))
+    for slot in layout.open_slots:
         decisions[slot] = decide(layout.candidates[slot], registered, bool(fallbacks >> slot & 1))
     return tuple(decisions)
 
@@ -102,6 +108,9 @@ class Plan:
                 continue
             if rule is Rule.AMBIGUOUS:
                 tail += f"{key}: {AMBIGUOUS_KERNEL.debug} [{rule.dump_text}]\n"
+                continue
+            if rule is Rule.NOT_KNOWN:
+                tail += f"{key}: {NOT_KNOWN_TEXT} [{rule.dump_text}]\n"
                 continue
             names.append(fallback_name(key) if source is None else source)
             parts += (f"{tail}{key}: ", "")
@@ -161,6 +170,8 @@ def entry_for(
     """Put the kernel to a decision. active: the active registration per key; fallbacks: per runtime key."""
     if decision.source is not None:
         return TableEntry(key, decision, active[decision.source])
+    if decision.otherwise is not None:
+        return TableEntry(key, decision, None, entry_for(key, decision.otherwise, active, fallbacks))
     return TableEntry(key, decision, fallbacks[key] if decision.rule is Rule.FALLBACK else None)
 
 
@@ -170,7 +181,8 @@ def answer(entry: TableEntry) -> tuple[object, ...]:
     The header of a captured operator has no signatures and flags, so they do not count.
     """
     kernel = entry.kernel
-    return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))
+    otherwise = () if entry.otherwise is None else answer(entry.otherwise)
+    return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)), *otherwise)
 
 
 def changed_slots(before: Table, after: Table) -> Iterator[tuple[TableEntry, TableEntry]]:

@@ -1,0 +1,200 @@
+"""Overlays: what a build for another backend registers besides an embedded state, as far as it can be derived.
+
+The embedded states are of builds that lack some backends. torchgen's YAML says what a build with such a backend
+generates for it; ``python -m dispatch_cli.bases.build_overlay`` writes that to a file. Kernels that are registered by
+hand, and backend fallbacks, are not in that YAML, so an overlay is incomplete at the keys of its backend: where it has
+no kernel, it is not known whether the build has one.
+
+Layout of a file: `MAGIC`, then compressed JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dispatch_cli import bases
+from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
+from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
+
+if TYPE_CHECKING:
+    from dispatch_cli.bases import Base
+    from dispatch_cli.model.fake_tensor import FakeRules
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+    from dispatch_cli.model.universe import Universe
+
+MAGIC = b"dispatch-cli overlay 1\n"
+_HERE = os.path.dirname(__file__)
+
+
+class OverlayDescription(NamedTuple):
+    """What an overlay is of.
+
+    over: the embedded state that it belongs to. incomplete: the keys at which it may lack kernels and fallbacks.
+    kernels: those that it has. operators: those that it has kernels of. bytes: size of the file.
+    """
+
+    name: str
+    over: str
+    backend: str
+    torch: str
+    incomplete: tuple[str, ...]
+    operators: int
+    kernels: int
+    bytes: int
+
+
+class Overlay:
+    """An overlay, read as a whole: it is small."""
+
+    def __init__(self, path: str) -> None:
+        with open(path, "rb") as file:
+            data = file.read()
+        assert data.startswith(MAGIC), f"{path} is not an overlay"
+        head: dict[str, Any] = json.loads(zlib.decompress(data[len(MAGIC) :]))
+        self.incomplete: tuple[str, ...] = tuple(head["incomplete"])
+        self._kernels: dict[str, dict[str, str]] = {}
+        for key, kernels in head["kernels"].items():
+            for operator, kernel in kernels.items():
+                self._kernels.setdefault(operator, {})[key] = kernel
+        self.description = OverlayDescription(
+            **{field: head[field] for field in ("name", "over", "backend", "torch")},
+            incomplete=self.incomplete,
+            operators=len(self._kernels),
+            kernels=sum(map(len, self._kernels.values())),
+            bytes=len(data),
+        )
+
+    @property
+    def name(self) -> str:
+        """What it is called, such as ``torch-2.15-mps``."""
+        return self.description.name
+
+    @property
+    def over(self) -> str:
+        """The embedded state that it belongs to."""
+        return self.description.over
+
+    def kernels(self, operator: str) -> dict[str, str]:
+        """The names of the kernels that it has of an operator, by key."""
+        return self._kernels.get(operator, {})
+
+
+class OverlaidBase:
+    """An embedded state with overlays over it. It has the operators of the state."""
+
+    def __init__(self, base: Base, overlays: tuple[Overlay, ...]) -> None:
+        self._base = base
+        self._overlays = overlays
+        self.names = base.names
+        self.incomplete = tuple(dict.fromkeys(key for one in overlays for key in one.incomplete))
+        self.parts = (base.name, *(one.name for one in overlays))
+
+    @property
+    def universe(self) -> Universe:
+        """The key layout of the build."""
+        return self._base.universe
+
+    @property
+    def name(self) -> str:
+        """What the state below is called."""
+        return self._base.name
+
+    def part_of(self, operator: str, key: str) -> str:
+        """The name of the state or overlay that has the operator's kernel at a key."""
+        return next((one.name for one in self._overlays if key in one.kernels(operator)), self.name)
+
+    def operator(self, name: str) -> CapturedOperator:
+        """One operator. Errors: KeyError when the state has none of that name."""
+        found = self._base.operator(name)
+        added = tuple((key, _kernel(kernel)) for key, kernel in self._added(name))
+        return found._replace(kernels=(*found.kernels, *added)) if added else found
+
+    def header(self, name: str) -> CapturedHeader:
+        """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
+        found = self._base.header(name)
+        added = {key: (kernel, False) for key, kernel in self._added(name)}
+        if not added:
+            return found
+        overridden = tuple(dict.fromkeys((*found.overridden, *(key for key in added if key in found.kernels))))
+        return found._replace(kernels={**found.kernels, **added}, overridden=overridden)
+
+    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
+        """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
+        return self._base.python_kernels(name)
+
+    def fake_rules(self, name: str) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
+        return self._base.fake_rules(name)
+
+    @property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """The higher-order operators, by name."""
+        return self._base.higher_order_operators
+
+    @property
+    def modes(self) -> tuple[ModeType, ...]:
+        """The types of modes that there is something to say about."""
+        return self._base.modes
+
+    def _added(self, operator: str) -> Iterator[tuple[str, str]]:
+        for one in self._overlays:
+            yield from one.kernels(operator).items()
+
+
+def _kernel(name: str) -> Kernel:
+    """A kernel that torchgen generates: it computes the result itself."""
+    return Kernel(debug=name, unboxed=True, redispatches=Redispatch(RedispatchKind.NO))
+
+
+class Conflict(NamedTuple):
+    """Why states and overlays do not go together. name: the overlay, or the second state."""
+
+    name: str
+    message: str
+    hint: str | None = None
+
+
+@cache
+def load(name: str) -> Overlay:
+    """The overlay of that name. Errors: KeyError when there is none."""
+    if name not in bases.overlay_names():
+        raise KeyError(name)
+    return Overlay(os.path.join(_HERE, f"{name}{bases.OVERLAY_SUFFIX}"))
+
+
+def conflict(names: Sequence[str]) -> Conflict | None:
+    """Why embedded states and overlays of these names, each there once, do not go together; None where they do."""
+    known = bases.overlay_names()
+    states = [name for name in names if name not in known]
+    if len(states) > 1:
+        return Conflict(states[1], f"only one embedded state can be loaded, not {' and '.join(states)}")
+    for name in names:
+        over = load(name).over if name in known else None
+        if over is None or over in states:
+            continue
+        if not states:
+            message = f"{name} is an overlay, which adds to the embedded state {over}, and that is not loaded"
+            return Conflict(name, message, f"load both: --base {over} --base {name}, or extends: [{over}, {name}]")
+        backend = load(name).description.backend
+        others = (load(one) for one in known)
+        fits = next((one.name for one in others if one.over == states[0] and one.description.backend == backend), None)
+        message = f"{name} is an overlay for {over}, not for {states[0]}"
+        return Conflict(name, message, f"the overlay for {states[0]} is {fits}" if fits else f"its state is {over}")
+    return None
+
+
+@cache
+def combined(names: tuple[str, ...]) -> Base | OverlaidBase:
+    """An embedded state with the overlays that are named. Errors: KeyError; ValueError where `conflict` finds one."""
+    found = conflict(names)
+    if found is not None:
+        raise ValueError(found.message)
+    known = bases.overlay_names()
+    base = next(bases.load(name) for name in names if name not in known)
+    overlays = tuple(dict.fromkeys(load(name) for name in names if name in known))
+    return OverlaidBase(base, overlays) if overlays else base
