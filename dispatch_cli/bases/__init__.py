@@ -115,7 +115,7 @@ class Base:
         """The names of the embedded states and overlays that make it up: its own."""
         return (self.name,)
 
-    def part_of(self, operator: str, key: str) -> str:
+    def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
         """The name of that one of them which has an operator's kernel at a key."""
         return self.name
 

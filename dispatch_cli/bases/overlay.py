@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
 
 MAGIC = b"dispatch-cli overlay 1\n"
-_HERE = os.path.dirname(__file__)
+_HERE = os.path.dirname(__file__)  # noqa: PTH120 (pathlib takes longer to import)
 
 
 class OverlayDescription(NamedTuple):
@@ -52,7 +52,7 @@ class Overlay:
     """An overlay, read as a whole: it is small."""
 
     def __init__(self, path: str) -> None:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123
             data = file.read()
         assert data.startswith(MAGIC), f"{path} is not an overlay"
         head: dict[str, Any] = json.loads(zlib.decompress(data[len(MAGIC) :]))
@@ -164,7 +164,7 @@ def load(name: str) -> Overlay:
     """The overlay of that name. Errors: KeyError when there is none."""
     if name not in bases.overlay_names():
         raise KeyError(name)
-    return Overlay(os.path.join(_HERE, f"{name}{bases.OVERLAY_SUFFIX}"))
+    return Overlay(os.path.join(_HERE, f"{name}{bases.OVERLAY_SUFFIX}"))  # noqa: PTH118
 
 
 def conflict(names: Sequence[str]) -> Conflict | None:

@@ -119,10 +119,10 @@ def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
 
 def complete_bases(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
-    """The embedded states."""
+    """The embedded states and overlays."""
     from dispatch_cli import bases
 
-    return _plain(_starting(bases.names(), incomplete))
+    return _plain(_starting((*bases.names(), *bases.overlay_names()), incomplete))
 
 
 def complete_universes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:

@@ -116,7 +116,8 @@ def source_options(
                 multiple=True,
                 metavar="NAME",
                 shell_complete=complete_bases,
-                help="The embedded PyTorch state to start from, such as torch-2.15; see `dispatch-cli bases`.",
+                help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
+                "`dispatch-cli bases`. Repeatable.",
             ),
             click.option(
                 "--universe",

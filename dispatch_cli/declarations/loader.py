@@ -374,7 +374,6 @@ class _Loader:
                 self._problems += error.problems
             return None
 
-
     def _universe_of_states(self) -> str | None:
         """The universe of the first embedded state; of the one below an overlay, where there are overlays alone."""
         known = states.names()

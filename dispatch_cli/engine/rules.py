@@ -78,12 +78,14 @@ class Outcome(Enum):
     NOT_COVERED = "the key is not covered by the alias"
     NOTHING_REGISTERED = "no kernel is registered there"
     HAS_BACKEND_KERNEL = "a backend kernel takes precedence"
+    NOT_KNOWN = "it depends on a kernel that is not known"
 
 
 class RuleStep(NamedTuple):
     """One rule looked at: its number, what it would have meant, the key it looked at, the outcome.
 
-    blockers: bits of the registered keys that decided it (HAS_BACKEND_KERNEL, or AMBIGUOUS fired).
+    blockers: bits of the registered keys that decided it (HAS_BACKEND_KERNEL, or AMBIGUOUS fired); of the keys at which
+    there may be a kernel that is not known (NOT_KNOWN).
     """
 
     number: int
@@ -99,7 +101,7 @@ class Decision(NamedTuple):
     source: None where no kernel of the operator is used: ambiguous, fallback, missing, not known.
     blockers: bits of the registered keys that made it ambiguous, or that took the slot away from a math kernel.
     otherwise: of a slot that is not known, the decision if there is no kernel but those that are known. Such a slot has
-    the number of the first rule whose outcome is not known.
+    the number of the first rule whose outcome is not known, and as blockers the keys on whose kernels that depends.
     """
 
     rule: Rule
@@ -124,24 +126,32 @@ def decide(
     Where keys are incomplete, the slot is known if whatever is registered at them would change nothing.
     """
     decision = choose(candidates, registered, has_fallback, steps)
-    number = _first_open(candidates, registered, has_fallback)
-    return decision if number is None else Decision(Rule.NOT_KNOWN, number, otherwise=decision)
+    first = _first_open(candidates, registered, has_fallback)
+    if first is None:
+        return decision
+    if steps is not None:
+        steps[:] = [*(step for step in steps if step.number < first.number), first]
+    return Decision(Rule.NOT_KNOWN, first.number, None, first.blockers, decision)
 
 
-def _first_open(candidates: Sequence[Candidate], registered: int, has_fallback: bool) -> int | None:
-    """The number of the first rule whose outcome depends on a kernel that is not known."""
+def _first_open(candidates: Sequence[Candidate], registered: int, has_fallback: bool) -> RuleStep | None:
+    """The first rule whose outcome depends on a kernel that is not known."""
     for candidate in candidates:
         unknown = 0 if registered & candidate.closed else candidate.open & ~registered
         if unknown & candidate.bit:
-            return candidate.number
+            return RuleStep(candidate.number, candidate.rule, candidate.key, Outcome.NOT_KNOWN, unknown & candidate.bit)
         if registered & candidate.bit:
             if registered & candidate.ambiguous:
                 return None
-            if unknown & candidate.ambiguous or (unknown and not registered & candidate.unless):
-                return candidate.number
-            if not registered & candidate.unless:
+            displaced = registered & candidate.unless
+            if blockers := unknown & (candidate.ambiguous if displaced else candidate.ambiguous | candidate.unless):
+                return RuleStep(candidate.number, candidate.rule, candidate.key, Outcome.NOT_KNOWN, blockers)
+            if not displaced:
                 return None
-    return FALLBACK_NUMBER if candidates[0].fallback_open and not has_fallback else None
+    own = candidates[0]
+    if not own.fallback_open or has_fallback:
+        return None
+    return RuleStep(FALLBACK_NUMBER, Rule.FALLBACK, "", Outcome.NOT_KNOWN, own.bit)
 
 
 def choose(

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.bases import Description
-from dispatch_cli.render.document import Block, Column, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.bases.overlay import OverlayDescription
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.report.bases import BasesReport
 
 
 def document(report: BasesReport, _: int | None = None) -> Iterator[Block]:
-    """One row per state."""
+    """One row per state, and one per overlay."""
     yield TableBlock(COLUMNS, report.bases) if report.bases else Paragraph(Run("No state is embedded.", Tone.DIM))
+    if report.overlays:
+        yield Gap()
+        yield Paragraph(f"Overlays, such as --base {report.overlays[0].over} --base {report.overlays[0].name}:")
+        yield Gap()
+        yield TableBlock(OVERLAYS, report.overlays)
+        yield Gap()
+        yield Paragraph(Run(INCOMPLETE, Tone.DIM))
 
 
 COLUMNS: list[Column[Description]] = [
@@ -23,8 +31,27 @@ COLUMNS: list[Column[Description]] = [
     Column("Higher-order", lambda one, _: str(one.higher_order_operators), right=True),
     Column("Size", lambda one, _: f"{one.bytes / 1024:.0f} KiB", right=True),
 ]
+OVERLAYS: list[Column[OverlayDescription]] = [
+    Column("Name", lambda one, _: one.name),
+    Column("What it is", lambda one, _: f"overlay for {one.over}, {one.backend}, incomplete"),
+    Column("Operators", lambda one, _: str(one.operators), right=True),
+    Column("Kernels", lambda one, _: str(one.kernels), right=True),
+    Column("Size", lambda one, _: f"{one.bytes / 1024:.0f} KiB", right=True),
+]
+INCOMPLETE = (
+    "An overlay has the kernels that torchgen generates for a backend. Those that PyTorch registers by hand are not in "
+    "it: where it has none, what a slot holds is not known."
+)
 
 
 def sheet(report: BasesReport) -> Sheet:
-    """One row per state."""
-    return Sheet(Description._fields, report.bases)
+    """One row per state, then one per overlay."""
+    states = [(*one, None, None) for one in report.bases]
+    overlays = [
+        (
+            *(one.name, one.over, one.torch, None, one.backend, one.operators, one.kernels, 0, one.bytes),
+            *(one.over, one.incomplete),
+        )
+        for one in report.overlays
+    ]
+    return Sheet((*Description._fields, "overlay_for", "incomplete"), (*states, *overlays))

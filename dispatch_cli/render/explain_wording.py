@@ -11,7 +11,7 @@ from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.python_table import PythonRow
-from dispatch_cli.report.table import Before, TableRow
+from dispatch_cli.report.table import Before, Otherwise, TableRow
 
 ROLES = {
     Role.FILLS: "fills the slot",
@@ -49,6 +49,9 @@ def state_label(line: RuleLine) -> str:
             if line.rule is Rule.MISSING:
                 return "not reached"
             return "none" if line.rule is Rule.FALLBACK else "no kernel"
+        case RuleState.NOT_KNOWN:
+            own = line.blockers == line.looks_at or not line.blockers
+            return "not known" if own else f"not known: {blockers} may have one"
         case RuleState.YES:
             return f"yes: {blockers}"
         case RuleState.NO:
@@ -90,6 +93,8 @@ def answer_text(row: TableRow, short: bool = False) -> str:
     """The kernel in a slot, the rule that chose it, and its source."""
     place = f", declared at {row.span}" if row.span is not None else ""
     rule = f"rule {row.rule_number}, {row.rule.dump_text}"
+    if row.otherwise is not None:
+        return f"What {row.key} holds is not known. {otherwise_text(row, row.otherwise, short)}"
     match row.rule:
         case Rule.MISSING:
             return f"{row.key} holds nothing ({rule})."
@@ -99,6 +104,18 @@ def answer_text(row: TableRow, short: bool = False) -> str:
             return f"{row.key} holds {kernel_phrase(row, short)} ({rule}){place}."
         case _:
             return f"{row.key} holds {kernel_phrase(row, short)}, from {row.source} ({rule}){place}."
+
+
+def otherwise_text(row: TableRow, otherwise: Otherwise, short: bool = False) -> str:
+    """Why it is not known what a slot holds, and what it holds without kernels that are not known."""
+    held = "nothing"
+    if otherwise.kernel is not None:
+        known = row._replace(rule=otherwise.rule, kernel=otherwise.kernel, fallthrough=otherwise.fallthrough)
+        source = f", from {otherwise.source}" if otherwise.source not in (None, row.key) else ""
+        held = f"{kernel_phrase(known, short)}{source}"
+    rule = f"rule {otherwise.rule_number}, {otherwise.rule.dump_text}"
+    what = "kernel or backend fallback" if row.key in row.blockers else "kernel"
+    return f"Unless PyTorch registers a {what} at {some_of(row.blockers)} by hand, it holds {held} ({rule})."
 
 
 def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = False) -> Iterator[str]:
@@ -144,7 +161,7 @@ def _python_phrase(row: PythonRow) -> str:
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
     """The kernel that is next in line for the slot, and the keys before and after it in a call."""
     row, following = what.answer, what.next
-    if following is not None:
+    if following is not None and row.otherwise is None:
         held = kernel_phrase(following, short)
         if following.rule is not Rule.FALLBACK:
             held += f" [{following.rule.dump_text}]"

@@ -39,6 +39,7 @@ _CODES = {
     Rule.BATCHED: Code("B", "batched kernel", rule_tone(Rule.BATCHED)),
     Rule.FALLBACK: Code("F", "backend fallback", rule_tone(Rule.FALLBACK)),
     Rule.MISSING: Code(".", "missing", rule_tone(Rule.MISSING)),
+    Rule.NOT_KNOWN: Code("U", "not known", rule_tone(Rule.NOT_KNOWN)),
 }
 _CORE_FALLBACK = Code("f", "PyTorch's own fallback", rule_tone(Rule.FALLBACK))
 _FALLTHROUGH = Code(">", "fallthrough to the next key", Tone.WARN)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
@@ -30,6 +31,7 @@ from dispatch_cli.render.words import (
     keys_label,
     note_text,
     origins_of,
+    otherwise_label,
     place_cell,
     rule_tone,
     runs_label,
@@ -38,12 +40,12 @@ from dispatch_cli.render.words import (
     source_label,
 )
 from dispatch_cli.report.folding import Folded, Folding, unfolded
-from dispatch_cli.report.table import Aside, OperatorTable, TableReport, TableRow, fold_table
+from dispatch_cli.report.table import Aside, NotKnown, OperatorTable, TableReport, TableRow, fold_table
 
 if TYPE_CHECKING:
     from dispatch_cli.render.sheet import Sheet
 
-TITLES = {
+TITLES: Mapping[Hashable, str] = {
     Aside.CORE_FALLBACK: "PyTorch's own fallback",
     Aside.CORE_FALLTHROUGH: "Fallthrough (PyTorch's own)",
     Aside.MISSING: "Missing",
@@ -65,7 +67,7 @@ def document(
         yield from heading(table)
         yield TableBlock(_columns(folding), folding.rows, narrow_note=_sources(folding))
         yield from notes(table)
-        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
+        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
@@ -79,6 +81,18 @@ def document(
         if between:
             yield Gap()
         yield from tables(report.higher_order_operators, all_rows)
+
+
+def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
+    """What the slots are called that have no row."""
+    return {**TITLES, **{one: _not_known(one) for one in folding.aside if isinstance(one, NotKnown)}}
+
+
+def _not_known(what: NotKnown) -> str:
+    if what.rule is Rule.MISSING:
+        return "not known"
+    source = f" from {what.source}" if what.source is not None else ""
+    return f"not known (unless registered by hand: {what.rule.dump_text}{source})"
 
 
 def heading(table: OperatorTable) -> Iterator[Block]:
@@ -122,8 +136,10 @@ def _columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
 
 def _kernel(run: Folded[TableRow], short: bool) -> Inline:
     row = run.answer
-    if row.kernel is None:
-        text = Run("-", Tone.DIM)
+    if row.otherwise is not None and row.otherwise.kernel is not None:
+        text = Run(f"? (unless registered by hand: {otherwise_label(row.otherwise, short)})", Tone.DIM)
+    elif row.kernel is None:
+        text = Run("?" if row.rule is Rule.NOT_KNOWN else "-", Tone.DIM)
     elif row.fallthrough and not row.core_fallback:
         text = Run(fallthrough_text(row.kernel, row.span, short)[1:])
     elif row.core_fallback:
@@ -174,7 +190,7 @@ def sheet(report: TableReport) -> Sheet:
 
     columns = (
         *("operator", "key", "rule", "rule_number", "kernel", "fallthrough"),
-        *("source", "blockers", "declared_at", "live_kernel", "before"),
+        *("source", "blockers", "declared_at", "live_kernel", "before", "otherwise"),
     )
     return Sheet(columns, _cells(report))
 
@@ -184,7 +200,8 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
         for row in table.entries:
             answer = (row.key, row.rule, row.rule_number, row.kernel, row.fallthrough, row.source, row.blockers)
             before = None if row.before is None else before_label(row.before)
-            yield (table.operator, *answer, row.span, row.live_kernel, before)
+            otherwise = None if row.otherwise is None else otherwise_label(row.otherwise)
+            yield (table.operator, *answer, row.span, row.live_kernel, before, otherwise)
     if report.higher_order_operators:
         from dispatch_cli.render.higher_order import table_cells
 

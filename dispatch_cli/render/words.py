@@ -12,7 +12,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.report.folding import KeyRuns
 from dispatch_cli.report.notes import Note, NoteKind
-from dispatch_cli.report.table import Before, TableRow
+from dispatch_cli.report.table import Before, Otherwise, TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.higher_order import HigherOrderRow
@@ -119,6 +119,7 @@ _RULE_TONES = {
     Rule.FALLBACK: Tone.FALLBACK,
     Rule.AMBIGUOUS: Tone.BAD,
     Rule.MISSING: Tone.DIM,
+    Rule.NOT_KNOWN: Tone.WARN,
 }
 """Of the rules that are not alias keys'."""
 
@@ -150,6 +151,15 @@ def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
     if assumed:
         return f"over {', '.join(over)}, the newest embedded state (assumed; give --base or files for another)"
     return f"over {', '.join(over)}" if over else f"universe {universe}"
+
+
+def otherwise_label(otherwise: Otherwise, short: bool = False) -> str:
+    """What a slot that is not known holds if there is no kernel but those that are known."""
+    if otherwise.kernel is None:
+        return "nothing"
+    kernel = short_kernel(otherwise.kernel) if short else otherwise.kernel
+    source = f" from {otherwise.source}" if otherwise.source is not None else ""
+    return f"{'fallthrough ' if otherwise.fallthrough else ''}{kernel}{source}"
 
 
 def before_label(before: Before, short: bool = False) -> str:
@@ -190,5 +200,7 @@ def note_text(note: Note) -> str:
         case NoteKind.UNCOVERED:
             reach = "does not cover" if len(note.culprits) == 1 else "do not cover"
             return f"{keys}: missing; {culprits} {has}, but {reach} {'it' if len(note.keys) == 1 else 'them'}"
+        case NoteKind.INCOMPLETE:
+            return f"{note.detail} is incomplete: it lacks what PyTorch registers by hand at {culprits}"
         case _:
             raise AssertionError(f"{note.kind} is a note on one slot, not on a table")

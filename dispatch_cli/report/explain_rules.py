@@ -23,6 +23,7 @@ class RuleState(Enum):
     """What became of a rule; the value is the name in machine formats.
 
     STANDS_BY: it has a kernel, which would be next if the earlier ones were not there. YES, NO, NOT_ASKED: of rule 4.
+    NOT_KNOWN: it depends on a kernel that is not known.
     """
 
     FIRED = "fired"
@@ -33,6 +34,7 @@ class RuleState(Enum):
     YES = "yes"
     NO = "no"
     NOT_ASKED = "not-asked"
+    NOT_KNOWN = "not-known"
 
 
 class RuleLine(NamedTuple):
@@ -40,7 +42,7 @@ class RuleLine(NamedTuple):
 
     rule: what it means where it fires; None for rule 4. looks_at: the keys where it looks for a kernel.
     reached: whether the decision got as far. blockers: the keys whose kernels it gave way to, that made it ambiguous,
-    or that are the answer to rule 4.
+    or that are the answer to rule 4; where the outcome is not known, those that may have one.
     """
 
     rule_number: int
@@ -86,6 +88,7 @@ _STATES = {
     Outcome.NOT_COVERED: RuleState.NOT_COVERED,
     Outcome.NOTHING_REGISTERED: RuleState.NOTHING_REGISTERED,
     Outcome.HAS_BACKEND_KERNEL: RuleState.GAVE_WAY,
+    Outcome.NOT_KNOWN: RuleState.NOT_KNOWN,
 }
 
 
@@ -109,6 +112,8 @@ def rule_lines(
             asked = True
         state = RuleState.STANDS_BY if step.outcome is Outcome.FIRED and not reached else _STATES[step.outcome]
         blockers = dispatcher.keys_in(step.blockers)
+        if step.rule is Rule.FALLBACK and key in dispatcher.layout.incomplete and key not in dispatcher.fallbacks:
+            state = RuleState.NOT_KNOWN
         yield RuleLine(step.number, step.rule, (step.key or key,), state, reached, blockers)
     missing = answers[0].entry.rule is Rule.MISSING
     nothing = answers[-1].entry.rule is Rule.MISSING
@@ -125,8 +130,12 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
     looks_at = universe.autograd_backends.get(key, ())
     if asking.yields_to is not None and asking.yields_to in universe.ids:
         looks_at += (asking.yields_to,)
-    found = dispatcher.keys_in(unless & dispatcher.operator(name).registered)
+    registered = dispatcher.operator(name).registered
+    found = dispatcher.keys_in(unless & registered)
     state = RuleState.NOT_ASKED if not unless else RuleState.YES if found else RuleState.NO
+    unknown = dispatcher.keys_in(layout.unknown_in(unless, registered))
+    if unknown and not found:
+        return RuleLine(QUESTION_NUMBER, None, looks_at, RuleState.NOT_KNOWN, reached, unknown)
     return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
 
 
@@ -136,6 +145,8 @@ def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAns
     operator = dispatcher.operator(name)
     for step, reached in _steps(answers):
         fired, gave_way = step.outcome is Outcome.FIRED, step.outcome is Outcome.HAS_BACKEND_KERNEL
+        if step.outcome is Outcome.NOT_KNOWN and step.key in operator.kernels:
+            yield _registered(state, step.number, Role.STANDS_BY, operator.kernels[step.key][0])
         if not fired and not gave_way:
             continue
         if step.rule is Rule.FALLBACK:

@@ -36,6 +36,7 @@ class NoteKind(Enum):
     SKIPPED = "skipped"
     STALE = "stale"
     NEAR_NAME = "near-name"
+    INCOMPLETE = "incomplete"
 
 
 class Note(NamedTuple):
@@ -50,6 +51,8 @@ class Note(NamedTuple):
     SHADOWED: a declared fallback is there, but the alias keys come first. UNREACHABLE: without tensor arguments a call
     ends at Undefined, where nothing is, and the culprits, keys that only tensors bring, are never reached.
     UNCOVERED: nothing is there, and the culprits, alias keys with a kernel, do not cover it.
+    INCOMPLETE: what is there is not known, because the overlays (detail) lack what is registered by hand at the
+    culprits.
 
     The others are said of one slot alone, see `slot_notes`. UNREGISTERED: nothing is there, and no alias key has a
     kernel either. NO_DERIVATIVE: PyTorch's own autograd fallback is all there is above the culprits' kernels.
@@ -83,7 +86,21 @@ def table_notes(
         *_shadowed(dispatcher, {key: entry for key, entry in entries.items() if key not in stale}),
         *_unreachable(dispatcher.universe, table, schema, entries.keys(), stale),
         *_uncovered(dispatcher, table, entries),
+        *_incomplete(dispatcher, entries),
     )
+
+
+def _incomplete(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
+    if dispatcher.base is None or not dispatcher.layout.incomplete:
+        return
+    unknown, keys = 0, []
+    for key, entry in entries.items():
+        if entry.rule is Rule.NOT_KNOWN:
+            unknown |= entry.decision.blockers
+            keys.append(key)
+    if keys:
+        overlays = ", ".join(dispatcher.base.parts[1:])
+        yield Note(NoteKind.INCOMPLETE, tuple(keys), dispatcher.keys_in(unknown), overlays)
 
 
 def _grouped(kind: NoteKind, found: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Note]:
@@ -96,7 +113,7 @@ def _grouped(kind: NoteKind, found: Iterable[tuple[str, tuple[str, ...]]]) -> It
 
 
 def _taken(dispatcher: Dispatcher, entries: Iterable[TableEntry]) -> Iterator[Note]:
-    blocked = [entry for entry in entries if entry.decision.blockers]
+    blocked = [entry for entry in entries if entry.decision.blockers and entry.rule is not Rule.NOT_KNOWN]
     for kind in (NoteKind.AMBIGUOUS, NoteKind.DISPLACED):
         of_kind = (entry for entry in blocked if (entry.rule is Rule.AMBIGUOUS) == (kind is NoteKind.AMBIGUOUS))
         yield from _grouped(kind, ((entry.key, dispatcher.keys_in(entry.decision.blockers)) for entry in of_kind))
@@ -119,7 +136,7 @@ def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iter
         entry = entries.get(key)
         if entry is None or fallback.kernel.span is None:
             continue
-        if entry.rule not in (Rule.FALLBACK, Rule.KERNEL):
+        if entry.rule not in (Rule.FALLBACK, Rule.KERNEL, Rule.NOT_KNOWN):
             yield Note(NoteKind.SHADOWED, (key,), (entry.decision.source or CATCH_ALL,), fallback.kernel.debug)
 
 

@@ -38,7 +38,7 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
     notes = [
         note
         for note in table_notes(dispatcher, table, schema, shown, stale)
-        if above not in note.keys or key in note.keys or key in note.culprits
+        if note.kind is not NoteKind.INCOMPLETE and (above not in note.keys or key in note.keys or key in note.culprits)
     ]
     said = {note.kind for note in notes}
     notes += _stale(key, stale.get(key))

@@ -30,16 +30,30 @@ class Before(NamedTuple):
     fallthrough: bool
 
 
+class Otherwise(NamedTuple):
+    """What a slot that is not known holds if there is no kernel but those that are known."""
+
+    rule: Rule
+    rule_number: int
+    kernel: str | None
+    fallthrough: bool
+    source: str | None
+    span: Span | None
+
+
 class TableRow(NamedTuple):
     """One slot.
 
     key: runtime key or Undefined. rule, rule_number: what decided. kernel: its name or dump text, or None.
-    source: the key the kernel is registered at, an alias perhaps; None for ambiguous, fallback and missing slots.
-    blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel.
+    source: the key the kernel is registered at, an alias perhaps; None for ambiguous, fallback and missing slots, and
+    for those that are not known.
+    blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel; of one that is not
+    known, the incomplete keys on which it depends.
     core_fallback: the kernel is one of PyTorch's own backend fallbacks.
     stale: PyTorch's live table holds something else. live_kernel: what it holds; None when it holds nothing.
     before: what the slot held in the base, where the files have changed it.
     origin: through what the kernel came, beyond its place. when: the conditions of its registration; None for none.
+    otherwise: of a slot that is not known, what it holds without kernels that are not known.
     """
 
     key: str
@@ -56,6 +70,7 @@ class TableRow(NamedTuple):
     before: Before | None = None
     origin: Origin = OWN
     when: str | None = None
+    otherwise: Otherwise | None = None
 
 
 class OperatorTable(NamedTuple):
@@ -116,6 +131,13 @@ class Aside(Enum):
     MISSING = "missing"
 
 
+class NotKnown(NamedTuple):
+    """What slots are that are not known: what they hold without kernels that are not known. Also an `Aside`."""
+
+    rule: Rule
+    source: str | None
+
+
 def table_report(
     state: State,
     names: Iterable[OperatorName],
@@ -155,8 +177,12 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
     kernel took the slot away from the math kernel.
     """
 
-    def aside(row: TableRow) -> Aside | None:
-        if row.stale or row.blockers or row.before is not None:
+    def aside(row: TableRow) -> Aside | NotKnown | None:
+        if row.stale or row.before is not None:
+            return None
+        if row.otherwise is not None:
+            return NotKnown(row.otherwise.rule, row.otherwise.source)
+        if row.blockers:
             return None
         if row.rule is Rule.MISSING:
             return Aside.MISSING
@@ -184,6 +210,7 @@ def _answer(row: TableRow) -> Hashable:
         row.when,
         live,
         row.before,
+        row.otherwise,
     )
 
 
@@ -206,6 +233,19 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
         before=before,
         origin=OWN if entry.registration is None else state.origin(entry.registration),
         when=kernel.when if kernel else None,
+        otherwise=None if entry.otherwise is None else _otherwise(entry.otherwise),
+    )
+
+
+def _otherwise(entry: TableEntry) -> Otherwise:
+    kernel, decision = entry.kernel, entry.decision
+    return Otherwise(
+        rule=decision.rule,
+        rule_number=decision.number,
+        kernel=kernel.label if kernel else None,
+        fallthrough=entry.is_fallthrough,
+        source=decision.source,
+        span=kernel.span if kernel else None,
     )
 
 

@@ -163,8 +163,8 @@ class Operator:
 
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition and kernels).
-    registered: one bit per key that has a kernel (`KeyLayout.registered_bit`), and `KeyLayout.closed`. texts: what a table dump prints for the
-        active kernel of each key.
+    registered: one bit per key that has a kernel (`KeyLayout.registered_bit`), and `KeyLayout.closed` where no
+        kernel is unknown. texts: what a table dump prints for the active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     first: the kernels that PyTorch's warnings of overrides name; those of a captured state are not among them.
     seen: how many of the fallback changes had happened when the operator came to be.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.rules import Rule, RuleStep, decide
+from dispatch_cli.engine.rules import Rule, RuleStep, choose, decide
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 
@@ -23,17 +23,19 @@ class SlotAnswer(NamedTuple):
 def runners_up(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[SlotAnswer, ...]:
     """The answer at a slot of the canonical table, then the answer without the kernels that gave it, and so on.
 
-    For a slot that is ambiguous the next answer is the one without the composite kernel. The last answer is a backend
-    fallback or nothing. Errors: Refused for an unknown operator, and for a key without a slot.
+    For a slot that is ambiguous the next answer is the one without the composite kernel; for one that is not known, the
+    one without kernels that are not known. The last answer is a backend fallback or nothing.
+    Errors: Refused for an unknown operator, and for a key without a slot.
     """
     answers = [SlotAnswer(*dispatcher.explain(name, key))]
     operator, layout = dispatcher.operator(name), dispatcher.layout
     candidates = layout.candidates[layout.universe.slot[key]]
     active, registered = operator.active_kernels(), operator.registered
     while answers[-1].entry.rule not in (Rule.FALLBACK, Rule.MISSING):
-        registered &= ~layout.registered_bit[answers[-1].steps[-1].key]
+        if answers[-1].entry.rule is not Rule.NOT_KNOWN:
+            registered &= ~layout.registered_bit[answers[-1].steps[-1].key]
         steps: list[RuleStep] = []
-        decision = decide(candidates, registered, key in dispatcher.fallbacks, steps)
+        decision = choose(candidates, registered, key in dispatcher.fallbacks, steps)
         answers.append(SlotAnswer(entry_for(key, decision, active, dispatcher.fallbacks), tuple(steps)))
     return tuple(answers)
 

@@ -46,6 +46,15 @@ class KeyLayout:
             if slot is not None:
                 yield slot
 
+    def unknown_in(self, keys: int, registered: int) -> int:
+        """Those of some keys at which an operator may have a kernel that is not known, as bits.
+
+        registered: bits of the keys at which it has a kernel.
+        """
+        if not self.incomplete or registered & self.closed:
+            return 0
+        return keys & ~registered & sum(self.registered_bit[key] for key in self.incomplete)
+
     def keys_in(self, registered: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, in the order of the enum."""
         if not registered:  # most slots have no blockers

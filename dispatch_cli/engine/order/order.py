@@ -101,9 +101,7 @@ class Orders:
         ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
         return [registration for key in ordered for registration in reversed(kernels[key])]
 
-    def _found(
-        self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
-    ) -> tuple[_Found, ...]:
+    def _found(self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int) -> tuple[_Found, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"

@@ -78,7 +78,18 @@ class LiveTable:
     closed: `KeyLayout.closed` for an operator of which no kernel is unknown.
     """
 
-    __slots__ = ("_active", "_behind", "_closed", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
+    __slots__ = (
+        "_active",
+        "_behind",
+        "_closed",
+        "_fallbacks",
+        "_history",
+        "_layout",
+        "_name",
+        "_pending",
+        "_registered",
+        "_seen",
+    )
 
     def __init__(
         self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, closed: int = 0
