@@ -18,7 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
+from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 
 if TYPE_CHECKING:
@@ -122,6 +122,12 @@ class OverlaidBase:
             return found
         overridden = tuple(dict.fromkeys((*found.overridden, *(key for key in added if key in found.kernels))))
         return found._replace(kernels={**found.kernels, **added}, overridden=overridden)
+
+    def listing(self, name: str) -> CapturedListing:
+        """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
+        found = self._base.listing(name)
+        added = [(key, kernel, False) for key, kernel in self._added(name)]
+        return found._replace(kernels=[*found.kernels, *added]) if added else found
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
