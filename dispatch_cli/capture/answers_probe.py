@@ -43,22 +43,22 @@ def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
     chosen = [name for name in names if _is_chosen(name, globs)]
     live, clean = probe.Live(asked), asked.clean
     step = probe.progress(len(names) + len(chosen) + len(live.ids))
-    # PyTorch's answers come first: a capture registers operators to look at the tables, and imports modules of PyTorch
-    # that register kernels of the Python dispatcher and higher-order operators.
+    # Answers about operators come first: a capture registers operators to look at the tables, and imports modules of
+    # PyTorch that register kernels. Among these are the modules that define higher-order operators.
     texts = {
         name: [clean(live.core._dispatch_dump(name)), clean(live.core._dispatch_dump_table(name))] for name in names
     }
     broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
     rows: dict[tuple[str, ...], int] = {}
     resolved = resolve_keys(live, chosen, step, rows)
-    higher_order = higher_order_answers(live, rows)
+    state = probe.capture(asked, step)
     return {
-        **probe.capture(asked, step),
+        **state,
         "texts": texts,
         "broken": broken,
+        "higher_order_answers": higher_order_answers(live, rows),
         "resolve_rows": [list(row) for row in rows],
         "resolved": resolved,
-        "higher_order_answers": higher_order,
     }
 
 

@@ -9,6 +9,8 @@ A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and the scripts b
 package it lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down
 here.
 A first vmap is made before that, at which PyTorch registers kernels; `--vmap no` leaves it out.
+The modules of PyTorch that define higher-order operators are imported last, when all else is noted: what they register
+for other operators does not appear in the answer.
 Standard error gets lines ``progress DONE ALL`` and, when it fails, one line of JSON that says why.
 
 Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under its name, cannot be used; 5 a module of
@@ -42,6 +44,7 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
         fake_mode,
         fake_sources,
         going_on,
+        higher_order_modules,
         looking,
         torch_library,
     )
@@ -62,6 +65,7 @@ else:
     bindings_facts, fake_devices, fake_mode = _part("bindings_facts"), _part("fake_devices"), _part("fake_mode")
     fake_sources, going_on = _part("fake_sources"), _part("going_on")
     looking, torch_library = _part("looking"), _part("torch_library")
+    higher_order_modules = _part("higher_order_modules")
 
 FORMAT = 2
 EXIT_NO_TORCH = 3
@@ -986,13 +990,13 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     torch, live = asked.torch, Live(asked)
     step = step or progress(len(asked.now.dumps) + len(live.ids))
     found, skipped = operators(live, asked, step)
-    higher_order, modes = higher_order_operators(live), mode_types()
     layout = universe(live, Refreshes(live, step).find())
-    # last: a FakeTensorMode imports modules of PyTorch that register kernels and higher-order operators
+    # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
     if not fake_mode.note_rules(
         {one["name"]: one for one in found}, function_name, fake_devices.note_rules, fake_sources
     ):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
+    asked.notes += map(live.clean, higher_order_modules.import_all(Path(torch.__file__).absolute().parent))
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),
@@ -1003,10 +1007,10 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "notes": asked.notes,
         "universe": layout,
         "operators": found,
-        "higher_order_operators": higher_order,
+        "higher_order_operators": higher_order_operators(live),
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),
         "imported_higher_order_operators": asked.now.rules_since(asked.before),
-        "modes": modes,
+        "modes": mode_types(),
         "skipped": skipped,
     }
 

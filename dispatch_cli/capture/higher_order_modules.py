@@ -1,0 +1,100 @@
+"""The modules of PyTorch that define higher-order operators: ``import torch`` imports only some of them.
+
+They are found in the files of the installed package, without running them: a module defines an operator if it calls
+``HigherOrderOperator`` or a class derived from it.
+
+A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
+    from collections.abc import Iterable
+    from pathlib import Path
+
+ROOT = "HigherOrderOperator"
+"""The class of all higher-order operators."""
+_CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:", re.M)
+_WORD = re.compile(r"\w+")
+
+
+def import_all(package: Path) -> list[str]:
+    """Import the modules that define higher-order operators.
+
+    package: the directory of PyTorch's package, ``torch``.
+    Returns a text for each module that cannot be imported.
+    """
+    notes = []
+    for module in defining_modules(package):
+        if module in sys.modules:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module(module)
+        except BaseException as error:  # a module that exits must not end the capture
+            reason = (str(error).splitlines() or [""])[0][:200]
+            notes.append(
+                f"{module} cannot be imported, so its higher-order operators are missing: "
+                f"{type(error).__name__}: {reason}"
+            )
+    return notes
+
+
+def defining_modules(package: Path) -> list[str]:
+    """The names of the modules that define higher-order operators, sorted."""
+    texts = {file: file.read_text(encoding="utf-8", errors="replace") for file in sorted(package.rglob("*.py"))}
+    maybe = _closure((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
+    words = re.compile(r"\b(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*\(")
+    # only now are files parsed, which takes long: a pattern also matches in comments and strings
+    trees = {file: tree for file, text in texts.items() if words.search(text) for tree in _parsed(text)}
+    nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
+    classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]
+    known = _closure((one.name, {_last_name(base) for base in one.bases}) for one in classes)
+    return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, known))
+
+
+def _closure(classes: Iterable[tuple[str, set[str]]]) -> set[str]:
+    """`ROOT` and the classes derived from it, of classes with the names of their bases."""
+    found, waiting = {ROOT}, list(classes)
+    while True:
+        more = {name for name, bases in waiting if bases & found} - found
+        if not more:
+            return found
+        found |= more
+
+
+def _parsed(text: str) -> list[ast.Module]:
+    try:
+        return [ast.parse(text)]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _last_name(node: ast.expr) -> str:
+    """``c`` of ``a.b.c``; empty for other expressions than names."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
+    """Whether a module calls a class by a name that it defines or imports, or as an attribute of a module."""
+    local = {one.name: one.name for one in nodes if isinstance(one, ast.ClassDef)}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            local.update({alias.asname or alias.name: alias.name for alias in node.names})
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return any(
+        (one.attr if isinstance(one, ast.Attribute) else local.get(_last_name(one))) in known for one in called
+    )
+
+
+def _module_name(package: Path, file: Path) -> str:
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
