@@ -90,9 +90,7 @@ def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
         if isinstance(node, ast.ImportFrom):
             local.update({alias.asname or alias.name: alias.name for alias in node.names})
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    return any(
-        (one.attr if isinstance(one, ast.Attribute) else local.get(_last_name(one))) in known for one in called
-    )
+    return any((one.attr if isinstance(one, ast.Attribute) else local.get(_last_name(one))) in known for one in called)
 
 
 def _module_name(package: Path, file: Path) -> str:
