@@ -37,6 +37,25 @@ def complete_explain(ctx: click.Context, param: click.Parameter, incomplete: str
     return complete_files(ctx, param, incomplete)
 
 
+def complete_coverage(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """What ``coverage`` takes: a backend, by its device or its key, then files."""
+    if ctx.params.get("files"):
+        return complete_files(ctx, param, incomplete)
+    from dispatch_cli.engine.coverage.backend import backend_keys
+
+    universe = _universe(ctx)
+    return _plain(_starting([*universe.devices, *backend_keys(universe)], incomplete))
+
+
+def complete_tags(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The tags of the operators of the embedded state that the line chooses."""
+    from dispatch_cli import bases
+
+    chosen = [base for base in ctx.params.get("bases") or () if base in bases.names()]
+    base = bases.load(chosen[0] if chosen else bases.names()[0])
+    return _plain(_starting(sorted({tag for name in base.names for tag in base.listing(name).tags}), incomplete))
+
+
 def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys of the chosen universe; of an expression, its last word."""
     start = len(incomplete.rstrip(_WORD))

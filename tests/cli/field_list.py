@@ -38,6 +38,9 @@ check-invariants tests/cli/conditions.yaml
 check-invariants tests/cli/fields/all.yaml --select all
 check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
 checks
+coverage PrivateUse1 examples/out_of_tree_backend.yaml --autocast --vmap
+coverage MkldnnCPU examples/ambiguous.yaml
+coverage PrivateUse1 tests/cli/fields/over.yaml --tag core
 crossref $TMP/recording.json
 crossref --live --python $TMP/python
 extract tests/cli/fields/against.cpp --against torch-2.15 --no-cache

@@ -73,6 +73,7 @@ KINDS = (
     Kind("other findings on one line", within(f"{HEAD}guards: [", each(GUARD.replace("::op", "::x@"), ", "), "]\n")),
     Kind("problems on one line", within(f"{HEAD}guards: [", each("{opp: '@'}", ", "), "]\n")),
     Kind("operators", OPERATORS, size=40),
+    Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
     Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
     Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
     Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),

@@ -50,6 +50,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("table",): (*FORMATS, "raw"),
     ("table", "--view", "rows", "--all"): FORMATS,
     ("table", "--resolver", "python"): FORMATS,
+    ("coverage", "PrivateUse1", "--autocast", "--vmap"): FORMATS,
     ("check-invariants", "--select", "all", "--no-config"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--summary", "--no-config"): FORMATS,
     ("check-invariants", "--select", "all", "--no-config", "--step-summary", "page.md"): ("text", "github"),

@@ -34,6 +34,14 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid": ("table", "examples/stale.yaml", "--view", "grid", "--op", "stale::quantized", "--op", "stale::explicit"),
     "grid_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--view", "grid"),
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
+    "coverage": (
+        *("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
+        *("--autocast", "--vmap"),
+    ),
+    "coverage_families": (
+        *("coverage", "PrivateUse1", "--base", "torch-2.15", "--op", "aten::*softmax*", "--op", "aten::empty*"),
+        *("--sort", "service"),
+    ),
     "checks": ("checks", "stale-live-table"),
     "rules": ("rules",),
     "rules_math": ("rules", "6"),

@@ -62,6 +62,11 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "source_codegen_backends": (0.02, _words(words.key)),
     "source_derivatives": (0.02, lambda inputs: inputs.dice.choice(["no/such/file.yaml", "a.yaml", "."])),
     "source_cache_dir": (0.02, lambda inputs: inputs.dice.choice(["cache", "a.yaml", "no/such/folder"])),
+    "tags": (0.2, lambda inputs: inputs.dice.choice(["core", "pointwise", "generated", "nosuch", "\x1b[31m"])),
+    "fail_under": (
+        0.2,
+        lambda inputs: inputs.dice.choice(["0", "50.5", "100"] if inputs.careful else ["-1", "nan", "x"]),
+    ),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.
@@ -225,6 +230,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "resolve": lambda: _call(inputs, files),
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "keys": lambda: _keys(inputs),
+        "coverage": lambda: [inputs.word(words.backend(dice)), *files],
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
         "schema": list,

@@ -151,6 +151,12 @@ def universe(dice: Dice) -> str:
     return dice.choice([*universes.names(), *universes.names(), "torch-2.14", "nosuch.json"])
 
 
+def backend(dice: Dice) -> str:
+    """What coverage is asked for: a device or a key, mostly of a backend."""
+    common = ("PrivateUse1", "privateuseone", "xla", "MPS", "HPU", "cpu", "SparseCUDA", "Meta", "MkldnnCPU")
+    return dice.choice([*common, *common, key(dice), dice.choice(KEYS), "npu", "x" * 300, "\x1b[31m"])
+
+
 def backend_name(dice: Dice) -> str:
     """A name for the backend at PrivateUse1."""
     return dice.choice(["npu", "my_dev", "privateuseone", "cuda", "NPU", "", "\x1b[31mx", "n\u202epu", "x" * 300])

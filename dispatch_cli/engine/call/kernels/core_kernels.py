@@ -17,7 +17,9 @@ from dispatch_cli.engine.call.kernels.handwritten import (
     COMPUTES_IN_PYTHON,
     LIFTS_FUNCTIONAL,
     NOT_IMPLEMENTED,
+    PRIMS,
     Place,
+    place_of,
 )
 from dispatch_cli.engine.call.options import select_backend
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view
@@ -39,14 +41,8 @@ from dispatch_cli.model.universe import (
     NON_FUNCTIONAL,
 )
 
-_NUMBER = re.compile(r"_[0-9]+$")
-"""What torchgen puts behind the name of a file when it writes several of them."""
-_SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
-
 _VMAP_DECOMPOSITIONS = re.compile(r"[/\\]torch[/\\]_functorch[/\\]\w+\.py:[0-9]+")
 """Where the first vmap of a process registers decompositions, as batching rules."""
-_PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
-"""Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 
 def at_backend(moment: Moment) -> KernelStep:
@@ -65,12 +61,11 @@ def at_backend(moment: Moment) -> KernelStep:
 
 def _place(moment: Moment) -> Place | None:
     """Where a kernel of PyTorch is from; None for a kernel without a source file in C++."""
-    found = None if moment.entry.kernel is None else _SOURCE.search(moment.entry.kernel.debug)
-    if found is None:
+    if moment.entry.kernel is None:
         return None
     registration = moment.entry.registration
     key = registration.key if registration is not None else moment.slot
-    return _NUMBER.sub("", found[1]), key, str(moment.name)
+    return place_of(moment.entry.kernel.debug, key, str(moment.name))
 
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
@@ -80,9 +75,9 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
         return None
     at_autograd = moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ())
     in_python = (moment.slot, str(moment.name)) in COMPUTES_IN_PYTHON
-    if in_python or (_PRIMS.search(kernel.debug) and moment.slot == BACKEND_SELECT):
+    if in_python or (PRIMS.search(kernel.debug) and moment.slot == BACKEND_SELECT):
         return ends(Why.CORE_KERNEL)
-    if _PRIMS.search(kernel.debug) and at_autograd:
+    if PRIMS.search(kernel.debug) and at_autograd:
         return calls_anew(moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL)
     if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
         return decomposes(Why.CORE_KERNEL)

@@ -18,6 +18,7 @@ from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
 
@@ -117,6 +118,15 @@ def batched(moment: Moment) -> KernelStep:
     if is_in_place(schema):  # all its batched tensors are of this level
         return calls_anew(thread, values)
     return calls_anew(thread.exclude(moment.maker.known(moment.slot)), values)
+
+
+def is_refused_by_fallback(schema: FunctionSchema | None) -> bool:
+    """Whether `batched` refuses every call of an operator with batched tensors, by its schema alone."""
+    if not returns_tensors_only(schema) or takes_tensor_list(schema):
+        return True
+    if is_in_place(schema):
+        return False
+    return is_mutable(schema) or has_aliases(schema) or (schema is not None and not schema.returns)
 
 
 def unwrapped(moment: Moment, why: Why) -> KernelStep:

@@ -6,10 +6,24 @@ entry is tried on a live PyTorch (tests/engine/call/judge).
 
 from __future__ import annotations
 
+import re
+
 from dispatch_cli.model.universe import NON_FUNCTIONAL
 
 Place = tuple[str, str, str]
 """A kernel: the file of its source, the key it is registered at, the operator."""
+_SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
+_NUMBER = re.compile(r"_[0-9]+$")
+"""What torchgen puts behind the name of a file when it writes several of them."""
+PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
+"""Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
+
+
+def place_of(debug: str, key: str, operator: str) -> Place | None:
+    """Where a kernel of PyTorch is from, by its debug text; None for a kernel without a source file in C++."""
+    found = _SOURCE.search(debug)
+    return None if found is None else (_NUMBER.sub("", found[1]), key, operator)
+
 
 AUTOGRAD_BY_HAND = "VariableTypeManual"
 

@@ -1,0 +1,126 @@
+"""``dispatch-cli coverage``"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.completion import complete_coverage, complete_tags
+from dispatch_cli.cli.options import (
+    SourceOptions,
+    as_sentence,
+    chosen_operators,
+    filter_option,
+    note_conditions,
+    source_options,
+    state_or_newest,
+    warn_of_overrides,
+)
+from dispatch_cli.cli.output import Output, output_options, show
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.coverage.backend import CoveredBackend
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.names import OperatorName
+
+
+_HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
+
+
+@click.command("coverage")
+@partial(source_options, arguments="BACKEND [FILE]...", complete=complete_coverage)
+@filter_option("all")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=complete_tags,
+    help="Only operators with this tag, such as core: the core ATen operators. Repeatable: one of them.",
+)
+@click.option("--missing", is_flag=True, help="List only operators that nothing serves: a call ends in an error.")
+@click.option(
+    "--sort",
+    "order",
+    type=click.Choice(("name", "service", "training")),
+    default="name",
+    show_default=True,
+    help="By name; by what serves the operator, nothing first; by how it trains, broken first.",
+)
+@click.option("--autocast", is_flag=True, help="Also say what becomes of a call under autocast.")
+@click.option("--vmap", is_flag=True, help="Also say what becomes of a call under vmap.")
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Exit with 1 if fewer of the chosen operators are served.",
+)
+@output_options()
+def command(
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    tags: tuple[str, ...],
+    missing: bool,
+    order: str,
+    autocast: bool,
+    vmap: bool,
+    fail_under: float | None,
+    out: Output,
+) -> int:
+    """Show what serves each operator on a backend, and whether it trains there.
+
+    BACKEND is a dispatch key or a device: PrivateUse1, SparseCUDA, xla, mps. Operators are served by the backend's own
+    kernel, by a composite kernel, by a fallback, or by nothing, so that a call ends in an error. What composite kernels
+    call must be served too.
+
+    FILEs are applied one after the other. Without FILE, --base and -k, the newest embedded PyTorch state is used.
+    """
+    if not source.files:
+        raise click.UsageError("Give a backend, such as `coverage PrivateUse1` or `coverage xla`.")
+    text, *files = source.files
+    state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
+    state.over_assumed = assumed
+    backend = _backend(state, text)
+    names = _tagged(state, chosen_operators(state, ops), tags)
+    note_conditions(state, names, out.color)
+    warn_of_overrides(state, out.color)
+    from dispatch_cli.report.coverage import CoverageOrder, coverage_report
+
+    report = coverage_report(
+        state, backend, names, tags, missing=missing, order=CoverageOrder(order), autocast=autocast, vmap=vmap
+    )
+    show(report, out)
+    return int(fail_under is not None and report.is_under(fail_under))
+
+
+def _backend(state: State, text: str) -> CoveredBackend:
+    """The backend that BACKEND means; exits with 2 when it means none."""
+    from dispatch_cli.engine.coverage.backend import backend_keys, backend_named
+
+    universe = state.dispatcher.universe
+    found = backend_named(universe, text)
+    if found is not None:
+        return found
+    from dispatch_cli.model.suggest import suggestion
+
+    close = suggestion(text, [*backend_keys(universe), *universe.devices], 3)
+    hint = as_sentence(close or _HINT)
+    raise click.BadParameter(f"{text[:200]!r} is no backend of {universe.name}.{hint}", param_hint="'BACKEND'")
+
+
+def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:
+    """The operators with one of the tags; exits with 2 for a tag that no operator has."""
+    if not tags:
+        return names
+    from dispatch_cli.report.coverage import known_tags, with_tags
+
+    found = known_tags(state, names)
+    for tag in tags:
+        if tag not in found:
+            from dispatch_cli.model.suggest import suggestion
+
+            hint = as_sentence(suggestion(tag, sorted(found), 3))
+            raise click.BadParameter(f"no chosen operator has the tag {tag[:200]!r}.{hint}", param_hint="'--tag'")
+    return with_tags(state, names, tags)

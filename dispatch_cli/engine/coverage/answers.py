@@ -1,0 +1,137 @@
+"""What is said of an operator on a backend."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.rules import Rule
+
+
+class Service(Enum):
+    """What a call on the backend comes to.
+
+    KERNEL: a kernel that is registered at the backend's key. COMPOSITE: a kernel at an alias key. FALLBACK: the backend
+    fallback. ABOVE: a kernel at a key above that computes the result itself, so that the backend's slot is not asked.
+    NOTHING: an error. NOT_KNOWN: the state does not say.
+    """
+
+    KERNEL = "kernel"
+    COMPOSITE = "composite"
+    FALLBACK = "fallback"
+    ABOVE = "above"
+    NOTHING = "nothing"
+    NOT_KNOWN = "not-known"
+
+
+class NoService(Enum):
+    """Why a call on the backend ends in an error.
+
+    MISSING: the slot is empty. SKIPPED: the kernel there is a fallthrough, and nothing is below. NO_TENSORS: the
+    operator takes no tensors, nothing chooses a backend, and Undefined is empty. RAISES: the kernel only raises an
+    error. NO_SCHEMA: the operator has kernels and is not defined.
+    """
+
+    MISSING = "missing"
+    SKIPPED = "skipped"
+    NO_TENSORS = "no-tensors"
+    RAISES = "raises"
+    NO_SCHEMA = "no-schema"
+
+
+class Reach(Enum):
+    """How a call comes to a backend: by its tensors, by its argument ``device``, or not at all."""
+
+    TENSORS = "tensors"
+    DEVICE = "device"
+    NOT = "not"
+
+
+class Training(Enum):
+    """What a call with tensors that require a gradient finds at the autograd key of the backend.
+
+    OWN: a kernel that is registered there. GENERIC: the kernel at the alias Autograd. MATH: a composite kernel, which
+    calls operators that have derivatives. NONE: no kernel of the operator. BROKEN: nothing, or an ambiguity, so that
+    every call outside of inference mode is an error. NO_TENSORS: the operator takes no tensors.
+    """
+
+    OWN = "own"
+    GENERIC = "generic"
+    MATH = "math"
+    NONE = "none"
+    BROKEN = "broken"
+    NO_TENSORS = "no-tensors"
+
+
+class Gradient(Enum):
+    """What becomes of the gradient where no autograd kernel of the operator runs, and another kernel serves it.
+
+    WARNING: PyTorch's autograd fallback runs. The result requires a gradient; the backward pass warns, and gives none.
+    DECOMPOSED_WITH_WARNING: the same, but where the composite kernel below calls operators that have derivatives, these
+    count; the backward pass warns in any case.
+    FALLBACK: a fallback that somebody else registered decides.
+    DECOMPOSED: the autograd key is skipped, and the composite kernel below calls operators whose derivatives count.
+    DROPPED: the autograd key is skipped; the result does not require a gradient, without a warning.
+    """
+
+    WARNING = "warning"
+    DECOMPOSED_WITH_WARNING = "decomposed-with-warning"
+    FALLBACK = "fallback"
+    DECOMPOSED = "decomposed"
+    DROPPED = "dropped"
+
+
+class Passage(Enum):
+    """What becomes of a call under autocast or vmap.
+
+    OWN: the operator's own rule. DECOMPOSITION: a composite kernel calls operators with rules of their own.
+    FALLBACK: a fallback; that of vmap calls the operator for every slice. SKIPPED: the call goes on below, unchanged.
+    ERROR: nothing is there, or the fallback refuses the operator. NO_KEY: the backend has no such key.
+    NO_TENSORS: the operator takes no tensors.
+    """
+
+    OWN = "own"
+    DECOMPOSITION = "decomposition"
+    FALLBACK = "fallback"
+    SKIPPED = "falls-through"
+    ERROR = "error"
+    NO_KEY = "no-key"
+    NO_TENSORS = "no-tensors"
+
+
+class Covered(NamedTuple):
+    """What serves an operator on a backend.
+
+    slot: where the kernel that serves it runs, or else where the call ends in an error; rule: what fills that slot.
+    source: the key that kernel is registered at; None for none. lack: of NOTHING, why.
+    autograd_rule: what fills the slot of the autograd key; autograd_source: the key that kernel is registered at.
+    gradient: of NONE, where something serves the operator.
+    blockers: the keys whose kernels make the autograd slot ambiguous, or keep the math kernel away from it.
+    bypassed: a math kernel at the autograd key keeps calls outside of inference mode from the kernel that serves.
+    autocast, vmap: where they were asked for.
+    """
+
+    service: Service
+    reach: Reach
+    slot: str
+    rule: Rule
+    source: str | None
+    lack: NoService | None
+    training: Training
+    autograd_rule: Rule | None
+    autograd_source: str | None
+    gradient: Gradient | None
+    blockers: tuple[str, ...]
+    bypassed: bool
+    autocast: Passage | None = None
+    vmap: Passage | None = None
+
+    @property
+    def served(self) -> bool | None:
+        """Whether a call outside of inference mode comes to a kernel that serves it; None where that is not known.
+
+        What a composite kernel calls may still lack a kernel.
+        """
+        if self.service is Service.NOT_KNOWN:
+            return None
+        return self.service is not Service.NOTHING and self.training is not Training.BROKEN

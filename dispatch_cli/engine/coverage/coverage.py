@@ -1,0 +1,288 @@
+"""Classifies the operators of a dispatcher by what serves them on a backend.
+
+Operators with kernels at the same keys, of which the same fall through, share their answer. What tells operators apart
+beyond that is whether they take tensors (`Reach`), and the few kernels of which more is known (`kernels`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.kernels import Special, loops_over_slices, special
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.table import Plan, plan
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, META, UNDEFINED
+
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
+_DECOMPOSES = frozenset({Rule.MATH, Rule.NESTED})
+_COMPOSITE = frozenset({Rule.DEFAULT, Rule.MATH, Rule.NESTED})
+BATCHED = "FuncTorchBatched"
+
+
+class SlotView(NamedTuple):
+    """A slot of a table. skips: dispatch passes it. raises: its kernel only raises an error.
+
+    computes: its kernel, at a key above the backend's, computes the result.
+    """
+
+    key: str
+    rule: Rule
+    source: str | None
+    blockers: int
+    skips: bool
+    raises: bool
+    computes: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a call that comes here is an error."""
+        return self.rule in (Rule.MISSING, Rule.AMBIGUOUS)
+
+
+class _CoveredShape(NamedTuple):
+    """What operators with the same answer share."""
+
+    registered: int
+    skipped: frozenset[str]
+    reach: Reach
+    special: Special
+    loops: bool
+
+
+class Classifier:
+    """Classifies operators for one backend.
+
+    autocast, vmap: whether to say what becomes of calls under them.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, backend: CoveredBackend, autocast: bool = False, vmap: bool = False
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.universe = dispatcher.universe
+        self.backend = backend
+        self._autograd = autograd_keys_of(self.universe, backend.key)
+        self._asked = autocast, vmap
+        self._core = {one.key: one.debug for one in self.universe.fallbacks}
+        self._found: dict[_CoveredShape, Covered] = {}
+
+    def of(self, name: OperatorName) -> Covered:
+        """What serves an operator. Errors: Refused for an unknown operator."""
+        dispatcher = self.dispatcher
+        registered, skipped = dispatcher.shape(name)
+        schema = dispatcher.header(name).schema
+        if schema is None:
+            return self._undefined()
+        loops = not self._asked[1] or self._loops(name, schema, registered)
+        known = special(dispatcher, name, registered)
+        shape = _CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known, loops)
+        if not dispatcher.is_untouched(name) and (stale := dispatcher.stale_slots(name)):
+            lives = {key: (entry.live.decision, entry.live.is_fallthrough) for key, entry in stale.items()}
+            return _Deciding(self, shape, lives).answer()
+        found = self._found.get(shape)
+        if found is None:
+            found = self._found[shape] = _Deciding(self, shape, {}).answer()
+        return found
+
+    def _reach(self, schema: str, registered: int, skipped: frozenset[str]) -> Reach:
+        if _TENSOR.search(_arguments(schema)) is not None:
+            return Reach.TENSORS
+        has_select = registered & self.dispatcher.layout.registered_bit[BACKEND_SELECT]
+        return Reach.DEVICE if has_select and BACKEND_SELECT not in skipped else Reach.NOT
+
+    def _loops(self, name: OperatorName, schema: str, registered: int) -> bool:
+        """Whether vmap's fallback, where it is what a call comes to, can call the operator slice by slice."""
+        slot = self.universe.slot.get(BATCHED)
+        if slot is None:
+            return True
+        decided = plan(self.dispatcher.layout, registered, self.dispatcher.fallback_bits).decisions[slot]
+        return decided.rule is not Rule.FALLBACK or loops_over_slices(self.dispatcher, name, schema)
+
+    def _undefined(self) -> Covered:
+        return Covered(
+            *(Service.NOTHING, Reach.NOT, self.backend.key, Rule.MISSING, None, NoService.NO_SCHEMA),
+            *(Training.NO_TENSORS, None, None, None, (), False),
+        )
+
+
+def _arguments(schema: str) -> str:
+    """The arguments of a printed schema; in alias annotations, too, there can be an arrow."""
+    return schema[schema.index("(") : schema.rindex(") ->") if ") ->" in schema else len(schema)]
+
+
+class _Deciding:
+    """One shape of operators on one backend."""
+
+    def __init__(self, by: Classifier, shape: _CoveredShape, stale: dict[str, tuple[Decision, bool]]) -> None:
+        self.by = by
+        self.shape = shape
+        self.stale = stale
+        self.universe = by.universe
+        self.plan: Plan = plan(by.dispatcher.layout, shape.registered, by.dispatcher.fallback_bits)
+
+    def slot(self, key: str) -> SlotView:
+        """A slot of the live table."""
+        fallbacks = self.by.dispatcher.fallbacks
+        if key in self.stale:
+            decision, skips = self.stale[key]
+        else:
+            decision = self.plan.decisions[self.universe.slot[key]]
+            skips = (
+                decision.source in self.shape.skipped
+                if decision.source is not None
+                else decision.rule is Rule.FALLBACK and fallbacks[key].kernel.fallthrough
+            )
+        source = key if decision.rule is Rule.FALLBACK else decision.source
+        known = self.shape.special
+        raises = decision.source in known.raising
+        if decision.rule is Rule.FALLBACK:
+            raises = key == META if self.is_core(key) else _raises(self.by.dispatcher, key)
+        computes = decision.source in known.computing
+        return SlotView(key, decision.rule, source, decision.blockers, skips, raises, computes)
+
+    def is_core(self, key: str) -> bool:
+        """Whether the backend fallback at a key is PyTorch's own."""
+        return self.by._core.get(key) == self.by.dispatcher.fallbacks[key].kernel.debug
+
+    def answer(self) -> Covered:
+        backend = self.slot(self.by.backend.key)
+        above = self.first_autograd() if self.shape.reach is Reach.TENSORS else None
+        served, lack = self.server(backend, above)
+        training, gradient = self.training(served, above)
+        gradient = gradient if lack is None else None
+        service = _service(served, lack, self.by.backend.key)
+        bypassed = (
+            above is not None
+            and above.rule in _DECOMPOSES
+            and not above.skips
+            and lack is None
+            and service is not Service.ABOVE
+            and served.source != above.source
+        )
+        autocast, vmap = self.by._asked
+        return Covered(
+            service=service,
+            reach=self.shape.reach,
+            slot=served.key,
+            rule=served.rule,
+            source=served.source,
+            lack=lack,
+            training=training,
+            autograd_rule=None if above is None else above.rule,
+            autograd_source=None if above is None else above.source,
+            gradient=gradient,
+            blockers=() if above is None else self.by.dispatcher.keys_in(above.blockers),
+            bypassed=bypassed,
+            autocast=self.autocast() if autocast else None,
+            vmap=self.vmap() if vmap else None,
+        )
+
+    def first_autograd(self) -> SlotView | None:
+        """The slot of the highest autograd key that a call stops at; of the last one, where all are skipped."""
+        found = None
+        for key in self.by._autograd:
+            found = self.slot(key)
+            if not found.skips:
+                break
+        return found
+
+    def server(self, backend: SlotView, above: SlotView | None) -> tuple[SlotView, NoService | None]:
+        """The slot whose kernel serves a call, or at which the call ends in an error, and why."""
+        if self.shape.reach is Reach.NOT:
+            return self.without_backend(NoService.NO_TENSORS)
+        if self.shape.reach is Reach.DEVICE:
+            select = self.slot(BACKEND_SELECT)
+            if select.computes:
+                return select, None
+        if above is not None and not above.skips and above.computes:
+            return above, None
+        if backend.skips:
+            return self.without_backend(NoService.SKIPPED)
+        if backend.is_empty:
+            if above is not None and not above.skips and above.rule in _DECOMPOSES:
+                return above, None
+            return backend, NoService.MISSING
+        return backend, NoService.RAISES if backend.raises else None
+
+    def without_backend(self, lack: NoService) -> tuple[SlotView, NoService | None]:
+        """What a call comes to whose keys all fall through. lack: why it ends in an error where nothing is there."""
+        last = self.slot(UNDEFINED)
+        if self.shape.reach is Reach.NOT:
+            stops = (self.slot(key) for key in self.by.universe.default_included if key in self.universe.slot)
+            last = next((one for one in stops if not one.skips and one.computes), last)
+        if last.is_empty or last.skips:
+            return last, lack
+        return last, NoService.RAISES if last.raises else None
+
+    def training(self, served: SlotView, above: SlotView | None) -> tuple[Training, Gradient | None]:
+        """What a call that requires a gradient finds at the autograd key."""
+        if self.shape.reach is not Reach.TENSORS:
+            return Training.NO_TENSORS, None
+        composite = served.rule in _COMPOSITE
+        if above is None or above.skips:
+            return Training.NONE, Gradient.DECOMPOSED if composite else Gradient.DROPPED
+        if above.is_empty:
+            return Training.BROKEN, None
+        if above.rule is Rule.FALLBACK:
+            if not self.is_core(above.key):
+                return Training.NONE, Gradient.FALLBACK
+            return Training.NONE, Gradient.DECOMPOSED_WITH_WARNING if composite else Gradient.WARNING
+        if above.rule is Rule.KERNEL:
+            return Training.OWN, None
+        return Training.GENERIC if above.rule is Rule.AUTOGRAD else Training.MATH, None
+
+    def autocast(self) -> Passage:
+        """What becomes of a call under autocast for the device of the backend."""
+        if self.shape.reach is not Reach.TENSORS:
+            return Passage.NO_TENSORS
+        if self.by.backend.autocast is None:
+            return Passage.NO_KEY
+        return _passage(self.slot(self.by.backend.autocast))
+
+    def vmap(self) -> Passage:
+        """What becomes of a call with batched tensors."""
+        if self.shape.reach is not Reach.TENSORS:
+            return Passage.NO_TENSORS
+        slots = self.universe.slot
+        if BATCHED not in slots:
+            return Passage.NO_KEY
+        if FRONT in slots and (front := self.slot(FRONT)).rule is Rule.KERNEL and not front.skips:
+            return Passage.DECOMPOSITION  # it is taken apart before any transform sees it
+        found = _passage(self.slot(BATCHED))
+        if found is Passage.FALLBACK and self.is_core(BATCHED) and not self.shape.loops:
+            return Passage.ERROR
+        return found
+
+
+def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
+    if lack is not None:
+        return Service.NOTHING
+    if served.computes or (served.key not in (key, UNDEFINED)):
+        return Service.ABOVE
+    if served.rule is Rule.FALLBACK:
+        return Service.FALLBACK
+    return Service.KERNEL if served.rule is Rule.KERNEL else Service.COMPOSITE
+
+
+def _passage(slot: SlotView) -> Passage:
+    if slot.is_empty or slot.raises:
+        return Passage.ERROR
+    if slot.skips:
+        return Passage.SKIPPED
+    if slot.rule is Rule.KERNEL:
+        return Passage.OWN
+    return Passage.FALLBACK if slot.rule is Rule.FALLBACK else Passage.DECOMPOSITION
+
+
+def _raises(dispatcher: Dispatcher, key: str) -> bool:
+    """Whether a declared fallback says that it only raises an error."""
+    from dispatch_cli.model.kernel import RedispatchKind
+
+    said = dispatcher.fallbacks[key].kernel.redispatches
+    return said is not None and said.kind is RedispatchKind.RAISES

@@ -1,0 +1,127 @@
+"""What is known of single kernels beyond their keys: that they only raise, or compute where others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.kernels.handwritten import (
+    COMPUTES_IN_PYTHON,
+    NOT_IMPLEMENTED,
+    PRIMS,
+    Place,
+    place_of,
+)
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.kernel import RedispatchKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, Universe
+
+_TRACER = "Tracer"
+_COMPUTE = (RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS)
+
+
+class Special(NamedTuple):
+    """Kernels of an operator by the keys that they are registered at.
+
+    raising: they only raise an error. computing: they compute the result, at a key above the backends'.
+    """
+
+    raising: frozenset[str] = frozenset()
+    computing: frozenset[str] = frozenset()
+
+
+NO_KERNELS = Special()
+
+
+def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Special:
+    """What is known of an operator's kernels. registered: bits of the keys with a kernel."""
+    layout = dispatcher.layout
+    is_above = _is_above_only(layout, registered)
+    selects = bool(registered & layout.registered_bit.get(BACKEND_SELECT, 0))
+    untouched = dispatcher.is_untouched(name)
+    if untouched and not selects and not is_above and str(name) not in _raising():
+        return NO_KERNELS
+    found = _declared if not untouched else _captured
+    known = found(dispatcher.active(name), str(name))
+    return known._replace(computing=known.computing | _autograd_keys(layout.universe)) if is_above else known
+
+
+def _captured(active: Mapping[str, Registration], name: str) -> Special:
+    """What PyTorch's own kernels do."""
+    raising = [
+        key for file, key in _raising().get(name, ()) if key in active and _is_from(active[key], (file, key, name))
+    ]
+    select = active.get(BACKEND_SELECT)
+    in_python = (BACKEND_SELECT, name) in COMPUTES_IN_PYTHON
+    computes = select is not None and (in_python or PRIMS.search(select.kernel.debug) is not None)
+    return Special(frozenset(raising), frozenset((BACKEND_SELECT,) if computes else ()))
+
+
+def _declared(active: Mapping[str, Registration], name: str) -> Special:
+    """What declarations say of kernels, and PyTorch's own."""
+    known = _captured(active, name)
+    raising, computing = set(known.raising), set(known.computing)
+    for key, registration in active.items():
+        said, fake = registration.kernel.redispatches, registration.kernel.fake
+        if said is not None and said.kind is RedispatchKind.RAISES:
+            raising.add(key)
+        elif said is not None and said.kind in _COMPUTE:
+            computing.add(key)
+        elif fake is not None and fake.function is None and key == META:
+            raising.add(key)
+    return Special(frozenset(raising), frozenset(computing))
+
+
+def _is_from(registration: Registration, place: Place) -> bool:
+    return place_of(registration.kernel.debug, registration.key, place[2]) == place
+
+
+@cache
+def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
+    """PyTorch's kernels that only raise: operator → source file and key."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for file, key, operator in NOT_IMPLEMENTED:
+        found[operator] = (*found.get(operator, ()), (file, key))
+    return found
+
+
+def _is_above_only(layout: KeyLayout, registered: int) -> bool:
+    """Whether an operator has kernels at autograd keys and nothing that they could redispatch to.
+
+    Such a kernel computes the result. Those that torchgen wrote redispatch in any case; they have one at Tracer, too.
+    """
+    above, below = _bits(layout)
+    return bool(registered & above) and not registered & below
+
+
+@lru_cache(maxsize=16)
+def _bits(layout: KeyLayout) -> tuple[int, int]:
+    """The bits of the autograd keys, and those of the backends, the composite aliases, and Tracer."""
+    universe, bits = layout.universe, layout.registered_bit
+    autograd = _autograd_keys(universe)
+    above = sum(bits[key] for key in autograd if key in bits)
+    composite = (alias for alias in universe.aliases if alias.startswith("Composite"))
+    backends = (key for key in universe.runtime if key != META and autograd_key_of(universe, key) is not None)
+    below = sum(bits[key] for key in {*composite, *backends, _TRACER} if key in bits)
+    return above, below
+
+
+@lru_cache(maxsize=16)
+def _autograd_keys(universe: Universe) -> frozenset[str]:
+    return frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
+
+
+def loops_over_slices(dispatcher: Dispatcher, name: OperatorName, schema: str) -> bool:
+    """Whether vmap's fallback can call an operator for every slice of a batch, as far as its schema tells."""
+    from dispatch_cli.engine.call.kernels.functorch import is_refused_by_fallback
+    from dispatch_cli.model.schema import parse_printed_schema
+
+    if dispatcher.is_untouched(name):
+        return not is_refused_by_fallback(parse_printed_schema(schema))
+    definition = dispatcher.operator(name).definition
+    return definition is None or not is_refused_by_fallback(definition.known_schema)
