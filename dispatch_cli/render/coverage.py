@@ -226,7 +226,7 @@ def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
 
 def _answer(row: CoverageRow) -> tuple[object, ...]:
     """What operators in one row have in common."""
-    place = row.span if row.span is not None else row.origin.state
+    place = (row.span is None, row.origin.state)
     answer = (row.service, row.source, row.lack, row.training, row.gradient, row.blockers)
     fallback = row.kernel if row.service is Service.FALLBACK else None
     return (*answer, row.reach, row.bypassed, row.autocast, row.vmap, fallback, place)
@@ -245,14 +245,18 @@ def _columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
     columns.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
     columns.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
-        columns.append(
-            Column("Declared at", lambda one, _: place_cell(one.first.span, one.first.origin), narrow=Narrow.BELOW)
-        )
+        columns.append(Column("Declared at", _place, narrow=Narrow.BELOW))
     return columns
 
 
 def _variants(one: OperatorFamily, short: bool) -> Inline:
     return Run(some_of(one.variants, MOST_VARIANTS) if short else ", ".join(one.variants), Tone.DIM)
+
+
+def _place(one: OperatorFamily, _: bool) -> Inline:
+    """The place of the first one's kernel, and how many more there are."""
+    first, more = place_cell(one.first.span, one.first.origin), len(one.variants) - 1
+    return (first, Run(f" and {more} more", Tone.DIM)) if more > 0 and one.first.span is not None else first
 
 
 def _service(one: OperatorFamily, short: bool) -> Inline:
