@@ -22,7 +22,11 @@ UNSEEN = _FORMATTING + _IGNORABLE + _NO_CHARACTERS
 """What nobody sees; as `CONTROL`. Characters of the categories Cf (those that change direction are among them), Cs, Zl
 and Zp, those with the property Default_Ignorable_Code_Point, which is about what has no glyph (variation selectors,
 fillers, tags), and the noncharacters, which no text has and HTML forbids. From the Unicode Character Database, 16.0."""
-_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}]")
+HARMFUL = f"(?![\t\n -~])[{CONTROL}{UNSEEN}]"
+"""A regular expression for one of them. What most texts consist of is ruled out first: the class alone takes five times
+as long, because it goes through all its ranges for every character."""
+_HARMFUL = re.compile(HARMFUL)
+_ASCII_CONTROL = tuple(sign for sign in map(chr, range(128)) if re.match(f"[{CONTROL}]", sign))
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 """What begins a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
 
@@ -32,10 +36,18 @@ def quoted(text: str) -> str:
     return _HARMFUL.sub(lambda found: _code(found, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
 
 
+def has_harmful(text: str) -> bool:
+    """Whether a text has a character that commands a terminal, or that nobody sees."""
+    if text.isascii():
+        # searching for one character after the other is 80 times as fast as a regular expression
+        return any(map(text.__contains__, _ASCII_CONTROL))
+    return _HARMFUL.search(text) is not None
+
+
 def escaped(text: str) -> str:
     """JSON with escapes for what is harmful in the texts in it."""
     text = _unmarked(text)
-    return _HARMFUL.sub(_code, text) if _HARMFUL.search(text) is not None else text
+    return _HARMFUL.sub(_code, text) if has_harmful(text) else text
 
 
 def _unmarked(text: str) -> str:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from dispatch_cli.model.quoting import CONTROL, UNSEEN, escaped
+from dispatch_cli.model.quoting import HARMFUL, escaped, has_harmful
 from dispatch_cli.render.text_safety import safe
 
 _HELD_BACK = 64
 _MOST = 1 << 20
 _COLOR = r"\x1b\[[0-9;]*m"
-_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}]")
-_HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|[{CONTROL}{UNSEEN}]")
+_HARMFUL = re.compile(HARMFUL)
+_HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|{HARMFUL}")
 _BLANK = re.compile(rf"(?:[^\S\n]|{_COLOR})*")
 """What may stand in a line before a command."""
 _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
@@ -57,11 +57,11 @@ def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
         return escaped(text)
     if colored:
         text = _HARMFUL_OR_COLOR.sub(lambda found: found[0] if len(found[0]) > 1 else safe(found[0]), text)
-    elif _HARMFUL.search(text) is not None:
+    elif has_harmful(text):
         text = _HARMFUL.sub(lambda found: safe(found[0]), text)
     if kind == "commands":
         return text
-    if "##" in text:
+    if "#" in text:
         text = _MARK.sub(r"#\\x23", text)
     if "::" not in text:
         return text

@@ -15,8 +15,8 @@ from dispatch_cli.engine.dispatcher.registry import Registry, Version
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
-from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration
-from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, fallback_name, plan
+from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration, kernel_text
+from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, plan
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -168,9 +168,7 @@ class Dispatcher:
         self._registry.keep_fallbacks()
         fallbacks = self._registry.fallbacks
         for registration in registrations:
-            fallbacks.registrations[registration.key] = registration
-            fallbacks.bits |= 1 << self.universe.slot[registration.key]
-            fallbacks.texts[fallback_name(registration.key)] = _kernel_text(kernel.debug, kernel.fallthrough)
+            fallbacks.add(registration, 1 << self.universe.slot[registration.key])
             self._registry.note_fallback(self._change(registration, registration, came=True, fallback=True))
         return registrations
 
@@ -373,12 +371,12 @@ class Dispatcher:
             texts, registered = operator.texts, operator.registered
         elif self._base is not None and self._registry.waits(name):
             kernels = self._base.header(str(name)).kernels
-            texts = {key: _kernel_text(*kernel) for key, kernel in kernels.items()}
+            texts = {key: kernel_text(*kernel) for key, kernel in kernels.items()}
             registered = self._registered(kernels)
         else:
             return ""
         fallbacks = self._registry.fallbacks
-        return plan(self.layout, registered, fallbacks.bits).dump(fallbacks.texts | texts)
+        return plan(self.layout, registered, fallbacks.bits).dump(texts, fallbacks.texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[RuleStep, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
@@ -446,7 +444,7 @@ class Dispatcher:
         if key not in operator.kernels:
             operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)
-        operator.texts[key] = _kernel_text(kernel.debug, kernel.fallthrough)
+        operator.texts[key] = kernel_text(kernel.debug, kernel.fallthrough)
         operator.registered |= self.layout.registered_bit[key]
         operator.holds += 1
         return registration
@@ -462,9 +460,7 @@ class Dispatcher:
         if registration.operator is None:
             if self.fallbacks.get(key) is registration:
                 self._registry.keep_fallbacks()
-                fallbacks = self._registry.fallbacks
-                del fallbacks.registrations[key], fallbacks.texts[fallback_name(key)]
-                fallbacks.bits &= ~(1 << self.universe.slot[key])
+                self._registry.fallbacks.remove(key, 1 << self.universe.slot[key])
                 self._registry.note_fallback(self._change(registration, None, came=False, fallback=True))
             return
         operator = self._operators.get(registration.operator)
@@ -475,7 +471,7 @@ class Dispatcher:
         registrations.remove(registration)
         if registrations:
             active = registrations[0].kernel
-            operator.texts[key] = _kernel_text(active.debug, active.fallthrough)
+            operator.texts[key] = kernel_text(active.debug, active.fallthrough)
         else:
             del operator.kernels[key], operator.texts[key]
             operator.visits.note(self.universe.ids[key], came=False)
@@ -492,11 +488,6 @@ class Dispatcher:
 def _captured(operator: Operator) -> Iterator[Kernel]:
     """The kernels that the operator has from the base."""
     return (one.kernel for found in operator.kernels.values() for one in found if one.captured)
-
-
-def _kernel_text(debug: str, fallthrough: bool) -> str:
-    """A kernel in a table dump."""
-    return f"fallthrough {debug}" if fallthrough else debug
 
 
 def _check_signature(

@@ -5,7 +5,7 @@ They are compared by identity: two registrations of equal content are two regist
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -106,22 +106,46 @@ class LibraryHold:
 Handle = Registration | Definition | LibraryHold
 
 
+def kernel_text(debug: str, fallthrough: bool) -> str:
+    """A kernel in a table dump."""
+    return f"fallthrough {debug}" if fallthrough else debug
+
+
 class Fallbacks:
     """The backend fallbacks in effect.
 
-    registrations: by runtime key. bits: bit *i* is set when slot *i* has one. texts: what a table dump prints for each,
-    under `dispatch_cli.engine.table.table.fallback_name` of its key.
+    registrations: by runtime key. bits: bit *i* is set when slot *i* has one.
     """
 
-    __slots__ = ("bits", "registrations", "texts")
+    __slots__ = ("_texts", "bits", "registrations")
 
     def __init__(self) -> None:
         self.registrations: dict[str, Registration] = {}
         self.bits = 0
-        self.texts: dict[str, str] = {}
+        self._texts: Mapping[str, str] | None = None
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """What a table dump prints for each, by key; the same mapping until one of them changes."""
+        if self._texts is None:
+            kernels = {key: one.kernel for key, one in self.registrations.items()}
+            self._texts = {key: kernel_text(one.debug, one.fallthrough) for key, one in kernels.items()}
+        return self._texts
+
+    def add(self, registration: Registration, bit: int) -> None:
+        """Put one at its key, whose slot has this bit."""
+        self.registrations[registration.key] = registration
+        self.bits |= bit
+        self._texts = None
+
+    def remove(self, key: str, bit: int) -> None:
+        """Take away the one at a key, whose slot has this bit."""
+        del self.registrations[key]
+        self.bits &= ~bit
+        self._texts = None
 
     def copy(self) -> Fallbacks:
         """An independent copy."""
         copy = Fallbacks()
-        copy.registrations, copy.bits, copy.texts = self.registrations.copy(), self.bits, self.texts.copy()
+        copy.registrations, copy.bits, copy._texts = self.registrations.copy(), self.bits, self._texts
         return copy

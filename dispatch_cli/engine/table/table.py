@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from operator import itemgetter
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.layout import KeyLayout
@@ -17,6 +16,8 @@ AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_a
 """What PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""
 NOT_KNOWN_TEXT = "?"
 """What our table dump has in the place of a kernel where it is not known; PyTorch's has no such line."""
+_WITHOUT_KERNEL = {Rule.AMBIGUOUS: AMBIGUOUS_KERNEL.debug, Rule.NOT_KNOWN: NOT_KNOWN_TEXT}
+"""What a table dump has at slots that are filled, and not by a registered kernel."""
 
 
 class TableEntry(NamedTuple):
@@ -78,54 +79,49 @@ class Plan:
     def __init__(self, layout: KeyLayout, registered: int, fallbacks: int) -> None:
         self._slots = layout.universe.slots
         self.decisions = _decisions(layout, registered, fallbacks)
+        self._printed: tuple[Mapping[str, str], list[tuple[str, list[str]]], str] | None = None
 
     @cached_property
     def counts(self) -> Mapping[Rule, int]:
         return Counter(decision.rule for decision in self.decisions)
 
-    def dump(self, texts: Mapping[str, str]) -> str:
+    def dump(self, texts: Mapping[str, str], fallbacks: Mapping[str, str]) -> str:
         """The text of a table dump.
 
-        texts: what to print for the kernel at each key, and at `fallback_name` of each key that has a fallback.
+        texts: what to print for the kernel at each key. fallbacks: the same for the backend fallback of each slot that
+        has one; the mapping must not change.
         """
-        parts, names = self._template
-        filled = parts.copy()
-        filled[1::2] = [texts[name] for name in names] if len(names) < 2 else self._pick(texts)
+        if self._printed is None or self._printed[0] is not fallbacks:
+            self._printed = (fallbacks, *self._template(fallbacks))
+        _, stretches, end = self._printed
+        # a kernel's text between the parts around it, at the speed of C
+        filled = [texts[source].join(parts) for source, parts in stretches]
+        filled.append(end)
         return "".join(filled)
 
-    @cached_property
-    def _template(self) -> tuple[list[str], list[str]]:
-        """The dump in parts, every second one a place for a kernel, and which kernel goes where.
+    def _template(self, fallbacks: Mapping[str, str]) -> tuple[list[tuple[str, list[str]]], str]:
+        """The parts of the dump that are the same for all operators.
 
-        Putting a dump together is then three calls that run at the speed of C, whatever the number of slots.
+        In stretches of slots that one kernel fills: the key at which it is registered, and what is around its text each
+        time; then what is left behind the last one.
         """
-        parts: list[str] = []
-        names: list[str] = []
-        tail = ""
+        stretches: list[tuple[str, list[str]]] = []
+        text = ""
         for key, decision in zip(self._slots, self.decisions, strict=True):
             rule, source = decision.rule, decision.source
             if rule is Rule.MISSING:
                 continue
-            if rule is Rule.AMBIGUOUS:
-                tail += f"{key}: {AMBIGUOUS_KERNEL.debug} [{rule.dump_text}]\n"
-                continue
-            if rule is Rule.NOT_KNOWN:
-                tail += f"{key}: {NOT_KNOWN_TEXT} [{rule.dump_text}]\n"
-                continue
-            names.append(fallback_name(key) if source is None else source)
-            parts += (f"{tail}{key}: ", "")
-            tail = f" [{rule.dump_text}]\n"
-        parts.append(tail)
-        return parts, names
-
-    @cached_property
-    def _pick(self) -> Callable[[Mapping[str, str]], tuple[str, ...]]:
-        return itemgetter(*self._template[1])
-
-
-def fallback_name(key: str) -> str:
-    """What a fallback's text is filed under; no key has such a name."""
-    return f"{key} fallback"
+            text += f"{key}: "
+            if source is None:
+                text += _WITHOUT_KERNEL.get(rule) or fallbacks[key]
+            elif stretches and stretches[-1][0] == source:
+                stretches[-1][1][-1:] = text, ""
+                text = ""
+            else:
+                stretches.append((source, [text, ""]))
+                text = ""
+            text += f" [{rule.dump_text}]\n"
+        return stretches, text
 
 
 @lru_cache(maxsize=8192)
