@@ -17,9 +17,10 @@ ALLOWED: dict[str, set[str]] = {
     "universes": {"model", "universes"},
     "bases": {"model", "universes", "bases"},
     "engine": {"model", "engine"},
-    "declarations": {"model", "universes", "bases", "declarations"},
+    "files": {"model", "files"},
+    "declarations": {"model", "files", "universes", "bases", "declarations"},
     "audit": {"model", "audit", "declarations.source"},  # independent of extract, whose work it checks
-    "extract": {"model", "extract", "declarations", "audit"},
+    "extract": {"model", "files", "extract", "declarations", "audit"},
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
     "checks": {"model", "engine", "checks"},
     "report": {"model", "engine", "checks", "crossref", "bases", "report"},
@@ -43,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "cli",
         "universes",
         "extract",
+        "files",
         "audit",
     },
 }

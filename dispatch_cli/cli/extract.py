@@ -12,6 +12,7 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked
 from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import FORMATS, Output, output_options, say, warn, write
+from dispatch_cli.cli.revisions import opened
 from dispatch_cli.cli.source_options import STRICT, ReadingOptions, reading_options
 from dispatch_cli.cli.source_reading import is_understood, read_sources
 
@@ -49,6 +50,7 @@ def command(
     if against is None and (python is not None or modules):
         raise click.UsageError("--python and --import need --against live.")
     out = out._replace(format=_format(out.format, against is not None))
+    paths = opened(paths, out.color)
     run = read_sources(paths, reading, None, allow_outside, out.color)
     if against is not None:
         _compare(run, paths[0], against, Asked(python, modules, timeout), reading.strict, allow_outside, out)

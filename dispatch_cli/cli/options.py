@@ -184,10 +184,12 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         raise click.UsageError("-k cannot be combined with files or --base.")
     from dispatch_cli import api
 
+    if source.files:
+        source = _opened(source, color)
     named = None
     try:
         if source.privateuse1 is None:
-            named = source.of_project if source.is_set_up else backend_of_project()
+            named = source.of_project if source.is_set_up else backend_of_project(source.files)
         backend = source.privateuse1 if named is None else named.text
         if source.keys:
             return api.what_if_state(
@@ -204,6 +206,14 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         )
     except InputError as error:
         raise BadInput(at_setting(error, named), color) from None
+
+
+def _opened(source: SourceOptions, color: str) -> SourceOptions:
+    """With the files at a revision that are among the files; what their project says is read there."""
+    from dispatch_cli.cli.revisions import is_at_revision, opened
+
+    files = opened(source.files, color)
+    return source._replace(files=files, is_set_up=source.is_set_up and not is_at_revision(files))
 
 
 def choices(when: Sequence[str]) -> dict[str, str]:
@@ -240,8 +250,16 @@ def at_setting(error: InputError, backend: Named | None) -> InputError:
     return InputError(tuple(placed))
 
 
-def backend_of_project() -> Named | None:
-    """The name of the backend at PrivateUse1 in the nearest project file. Errors: InputError."""
+def backend_of_project(files: Sequence[str] = ()) -> Named | None:
+    """The name of the backend at PrivateUse1 in the nearest project file; for files at a revision, in the one there.
+
+    Errors: InputError.
+    """
+    if any(":" in file for file in files):
+        from dispatch_cli.cli.revisions import is_at_revision
+
+        if is_at_revision(files):
+            return _backend_near(files[0])
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project
@@ -259,14 +277,18 @@ def backend_of_project() -> Named | None:
             why = (error.strerror or str(error)).lower()
             say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; `privateuse1` in it is not used\n")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-    if not said:
-        return None
+    return _backend_near("") if said else None
+
+
+def _backend_near(file: str) -> Named | None:
+    """file: as in `paths.here`. Errors: InputError."""
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project, read_backend
+    from dispatch_cli.files import paths
 
-    found = find_project(Path.cwd())
-    return None if found is None else read_backend(Path(os.path.relpath(found)))
+    found = find_project(Path(paths.here(file)))
+    return None if found is None else read_backend(Path(paths.shown(str(found))))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

@@ -32,15 +32,16 @@ def is_source(file: str) -> bool:
     """Whether a file is a source or a directory, and no declaration file. Of most, the name or the start says it."""
     if file == "-":
         return False
-    if os.path.isdir(file):  # noqa: PTH112
+    from dispatch_cli.files import paths
+
+    if paths.is_folder(file):
         return True
     suffix = os.path.splitext(file)[1].lower()  # noqa: PTH122
-    if suffix in _CODE or suffix in _PACKED or not os.path.isfile(file):  # noqa: PTH113
+    if suffix in _CODE or suffix in _PACKED or not paths.is_file(file):
         return suffix in _CODE
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123
-            if _OURS.search(stream.read(_START)) is not None:
-                return False
+        if _OURS.search(_start_of(file)) is not None:
+            return False
     except OSError:
         return False
     from dispatch_cli.declarations.source import SourceError, read_start
@@ -54,6 +55,17 @@ def is_source(file: str) -> bool:
     if b"\0" in data:
         return False
     return kind_of_named(file, data.decode("utf-8", "replace")) not in (None, SourceKind.DECLARATIONS)
+
+
+def _start_of(file: str) -> bytes:
+    """Errors: OSError."""
+    from dispatch_cli.files import paths
+
+    tree = paths.tree_of(file)
+    if tree is not None:
+        return tree.read(paths.inside(file), _START)
+    with open(file, "rb") as stream:  # noqa: PTH123
+        return stream.read(_START)
 
 
 def with_documents(
@@ -97,7 +109,7 @@ def is_understood(run: SourceRun) -> bool:
 
 
 def read_sources(
-    paths: Sequence[str],
+    files: Sequence[str],
     reading: ReadingOptions,
     project: SourceSettings | None,
     allow_outside: bool,
@@ -109,21 +121,22 @@ def read_sources(
     from dispatch_cli.extract.cache import default_folder
     from dispatch_cli.extract.collect import PyTorchOperators
     from dispatch_cli.extract.run import run
+    from dispatch_cli.files import paths
     from dispatch_cli.model.problem import InputError
 
     cache = None if reading.no_cache else reading.cache_dir or default_folder()
-    own = own_settings(reading)
+    own = own_settings(reading, paths.here(files[0]))
     try:
         said = (
-            settings_of_project(allow_outside) if project is None else project,
-            *_settings_below(paths, allow_outside),
+            settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
+            *_settings_below(files, allow_outside),
             own,
         )
         with reading_progress(sys.stderr) as progress:
             known = names()
             base = next((one for one in bases if one in known), known[0])
             pytorch = PyTorchOperators(base, lambda: operators_of(base))
-            return run(paths, said, allow_outside=allow_outside, cache=cache, progress=progress, pytorch=pytorch)
+            return run(files, said, allow_outside=allow_outside, cache=cache, progress=progress, pytorch=pytorch)
     except InputError as error:
         raise BadInput(error, color) from None
 
@@ -139,37 +152,58 @@ def operators_of(base: str) -> Iterator[str]:
             yield schema
 
 
-def settings_of_project(allow_outside: bool) -> SourceSettings:
-    """What the nearest project file says of sources. Errors: InputError."""
+def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings:
+    """What the nearest project file says of sources.
+
+    folder: in which, or above which, it is; by default the working directory. Errors: InputError.
+    """
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project, read_source_settings
+    from dispatch_cli.files import paths
     from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
 
-    found = find_project(Path.cwd())
-    return NO_SOURCE_SETTINGS if found is None else read_source_settings(Path(os.path.relpath(found)), allow_outside)
+    found = find_project(Path(folder or Path.cwd()))
+    if found is None:
+        return NO_SOURCE_SETTINGS
+    return read_source_settings(Path(paths.shown(str(found))), allow_outside)
 
 
-def _settings_below(paths: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
+def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
     """What the project file nearest above all paths says, if it is below the working directory. Errors: InputError."""
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project, read_source_settings
+    from dispatch_cli.files import paths
 
     if click.get_current_context().params.get("no_config"):
         return
-    here = Path.cwd()
-    folders = [path if path.is_dir() else path.parent for path in (Path(os.path.abspath(one)) for one in paths)]  # noqa: PTH100
-    common = Path(os.path.commonpath(folders))
-    if here in common.parents and (found := find_project(common)) is not None and here in found.parent.parents:
-        yield read_source_settings(Path(os.path.relpath(found)), allow_outside)
+    here = paths.here(files[0])
+    folders = [one if paths.is_folder(one) else paths.folder_of(one) for one in map(paths.absolute, files)]
+    common = _common(folders)
+    if not paths.is_in(common, here):
+        return
+    found = find_project(Path(common))
+    if found is not None and paths.is_in(paths.folder_of(str(found)), here):
+        yield read_source_settings(Path(paths.shown(str(found))), allow_outside)
 
 
-def own_settings(reading: ReadingOptions) -> SourceSettings:
-    """What the options say. Errors: UsageError."""
+def _common(folders: Sequence[str]) -> str:
+    """The folder that all are in, or are; of those in different trees, the first one."""
+    from dispatch_cli.files import paths
+
+    above = [set(paths.above(one)) for one in folders]
+    return next((one for one in paths.above(folders[0]) if all(one in others for others in above)), folders[0])
+
+
+def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
+    """What the options say. here: where the paths in them are from. Errors: UsageError."""
+    from dispatch_cli.files import paths
     from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
 
-    for folder in reading.include:
+    is_here = paths.tree_of(here) is None
+    include = reading.include if is_here else tuple(_at(here, one) for one in reading.include)
+    for folder in reading.include if is_here else ():
         if not os.path.isdir(folder):  # noqa: PTH112
             raise click.BadParameter(f"{folder!r} is not a directory.", param_hint="'-I'")
     backends = reading.codegen_backends
@@ -180,11 +214,18 @@ def own_settings(reading: ReadingOptions) -> SourceSettings:
             tuple(_each("-U", reading.undefines, macro_name)),
             tuple(_each("--set", reading.values, assignment)),
         ),
-        include=reading.include,
+        include=include,
         exclude=reading.exclude,
         codegen_backends=None if backends is None else tuple(filter(None, map(str.strip, backends.split(",")))),
-        derivatives=reading.derivatives,
+        derivatives=reading.derivatives if is_here or reading.derivatives is None else _at(here, reading.derivatives),
     )
+
+
+def _at(here: str, path: str) -> str:
+    """A path of the command line for files at a revision: a relative one is of that revision, too."""
+    from dispatch_cli.files import paths
+
+    return path if os.path.isabs(path) else paths.normal(paths.join(here, path))  # noqa: PTH117
 
 
 def _each(option: str, texts: Sequence[str], read: Callable[[str], Any]) -> Iterator[Any]:

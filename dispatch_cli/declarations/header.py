@@ -14,6 +14,7 @@ from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.universe_file import UniverseName, read_universe
+from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.suggest import suggested_version, suggestion
 
@@ -149,4 +150,4 @@ def _is_path(text: str) -> bool:
 def _beside(problems: Problems, path: str) -> str:
     """A path that is relative to the file, as one that is relative to the working directory."""
     file = problems.source.file
-    return path if file == STDIN else os.path.join(os.path.dirname(file), path)  # noqa: PTH118, PTH120 (keeps ./ and ../)
+    return path if file == STDIN else paths.join(paths.folder_of(file), path)  # keeps ./ and ../

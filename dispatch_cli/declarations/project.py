@@ -14,6 +14,7 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.source import SourceError, check_inside, read_plain
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_toml
+from dispatch_cli.files import paths
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
@@ -35,9 +36,9 @@ def find_project(folder: Path) -> Path | None:
 
     Errors: InputError for one that cannot be read: whether it has settings is not known.
     """
-    for place in (folder, *folder.parents):
-        path = place / FILE
-        if path.is_symlink() or _is_there(path):
+    for place in paths.above(str(folder)):
+        path = Path(paths.join(place, FILE))
+        if paths.exists(str(path)):
             try:
                 text = read_plain(str(path), MAX_PROJECT_BYTES)
             except SourceError as error:
@@ -46,13 +47,6 @@ def find_project(folder: Path) -> Path | None:
             if _speaks(text.decode("utf-8", "replace")):
                 return path
     return None
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # its folder cannot be looked into
-        return False
 
 
 _HEAD = re.compile(rf"^[ \t]*(?:\[{{1,2}}[ \t]*)?[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)
@@ -104,13 +98,13 @@ def _reader(path: Path, allow_outside: bool) -> _SettingsReader:
         raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
     except UnicodeDecodeError:
         raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
-    return _SettingsReader(path.parent, TomlSource(name, text), project)
+    return _SettingsReader(paths.folder_of(name), TomlSource(name, text), project)
 
 
 class _SettingsReader:
     """*start* is the offset from which a word is looked for. There are few entries, so that this is not done often."""
 
-    def __init__(self, folder: Path, source: TomlSource, project: str | None) -> None:
+    def __init__(self, folder: str, source: TomlSource, project: str | None) -> None:
         self._folder = folder
         self._project = project
         self._source = source
@@ -210,7 +204,7 @@ class _SettingsReader:
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[Named]:
         start = self._offset(field)
         for text in self._texts(table, field):
-            path = str(self._folder / text)
+            path = str(Path(paths.join(self._folder, text)))
             try:
                 check_inside(path, self._project)
             except SourceError as error:

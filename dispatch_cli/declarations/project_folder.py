@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.source import STDIN, is_in
+from dispatch_cli.declarations.source import STDIN
+from dispatch_cli.files import paths
+from dispatch_cli.files.paths import is_in
 
 _MARKS = ("pyproject.toml", ".git")
 """What the folder of a project has."""
@@ -23,22 +25,24 @@ def project_folder(file: str) -> str:
     which the file's name begins: what it leads to is outside, whatever marks it has. Links above that are followed.
     """
     try:
-        start = os.path.abspath("" if file == STDIN else os.path.dirname(file))  # noqa: PTH100, PTH120
+        start = paths.absolute("" if file == STDIN else paths.folder_of(file))
         begins = _begins(file, start)
         found = None
         for folder, real in _down_to(start):
             around = found or (begins if begins is not None and is_in(folder, begins) else None)
             if around is not None and real != around and not is_in(real, around):
                 return around
-            if any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS):  # noqa: PTH118
+            if any(paths.exists(paths.join(folder, mark)) for mark in _MARKS):
                 found = real
-        return found or os.path.realpath(start)
+        return found or paths.real(start)
     except (OSError, ValueError):  # such a file cannot be read, either
         return ""
 
 
 def _begins(file: str, start: str) -> str | None:
     """The outermost folder that a relative name goes through. A whole name in the working directory counts as one."""
+    if paths.tree_of(file) is not None:
+        return None
     try:
         here = os.path.abspath("")  # noqa: PTH100
     except OSError:
@@ -51,6 +55,11 @@ def _begins(file: str, start: str) -> str | None:
 
 def _down_to(folder: str) -> Iterator[tuple[str, str]]:
     """The folders above a folder from the outside in, without the root, and itself; each with links resolved, too."""
+    tree = paths.tree_of(folder)
+    if tree is not None:
+        for found in reversed(list(paths.above(folder))):
+            yield found, paths.real(found)
+        return
     real = found = os.path.abspath(os.sep)  # noqa: PTH100
     for part in filter(None, folder.removeprefix(found).split(os.sep)):  # noqa: PTH206
         found = os.path.join(found, part)  # noqa: PTH118

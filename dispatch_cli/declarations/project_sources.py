@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dispatch_cli.declarations.limits import MAX_PROJECT_ENTRIES
@@ -13,6 +11,7 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import SourceError, check_inside
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import TomlSource
+from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
 from dispatch_cli.model.suggest import suggestion
@@ -27,7 +26,7 @@ _Value = TypeVar("_Value")
 class SourceSettingsReader:
     """Reads the table. folder: of the project file. project: the folder that what it names has to be in."""
 
-    def __init__(self, folder: Path, source: TomlSource, project: str | None, problems: Problems) -> None:
+    def __init__(self, folder: str, source: TomlSource, project: str | None, problems: Problems) -> None:
         self._folder = folder
         self._source = source
         self._project = project
@@ -50,7 +49,7 @@ class SourceSettingsReader:
             codegen_backends=tuple(filter(None, listed)) if backends in table else None,
             derivatives=next(self._paths(table, "derivatives"), None),
             files=tuple(self._files(table.get("files", []))),
-            folder=os.path.abspath(self._folder),  # noqa: PTH100
+            folder=paths.absolute(self._folder),
         )
 
     def _files(self, tables: object) -> Iterator[FileSettings]:
@@ -89,7 +88,7 @@ class SourceSettingsReader:
 
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         for text in self._texts(table, field):
-            path = os.path.normpath(self._folder / text)
+            path = paths.normal(paths.join(self._folder, text))
             try:
                 check_inside(path, self._project)
             except SourceError as error:

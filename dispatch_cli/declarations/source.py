@@ -12,9 +12,11 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
+from dispatch_cli.files import paths
+from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line
@@ -81,7 +83,7 @@ def place_behind(text: str) -> tuple[int, int]:
 def identity(file: str) -> str:
     """The same text for every name of the same file."""
     try:
-        return file if file == STDIN else os.path.realpath(file)
+        return file if file == STDIN else paths.real(file)
     except (OSError, ValueError):
         return file
 
@@ -207,22 +209,19 @@ def check_inside(file: str, folder: str | None) -> None:
     if folder is None or file == STDIN:
         return
     try:
-        path = os.path.realpath(file)
+        path = paths.real(file)
     except (OSError, ValueError):
         return  # It cannot be opened, either.
     if is_in(path, folder):
         return
-    is_link = is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
-    what = "a link that leads out of the project" if is_link else "outside the project"
-    hint = f"the project is the directory {os.path.relpath(folder)}; --allow-outside also allows files outside it"
+    tree = paths.tree_of(folder)
+    whole = "repository" if tree is not None and folder == tree.prefix else "project"
+    is_link = is_in(paths.normal(paths.join(paths.real(paths.here(file)), file)), folder)
+    what = f"a link that leads out of the {whole}" if is_link else f"outside the {whole}"
+    hint = f"the project is the directory {paths.shown(folder)}; --allow-outside also allows files outside it"
+    if tree is not None and folder == tree.prefix:
+        hint = "a file at a revision can only lead to files of that revision"
     raise SourceError("outside-project", f"{file} is {what}", hint)
-
-
-def is_in(path: str, folder: str) -> bool:
-    """Whether a path is below a folder; both are absolute, with links resolved."""
-    if folder == os.path.dirname(folder):  # noqa: PTH120
-        return os.path.dirname(path) == folder  # noqa: PTH120 (of the root of the file system its own files alone)
-    return path.startswith(os.path.join(folder, ""))  # noqa: PTH118
 
 
 def check(file: str, within: str | None = None) -> None:
@@ -232,7 +231,7 @@ def check(file: str, within: str | None = None) -> None:
     """
     check_inside(file, within)
     try:
-        is_regular = file == STDIN or stat.S_ISREG(Path(file).stat().st_mode)
+        is_regular = file == STDIN or stat.S_ISREG(paths.mode(file))
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
     if not is_regular:
@@ -245,6 +244,9 @@ def _read_regular(file: str, limit: int) -> bytes:
 
     note(file)
     check(file)
+    tree = paths.tree_of(file)
+    if tree is not None:
+        return tree.read(paths.inside(file), limit + 1)
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -253,17 +255,19 @@ def _read_regular(file: str, limit: int) -> bytes:
 
 
 def _not_regular(file: str) -> SourceError:
-    what = "a directory" if Path(file).is_dir() else "not a regular file"
+    what = "a directory" if paths.is_folder(file) else "not a regular file"
     return SourceError("not-a-file", f"{file} is {what}", "name declaration files one by one, or - for standard input")
 
 
 def _unreadable(file: str, error: Exception) -> SourceError:
+    if isinstance(error, RevisionError):
+        return SourceError(error.code, error.message, error.hint)
     reason = (os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)).lower()
     if isinstance(error, FileNotFoundError):
-        if Path(file).is_symlink():
-            target = Path(file).readlink()
+        if paths.is_link(file):
+            target = paths.target(file)
             return SourceError("file-not-found", f"{file} is a link to {target}, which does not exist")
-        return SourceError("file-not-found", f"{file} does not exist", _similar_file(Path(file)))
+        return SourceError("file-not-found", f"{file} does not exist", _similar_file(file))
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         reason = "its links go in a circle"
     elif "\0" in file:
@@ -271,13 +275,12 @@ def _unreadable(file: str, error: Exception) -> SourceError:
     return SourceError("unreadable-file", f"{file} cannot be read: {reason}")
 
 
-def _similar_file(path: Path) -> str | None:
+def _similar_file(file: str) -> str | None:
     try:
-        with os.scandir(path.parent) as entries:
-            names = [entry.name for entry in islice(entries, 1000)]
+        names = [entry.name for entry in islice(paths.each_entry(paths.folder_of(file)), 1000)]
     except (OSError, ValueError):
         return None
-    return suggestion(path.name, sorted(names))
+    return suggestion(os.path.basename(file), sorted(names))  # noqa: PTH119
 
 
 def decoded(data: bytes) -> str:

@@ -55,7 +55,7 @@ def _readers() -> str:
     """A digest of the modules that read sources: while one works on them, the version stays as it is."""
     package = Path(__file__).parents[1]
     found = blake2b(digest_size=20)
-    for folder in ("extract", "audit", "declarations", "model"):
+    for folder in ("extract", "audit", "declarations", "files", "model"):
         for path in sorted(package.joinpath(folder).rglob("*")):
             if path.suffix in (".py", ".json") and path.is_file():
                 found.update(b"%d " % path.stat().st_size + path.read_bytes())

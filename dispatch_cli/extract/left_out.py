@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Container
 from enum import Enum
 
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
+from dispatch_cli.files import paths
 
 MAX_IGNORE_BYTES = 1 << 20
 """Bytes of a ``.gitignore``."""
@@ -63,8 +63,8 @@ def reason_of_folder(path: str, name: str, entries: Container[str], modules: fro
 
 def submodules(folder: str) -> frozenset[str]:
     """The folders of the submodules that ``.gitmodules`` in a folder names."""
-    text = _text(os.path.join(folder, ".gitmodules"))  # noqa: PTH118
-    return frozenset(os.path.normpath(os.path.join(folder, found[1])) for found in _MODULE_PATH.finditer(text))  # noqa: PTH118
+    text = _text(paths.join(folder, ".gitmodules"))
+    return frozenset(paths.normal(paths.join(folder, found[1])) for found in _MODULE_PATH.finditer(text))
 
 
 class Ignored:
@@ -74,10 +74,10 @@ class Ignored:
     """
 
     def __init__(self, folder: str) -> None:
-        here = os.path.abspath(folder)  # noqa: PTH100
+        here = paths.absolute(folder)
         above = [here]
-        while not os.path.lexists(os.path.join(above[-1], ".git")):  # noqa: PTH118
-            parent = os.path.dirname(above[-1])  # noqa: PTH120
+        while not paths.exists(paths.join(above[-1], ".git")):
+            parent = paths.folder_of(above[-1])
             if parent == above[-1]:
                 above = [here]  # no repository: what lies above says nothing
                 break
@@ -93,22 +93,22 @@ class Ignored:
 
     def parts(self, path: str) -> tuple[str, ...]:
         """The parts of a path below the repository's folder."""
-        below = os.path.abspath(path)[len(self._top) :].lstrip(os.sep)  # noqa: PTH100
-        return tuple(below.split(os.sep)) if below else ()  # noqa: PTH206
+        found = paths.absolute(path)
+        return () if found == self._top else paths.parts(found, self._top)
 
     def within(self, folder: str, lists: tuple[IgnoreList, ...]) -> tuple[IgnoreList, ...]:
         """The rules that hold in a folder. lists: those that hold above it."""
         return (*lists, *self._rules(folder))
 
     def _rules(self, folder: str) -> list[IgnoreList]:
-        text = _text(os.path.join(folder, ".gitignore"))  # noqa: PTH118
+        text = _text(paths.join(folder, ".gitignore"))
         rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
         return [rules] if rules else []
 
 
 def _text(file: str) -> str:
     """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
-    if not os.path.isfile(file) or os.path.islink(file):  # noqa: PTH113, PTH114
+    if not paths.is_file(file) or paths.is_link(file):
         return ""
     try:
         return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")

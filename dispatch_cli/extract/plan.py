@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.ignore import IgnoreList
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.walked import Exclusion
+from dispatch_cli.files import paths
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 
@@ -15,13 +15,12 @@ def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSet
     """How a file is read, by its name. said: by the places that say something, the weaker first."""
     found: dict[tuple[int, ...], ReadSettings] = {}
     lists = [[(IgnoreList(one.globs), one) for one in place.files] for place in said]
-    folders = [os.getcwd() if place.folder is None else place.folder for place in said]  # noqa: PTH109
 
     def read_settings(name: str) -> ReadSettings:
         chosen = tuple(
             number
             for number, (rules, folder) in enumerate(
-                (rules, folder) for each, folder in zip(lists, folders, strict=True) for rules, _ in each
+                (rules, place.folder) for each, place in zip(lists, said, strict=True) for rules, _ in each
             )
             if _matches(rules, name, folder)
         )
@@ -59,14 +58,9 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
 
 def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:
     """What is left out; a project's globs are not about files that are named."""
-    here = os.getcwd()  # noqa: PTH109
-    return [
-        Exclusion(here if one.folder is None else one.folder, IgnoreList(one.exclude), one.folder is None)
-        for one in said
-        if one.exclude
-    ]
+    return [Exclusion(one.folder, IgnoreList(one.exclude), one.folder is None) for one in said if one.exclude]
 
 
-def _matches(rules: IgnoreList, name: str, folder: str) -> bool:
-    parts = tuple(os.path.relpath(name, folder).split(os.sep))  # noqa: PTH206
+def _matches(rules: IgnoreList, name: str, folder: str | None) -> bool:
+    parts = paths.parts(name, folder)
     return any(rules.decides(parts[:count], count < len(parts)) for count in range(1, len(parts) + 1))

@@ -18,6 +18,7 @@ from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import LeftOut, Walked
+from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
     NotUnderstood,
@@ -117,8 +118,7 @@ def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
 def _is_as_it_was(data: Any) -> bool:
     """Whether the files outside of the run are as they were when the cache got what it has."""
     return all(_digest_of(name) == noted for name, noted in data["opened"]) and all(
-        os.path.isfile(path) == there  # noqa: PTH113
-        for path, there in data["looked_for"]
+        paths.is_file(path) == there for path, there in data["looked_for"]
     )
 
 

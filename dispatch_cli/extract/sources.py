@@ -11,6 +11,7 @@ from hashlib import blake2b
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.files import paths
 from dispatch_cli.model.extracted import SourceKind
 
 MAX_ALIKE = 100
@@ -59,10 +60,9 @@ class Sources:
 
     def find(self, target: str, including: str, quoted: bool) -> str | None:
         """The file that ``#include`` means; None where it is not among the files of the run."""
-        # os.path: there are thousands of includes
-        candidates = [os.path.join(os.path.dirname(including), target)] if quoted else []  # noqa: PTH118, PTH120
-        candidates += [os.path.join(directory, target) for directory in self.include]  # noqa: PTH118
-        for candidate in map(os.path.normpath, candidates):
+        candidates = [paths.join(paths.folder_of(including), target)] if quoted else []
+        candidates += [paths.join(directory, target) for directory in self.include]
+        for candidate in map(paths.normal, candidates):
             if candidate in self.headers or (self._in_include(candidate) and self._is_there(candidate)):
                 return candidate
         return self._nearest(os.path.normpath(target), including)
@@ -80,7 +80,7 @@ class Sources:
         """The headers by the ends of their paths, such as ``native/Math.h`` and ``Math.h``; not too many of one."""
         found: dict[str, list[str]] = {}
         for path in sorted(self.headers):
-            ending = path
+            ending = paths.inside(path)
             while ending:
                 alike = found.setdefault(ending, [])
                 if len(alike) < MAX_ALIKE:
@@ -89,17 +89,17 @@ class Sources:
         return found
 
     def _in_include(self, path: str) -> bool:
-        for directory in map(os.path.normpath, self.include):
+        for directory in map(paths.normal, self.include):
             if directory == os.curdir:
                 if not os.path.isabs(path) and not path.startswith(os.pardir):  # noqa: PTH117
                     return True
-            elif path.startswith(os.path.join(directory, "")):  # noqa: PTH118
+            elif path.startswith(paths.join(directory, "")):
                 return True
         return False
 
     def _is_there(self, path: str) -> bool:
         if path not in self.looked_for:
-            self.looked_for[path] = os.path.isfile(path)  # noqa: PTH113
+            self.looked_for[path] = paths.is_file(path)
         return self.looked_for[path]
 
 

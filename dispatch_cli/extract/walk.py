@@ -14,6 +14,9 @@ from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
+from dispatch_cli.files import paths
+from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.paths import FolderEntry, is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind
@@ -51,9 +54,9 @@ def walk(
 
 def _check_inside(path: str, allow_outside: bool) -> None:
     """Refuse a path that is a link out of its project. Errors: SourceError."""
-    if os.path.isdir(path):  # noqa: PTH112
-        folder = within(os.path.join(path, "x"), allow_outside)  # noqa: PTH118  (of what is in it)
-        if folder == os.path.realpath(path):
+    if paths.is_folder(path):
+        folder = within(paths.join(path, "x"), allow_outside)  # of what is in it
+        if folder == paths.real(path):
             return
     else:
         folder = within(path, allow_outside)
@@ -84,8 +87,8 @@ class _Walker:
 
     def add(self, path: str) -> None:
         """Look through one path that was named. Errors: SourceError."""
-        if os.path.isdir(path):  # noqa: PTH112
-            self._add_folder(os.path.normpath(path))
+        if paths.is_folder(path):
+            self._add_folder(paths.normal(path))
         else:
             self._add_named(path)
 
@@ -101,7 +104,7 @@ class _Walker:
 
     def _add_named(self, path: str) -> None:
         source.check(path)
-        name = os.path.normpath(path)
+        name = paths.normal(path)
         if self._excluded(name, False, named=True):
             self._leave_out(name, WhyLeftOut.EXCLUDED)
             return
@@ -119,9 +122,9 @@ class _Walker:
 
     def _add_folder(self, path: str) -> None:
         ignored = Ignored(path)
-        root = os.path.realpath(path)
+        root = paths.real(path)
         try:
-            os.scandir(path).close()
+            next(paths.each_entry(path), None)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise source.SourceError("unreadable-file", f"{path} cannot be read: {reason}") from None
@@ -132,13 +135,12 @@ class _Walker:
     def _look_into(self, folder: _Folder, ignored: Ignored, root: str) -> Iterator[_Folder]:
         """Take the files of a folder; the folders in it, in order."""
         try:
-            with os.scandir(folder.path) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            entries = sorted(paths.each_entry(folder.path), key=lambda entry: entry.name)
         except OSError as error:
             self._leave_out(folder.path, WhyLeftOut.UNREADABLE, True, (error.strerror or "").lower())
             return
         names = {entry.name for entry in entries}
-        name = os.path.basename(folder.path)  # noqa: PTH119
+        name = os.path.basename(paths.inside(folder.path))  # noqa: PTH119
         reason = reason_of_folder(folder.path, name, names, folder.modules) if folder.depth else None
         if reason is not None:
             if name not in UNNAMED:
@@ -150,7 +152,7 @@ class _Walker:
             self._entries += 1
             if self._entries > MAX_ENTRIES:
                 raise source.SourceError("too-large", f"there are more than {MAX_ENTRIES} files and directories")
-            path = os.path.normpath(os.path.join(folder.path, entry.name))  # noqa: PTH118
+            path = paths.normal(paths.join(folder.path, entry.name))
             parts = (*folder.parts, entry.name)
             if entry.is_dir(follow_symlinks=False):
                 if self._is_left_out(path, parts, lists, True):
@@ -174,7 +176,7 @@ class _Walker:
         return False
 
     def _look_at(
-        self, entry: os.DirEntry[str], path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], root: str
+        self, entry: FolderEntry, path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], root: str
     ) -> None:
         """Take a file of a folder, if it is a source."""
         if entry.is_symlink():
@@ -198,17 +200,19 @@ class _Walker:
     def _look_at_link(self, path: str, root: str) -> None:
         """A link is not followed: where it leads to is looked at by its own name, or is not part of the run."""
         try:
-            mode = os.stat(path).st_mode  # noqa: PTH116
+            mode = paths.mode(path)
         except OSError as error:
             reason = WhyLeftOut.LINK_BROKEN if isinstance(error, FileNotFoundError) else WhyLeftOut.LINK_CIRCLE
+            if isinstance(error, RevisionError):  # what it leads to is not known
+                reason = WhyLeftOut.LINK_OUT
             if kinds.is_code(path) or reason is WhyLeftOut.LINK_CIRCLE:
                 self._leave_out(path, reason)
             return
-        is_folder, target = stat.S_ISDIR(mode), os.path.realpath(path)
-        if target != root and not source.is_in(target, root):
+        is_folder, target = stat.S_ISDIR(mode), paths.real(path)
+        if target != root and not is_in(target, root):
             if is_folder or kinds.is_code(path):
                 self._leave_out(path, WhyLeftOut.LINK_OUT, is_folder)
-        elif is_folder and source.is_in(os.path.realpath(os.path.dirname(path)) + os.sep, target):  # noqa: PTH120
+        elif is_folder and ((folder := paths.real(paths.folder_of(path))) == target or is_in(folder, target)):
             self._leave_out(path, WhyLeftOut.LINK_CIRCLE, is_folder)
 
     def _read(self, path: str) -> None:
@@ -256,7 +260,7 @@ class _Walker:
         for one in self._exclude:
             if named and not one.of_named:
                 continue
-            parts = tuple(os.path.relpath(path, one.folder).split(os.sep))  # noqa: PTH206
+            parts = paths.parts(path, one.folder)
             if any(
                 one.rules.decides(parts[:count], is_folder or count < len(parts)) for count in range(1, len(parts) + 1)
             ):

@@ -35,8 +35,11 @@ class Walked(NamedTuple):
 
 
 class Exclusion(NamedTuple):
-    """Globs of ``--exclude`` or of a project. folder: where they are from, absolute. of_named: also for named files."""
+    """Globs of ``--exclude`` or of a project.
 
-    folder: str
+    folder: where they are from, absolute; None for the working directory. of_named: also for named files.
+    """
+
+    folder: str | None
     rules: IgnoreList
     of_named: bool

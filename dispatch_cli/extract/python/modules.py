@@ -15,6 +15,7 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS
 from dispatch_cli.extract.python.trees import MAX_SIZE, REGISTERING, TreeFacts, tree_facts, without_bodies
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.files.paths import inside
 
 MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
@@ -92,11 +93,11 @@ class ModuleIndex:
         self._registering = CALLED | HARMLESS
         self._dropped: dict[str, frozenset[str]] = {}
         self._texts: dict[str, str | UnreadablePython] = {}
-        self.files = {str(PurePath(file)): file for file in files}
+        self.files = {str(PurePath(inside(file))): file for file in files}
         self._packages = {
-            str(PurePath(file).parent) for file in files if PurePath(file).name in ("__init__.py", "__init__.pyi")
+            str(PurePath(file).parent) for file in self.files if PurePath(file).name in ("__init__.py", "__init__.pyi")
         }
-        self._named = {file: self._dotted(PurePath(file)) for file in files}
+        self._named = {file: self._dotted(PurePath(inside(file))) for file in files}
         self._by_last: dict[str, list[str]] = {}
         for file, name in self._named.items():
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
@@ -177,7 +178,7 @@ class ModuleIndex:
 
     def relative(self, file: str, level: int, name: str) -> str | None:
         """The file of ``from ..name import``; None where it is not in the sources."""
-        folder = PurePath(file).parent
+        folder = PurePath(inside(file)).parent
         for _ in range(level - 1):
             folder = folder.parent
         return self._in_folder(folder, name.split(".") if name else [])
@@ -204,7 +205,7 @@ class ModuleIndex:
             return True
         if not name.endswith("." + own):
             return False  # a folder without __init__.py may be a package, too
-        path = PurePath(file)
+        path = PurePath(inside(file))
         folder = path.parent.parent if path.stem == "__init__" else path.parent
         ahead = name[: -len(own) - 1].split(".")
         for _ in range(own.count(".")):
@@ -219,7 +220,7 @@ def _package_name(folder: PurePath) -> str:
 
 
 def _nearness(file: str, importer: str) -> tuple[int, int]:
-    ours, theirs = PurePath(file).parts, PurePath(importer).parts
+    ours, theirs = PurePath(inside(file)).parts, PurePath(inside(importer)).parts
     common = next(
         (n for n, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), min(len(ours), len(theirs))
     )

@@ -20,6 +20,7 @@ from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, defi
 from dispatch_cli.extract.torchgen.point import EntryProblem, Point
 from dispatch_cli.extract.torchgen.registrations import definition_items, kernel_items
 from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.files.paths import inside
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import Extracted, ExtractedKernel, Extraction, NotUnderstood, SourceKind
 from dispatch_cli.model.problem import Problem
@@ -151,7 +152,7 @@ def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
 def _common(one: str, other: str) -> int:
     """How many directories two paths have in common at the front."""
     count = 0
-    for mine, yours in zip(PurePath(one).parts[:-1], PurePath(other).parts[:-1], strict=False):
+    for mine, yours in zip(PurePath(inside(one)).parts[:-1], PurePath(inside(other)).parts[:-1], strict=False):
         if mine != yours:
             break
         count += 1

@@ -1,0 +1,149 @@
+"""What a user means by ``REV:PATH``, and opening the revision."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Sequence
+
+from dispatch_cli.files import paths
+from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.git import Objects, ask, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
+from dispatch_cli.files.revision import RevisionTree
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.suggest import suggestion
+
+MAX_REVISION = 250
+"""Characters of a revision."""
+_A_FILE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z][A-Za-z0-9+.-]*://|\.{0,2}/")
+"""What is no revision: a drive of Windows, an address, a path that begins as one."""
+MAX_SHOWN = 200
+"""Characters of a name that a message shows."""
+
+
+def is_revision(text: str) -> bool:
+    """Whether a name means a file at a revision. A file of the working tree with that name is meant before one."""
+    if ":" not in text or _A_FILE.match(text) or first_colon(text) < 0:
+        return False
+    try:
+        return not os.path.lexists(text)
+    except ValueError:  # a NUL character
+        return True
+
+
+def resolve(names: Sequence[str]) -> tuple[str, ...]:
+    """The names under which files can be read: of those at a revision, from the top of the repository.
+
+    The revisions are opened; `paths.close_trees` closes them. Errors: InputError for all that cannot be read.
+    """
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    for name in filter(is_revision, names):
+        try:
+            found[name] = _resolve(name)
+        except RevisionError as error:  # noqa: PERF203
+            problems.append(Problem(error.code, error.message, hint=error.hint))
+    if problems:
+        raise InputError(tuple(problems))
+    return tuple(found[name] if name in found else paths.of_working_tree(name) for name in names)
+
+
+def _resolve(text: str) -> str:
+    at = first_colon(text)
+    revision, path = text[:at], text[at + 1 :]
+    _check(revision, path)
+    tree = next((one for one in paths.trees() if one.prefix == f"{revision}:"), None)
+    if tree is None:
+        tree = _open(revision, text)
+        paths.add_tree(tree)
+    if path in (posixpath.curdir, posixpath.pardir) or path.startswith(("./", "../")):
+        path = posixpath.join(tree.here, path)
+    name = paths.normal(tree.prefix + path)
+    _check_there(name, revision, text)
+    return name
+
+
+def _check(revision: str, path: str) -> None:
+    """Errors: RevisionError for what no revision or path is."""
+    if not revision:
+        hint = "name the revision, as in HEAD:decl.yaml"
+        message = "there is no revision before the colon, and git's index is not read"
+        raise RevisionError("unknown-revision", message, hint)
+    if len(revision) > MAX_REVISION:
+        raise RevisionError("unknown-revision", f"the revision has more than {MAX_REVISION} characters")
+    if revision.startswith("-"):
+        raise RevisionError("unknown-revision", f"{revision!r} is no revision: none begins with -")
+    if not revision.isprintable() or not path.isprintable():
+        raise RevisionError("unknown-revision", "the revision or the path has characters that are not for printing")
+
+
+def _open(revision: str, text: str) -> RevisionTree:
+    """The tree of a revision. Errors: RevisionError."""
+    code, prefix, said = attempt("rev-parse", "--show-prefix")
+    if code:
+        raise _no_repository(said, text)
+    code, found, said = attempt("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
+    oid = found.strip()
+    if code or not is_name_of_object(oid):
+        raise _unknown(revision, text, said)
+    return RevisionTree(revision, oid, prefix.removesuffix("\n").rstrip("/"), Objects())
+
+
+def _no_repository(said: str, text: str) -> RevisionError:
+    """What is wrong where git finds no repository, or does not trust it."""
+    what = f"there is no file {text[:MAX_SHOWN]!r}, and as REV:PATH it cannot be read"
+    if "not a git repository" in said and "GIT_DIR" in os.environ:
+        return RevisionError("not-a-repository", f"{what}: GIT_DIR is set, and does not lead to a git repository")
+    if "not a git repository" in said:
+        return RevisionError("not-a-repository", f"{what}: the working directory is not in a git repository")
+    if "dubious ownership" in said:
+        call = next((line for line in said.splitlines() if line.strip().startswith("git config ")), "")
+        hint = f"if you trust it: {cleaned(call)}" if call else None
+        return RevisionError("unsafe-repository", f"git does not trust the repository: {_first(said)}", hint)
+    return RevisionError("git", f"{what}: {cleaned(said)}")
+
+
+def _first(said: str) -> str:
+    return cleaned(said.partition("\n")[0])
+
+
+def _unknown(revision: str, text: str, said: str) -> RevisionError:
+    """What is wrong with a revision that git does not know."""
+    message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {revision!r} in this repository"
+    if "Needed a single revision" not in said and said.strip():
+        message = f"{message}: {cleaned(said)}"
+    try:
+        names = names_of_revisions()
+        is_shallow = ask("rev-parse", "--is-shallow-repository").strip() == "true"
+    except RevisionError:
+        return RevisionError("unknown-revision", message)
+    remote = next((name for name in names if name.partition("/")[2] == revision), None)
+    hint = f"did you mean {remote}?" if remote is not None else suggestion(revision, tuple(names))
+    if hint is None and is_shallow:
+        hint = "this clone is shallow: fetch more, such as by git fetch --unshallow (in CI: fetch-depth: 0)"
+    return RevisionError("unknown-revision", message, hint)
+
+
+def _check_there(name: str, revision: str, text: str) -> None:
+    """Errors: RevisionError where there is no such file or folder at the revision."""
+    try:
+        paths.mode(name)
+    except (FileNotFoundError, NotADirectoryError):
+        path = paths.inside(name)
+        raise RevisionError("file-not-found", f"{path} is not in {revision}", _hint(name)) from None
+    except RevisionError:
+        raise
+    except OSError as error:
+        raise RevisionError("unreadable-file", f"{text} cannot be read: {(error.strerror or '').lower()}") from None
+
+
+def _hint(name: str) -> str | None:
+    """What to do about a file that is not there at a revision."""
+    if os.path.lexists(paths.relative(name)):
+        return "the working tree has it: it is new since then, or has another name there"
+    try:
+        names = [entry.name for entry in paths.each_entry(paths.folder_of(name))]
+    except OSError:
+        return None
+    return suggestion(posixpath.basename(paths.inside(name)), sorted(names))

@@ -1,0 +1,16 @@
+"""What can be wrong with a file at a revision."""
+
+from __future__ import annotations
+
+
+class RevisionError(OSError):
+    """A file, or a revision, cannot be read.
+
+    code, message, hint: as in `dispatch_cli.model.problem.Problem`.
+    """
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint

@@ -1,0 +1,247 @@
+"""git, as far as it reads: it runs nothing that a repository names, fetches nothing, and writes nothing.
+
+A repository's configuration can name programs: for diffs, filters, text conversion, a monitor of files, hooks,
+transports. Only ``rev-parse``, ``for-each-ref`` and ``cat-file`` without filters are called, which need none of them;
+and what could start one is switched off besides. Objects are read as they are, without replacements
+(``refs/replace``), and asked for by their ids, one line each on the standard input of one process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from dispatch_cli.files.errors import RevisionError
+
+PATIENCE = 30.0
+"""Seconds that git may take for one answer."""
+MAX_OBJECT = 64 << 20
+"""Bytes of an object that is read."""
+MAX_MESSAGE = 500
+"""Characters of what git says that are shown."""
+_OPTIONS = (
+    "--no-pager",
+    "--literal-pathspecs",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "protocol.allow=never"),
+)
+_SET = {
+    "GIT_ALLOW_PROTOCOL": "none",  # before GIT_NO_LAZY_FETCH was known, this kept a partial clone from fetching
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+    "LANGUAGE": "",
+}
+_UNSET = re.compile(r"GIT_(TRACE.*|EXTERNAL_DIFF|SSH.*|PROXY_COMMAND|ASKPASS|EDITOR|REDIRECT_.*)|SSH_ASKPASS")
+_HEAD = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d{1,15})")
+_NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
+
+
+class ObjectHead(NamedTuple):
+    """What an object is. size: of its content in bytes."""
+
+    kind: str
+    size: int
+
+
+def executable() -> str:
+    """Where git is. Errors: RevisionError."""
+    found = shutil.which("git")
+    if found is None or not os.path.isabs(found):  # noqa: PTH117 (one of the working directory is not taken)
+        raise RevisionError("no-git", "git is not installed, or not in PATH", "install git to read files at a revision")
+    return found
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not _UNSET.fullmatch(name)} | _SET
+
+
+def ask(*arguments: str) -> str:
+    """What a command of git prints. Errors: RevisionError with what git says."""
+    code, out, said = attempt(*arguments)
+    if code:
+        raise RevisionError("git", f"git cannot tell: {cleaned(said) or f'it ended with {code}'}")
+    return out
+
+
+def attempt(*arguments: str) -> tuple[int, str, str]:
+    """A command of git: its exit code, what it prints, and what it says of errors. Errors: RevisionError."""
+    program = executable()
+    try:
+        ended = subprocess.run(
+            [program, *_OPTIONS, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RevisionError("git", f"git {arguments[0]} took more than {PATIENCE:.0f} seconds") from None
+    except (OSError, ValueError) as error:
+        raise RevisionError("no-git", f"git cannot be run: {cleaned(str(error))}") from None
+    return ended.returncode, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace")
+
+
+def cleaned(said: str) -> str:
+    """What git says of an error, in one line, without its marks and without control characters."""
+    lines = (line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in said.splitlines())
+    return _NOT_PRINTED.sub(" ", "; ".join(filter(None, lines)))[:MAX_MESSAGE]
+
+
+class Objects:
+    """The objects of a repository. The processes that read them are started when they are needed."""
+
+    def __init__(self) -> None:
+        self._heads = _Batch("--batch-check")
+        self._contents = _Batch("--batch")
+
+    def head(self, name: str) -> ObjectHead:
+        """What an object is. Errors: RevisionError, also where it is not in the repository."""
+        return self._head_of(self._heads, name)
+
+    def content(self, name: str) -> bytes:
+        """The content of an object. Errors: RevisionError, also for one with more than `MAX_OBJECT` bytes."""
+        size = self.head(name).size
+        if size > MAX_OBJECT:
+            raise RevisionError("too-large", f"the file is larger than {MAX_OBJECT >> 20} MiB")
+        found = self._head_of(self._contents, name)
+        if found.size != size:
+            raise RevisionError("git", "git gives two sizes for one object")
+        return self._contents.take(size + 1)[:size]
+
+    def close(self) -> None:
+        """End the processes."""
+        self._heads.close()
+        self._contents.close()
+
+    def _head_of(self, asked: _Batch, name: str) -> ObjectHead:
+        assert re.fullmatch("[0-9a-f]{40,64}", name), "objects are asked for by their ids"
+        line = asked.line(name)
+        found = _HEAD.fullmatch(line)
+        if found is not None:
+            return ObjectHead(found[2].decode(), int(found[3]))
+        if line.endswith(b" missing"):
+            message = f"the object {name[:12]} is not in this clone"
+            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
+        raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
+
+
+class _Batch:
+    """A ``git cat-file`` that answers line by line."""
+
+    def __init__(self, option: str) -> None:
+        self._option = option
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+        self._waiting: selectors.BaseSelector | None = None
+
+    def line(self, name: str) -> bytes:
+        """The first line of the answer about an object."""
+        process = self._started()
+        assert process.stdin is not None, "it is a pipe"
+        try:
+            process.stdin.write(f"{name}\n".encode())
+            process.stdin.flush()
+        except OSError:
+            raise self._ended() from None
+        found = b""
+        while b"\n" not in found:
+            found += self._some()
+            if len(found) > 1 << 20:
+                raise self._ended()
+        line, _, self._rest = found.partition(b"\n")
+        return line
+
+    def take(self, count: int) -> bytes:
+        """So many bytes of the answer."""
+        pieces, taken = [], 0
+        while taken < count:
+            piece = self._some()
+            pieces.append(piece)
+            taken += len(piece)
+        found = b"".join(pieces)
+        self._rest = found[count:]
+        return found[:count]
+
+    def _some(self) -> bytes:
+        """What comes next, at least one byte."""
+        if self._rest:
+            found, self._rest = self._rest, b""
+            return found
+        process = self._started()
+        assert process.stdout is not None, "it is a pipe"
+        if self._waiting is not None and not self._waiting.select(PATIENCE):
+            self.close()
+            raise RevisionError("git", f"git cat-file took more than {PATIENCE:.0f} seconds")
+        found = os.read(process.stdout.fileno(), 1 << 20)
+        if not found:
+            raise self._ended()
+        return found
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            program = executable()
+            try:
+                self._process = subprocess.Popen(
+                    [program, *_OPTIONS, "cat-file", self._option],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env=_environment(),
+                )
+            except OSError as error:
+                raise RevisionError("no-git", f"git cannot be run: {cleaned(str(error))}") from None
+            if os.name == "posix":
+                self._waiting = selectors.DefaultSelector()
+                assert self._process.stdout is not None, "it is a pipe"
+                self._waiting.register(self._process.stdout, selectors.EVENT_READ)
+        return self._process
+
+    def _ended(self) -> RevisionError:
+        self.close()
+        return RevisionError("git", "git cat-file ended: the repository may be damaged (`git fsck` says more)")
+
+    def close(self) -> None:
+        if self._waiting is not None:
+            self._waiting.close()
+        process, self._process, self._waiting, self._rest = self._process, None, None, b""
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        process.kill()
+        process.wait()
+
+
+def first_colon(text: str) -> int:
+    """Where ``REV`` ends in ``REV:PATH``: at the first colon outside of braces, as git finds it; -1 for none."""
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if sign == ":" and depth == 0:
+            return at
+    return -1
+
+
+def is_name_of_object(text: str) -> bool:
+    """Whether git printed the id of one object."""
+    return re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", text) is not None
+
+
+def names_of_revisions(most: int = 1000) -> Sequence[str]:
+    """Branches, those of remotes, and tags, to suggest one. Errors: RevisionError."""
+    ends = ("--format=%(refname:short)", f"--count={most}")
+    return ask("for-each-ref", *ends, "refs/heads", "refs/remotes", "refs/tags").splitlines()

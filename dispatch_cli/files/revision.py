@@ -1,0 +1,213 @@
+"""The files of a repository at a revision, read from git's objects. Nothing is checked out.
+
+They are as in a checkout: links are followed, but only to files of the same revision; the top and each submodule have a
+``.git``; what is in a submodule is not there, since it is in another repository.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.git import Objects
+from dispatch_cli.files.paths import FolderEntry
+
+MAX_LINKS = 40
+"""Links that are followed on the way to one file, as many as Linux follows."""
+MAX_TARGET = 4096
+"""Bytes of what a link says."""
+MAX_KEPT_ENTRIES = 200_000
+"""Entries of folders that are kept."""
+MAX_KEPT_BYTES = 32 << 20
+"""Bytes of files that are kept: most files are read more than once."""
+MAX_MODE = 6
+"""Digits of a mode."""
+OUTSIDE = "outside-project"
+"""The code of what leads out of the tree."""
+_SUBMODULE = 0o160000
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_GIT = ".git"
+
+
+class TreeEntry(NamedTuple):
+    """A file or folder. mode: as git has it. oid: its object."""
+
+    name: str
+    mode: int
+    oid: str
+
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:  # noqa: ARG002 (as of os.DirEntry)
+        """Whether it is a folder; so is a submodule."""
+        return stat.S_ISDIR(self.mode) or self.mode == _SUBMODULE
+
+    def is_file(self, *, follow_symlinks: bool = False) -> bool:  # noqa: ARG002
+        """Whether it is a regular file."""
+        return stat.S_ISREG(self.mode)
+
+    def is_symlink(self) -> bool:
+        """Whether it is a link."""
+        return stat.S_ISLNK(self.mode)
+
+
+class RevisionTree:
+    """The files of a revision. Paths are from its top and have ``/``.
+
+    revision: as the user wrote it. oid: of its tree. here: where the working directory is in it; empty for the top.
+    """
+
+    def __init__(self, revision: str, oid: str, here: str, objects: Objects) -> None:
+        self.revision = revision
+        self.prefix = f"{revision}:"
+        self.here = here
+        self._objects = objects
+        self._root = TreeEntry("", stat.S_IFDIR, oid)
+        self._folders: dict[str, Mapping[str, TreeEntry]] = {}
+        self._kept_entries = 0
+        self._contents: dict[str, bytes] = {}
+        self._kept_bytes = 0
+
+    def close(self) -> None:
+        """End the processes that read it."""
+        self._objects.close()
+
+    def mode(self, path: str, follow: bool = True) -> int:
+        """The mode of a file, as ``os.stat`` gives it, or ``os.lstat``. Errors: OSError."""
+        entry = self._find(path, follow)[1]
+        return stat.S_IFDIR if entry.mode == _SUBMODULE else entry.mode
+
+    def real(self, path: str) -> str | None:
+        """The path with links resolved, as far as there is one; None where it leads out of the tree."""
+        try:
+            return self._find(path, True, lenient=True)[0]
+        except RevisionError as error:
+            return None if error.code == OUTSIDE else path
+        except OSError:
+            return path
+
+    def entries(self, path: str) -> list[FolderEntry]:
+        """What is in a folder. Errors: OSError."""
+        entry = self._find(path, True)[1]
+        if entry.mode == _SUBMODULE:
+            return [TreeEntry(_GIT, stat.S_IFREG, "")]
+        if not entry.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        return list(self._folder(entry.oid).values())
+
+    def target(self, path: str) -> str:
+        """What a link says. Errors: OSError."""
+        return self._target(self._find(path, False)[1])
+
+    def read(self, path: str, count: int) -> bytes:
+        """The first bytes of a regular file, at most *count*. Errors: OSError."""
+        entry = self._find(path, True)[1]
+        if not entry.is_file() or not entry.oid:
+            raise RevisionError("not-a-file", f"{self.prefix}{path} is not a regular file")
+        data = self._content(entry.oid)
+        if data.startswith(_POINTER):
+            message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
+            raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
+        return data[:count]
+
+    def _content(self, oid: str) -> bytes:
+        data = self._contents.pop(oid, None)
+        if data is None:
+            data = self._objects.content(oid)
+            self._kept_bytes += len(data)
+        self._contents[oid] = data
+        while self._kept_bytes > MAX_KEPT_BYTES:
+            self._kept_bytes -= len(self._contents.pop(next(iter(self._contents))))
+        return data
+
+    def _find(self, path: str, follow: bool, lenient: bool = False) -> tuple[str, TreeEntry]:
+        """A file and its path without links.
+
+        follow: whether the file itself may be a link. lenient: what is not there is taken as it is named.
+        Errors: OSError.
+        """
+        if path.startswith(posixpath.sep):
+            raise self._outside(path)
+        way = [self._root]
+        waiting = path.split(posixpath.sep)[::-1]
+        links = 0
+        while waiting:
+            part = waiting.pop()
+            if part in ("", posixpath.curdir):
+                continue
+            if part == posixpath.pardir:
+                way.pop()
+                if not way:
+                    raise self._outside(path)
+                continue
+            is_closed = lenient and way[-1].mode == _SUBMODULE
+            entry = None if is_closed else self._in(way, part)
+            if entry is None:
+                if not lenient:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+                entry = TreeEntry(part, 0, "")
+            if entry.is_symlink() and (follow or waiting):
+                links += 1
+                if links > MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                target = self._target(entry)
+                if target.startswith(posixpath.sep):
+                    raise self._outside(path)
+                waiting += target.split(posixpath.sep)[::-1]
+            else:
+                way.append(entry)
+        return posixpath.sep.join(entry.name for entry in way[1:]), way[-1]
+
+    def _in(self, way: Sequence[TreeEntry], name: str) -> TreeEntry | None:
+        """What has that name in the folder at the end of a way; None where nothing has."""
+        folder = way[-1]
+        if folder.mode == _SUBMODULE:
+            if name == _GIT:
+                return TreeEntry(_GIT, stat.S_IFREG, "")
+            path = posixpath.sep.join(entry.name for entry in way[1:])
+            message = f"{self.prefix}{path} is a submodule: its files are in a repository of their own"
+            raise RevisionError("submodule", message)
+        if not folder.is_dir():
+            return None
+        if name == _GIT and len(way) == 1:
+            return TreeEntry(_GIT, stat.S_IFDIR, "")
+        return self._folder(folder.oid).get(name)
+
+    def _outside(self, path: str) -> RevisionError:
+        message = f"{self.prefix}{path} leads out of the repository"
+        return RevisionError(OUTSIDE, message, "a file at a revision can only lead to files of that revision")
+
+    def _target(self, entry: TreeEntry) -> str:
+        if not entry.is_symlink():
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return os.fsdecode(self._content(entry.oid)[:MAX_TARGET])
+
+    def _folder(self, oid: str) -> Mapping[str, TreeEntry]:
+        found = self._folders.get(oid)
+        if found is None:
+            found = {entry.name: entry for entry in _entries(self._objects.content(oid), len(oid) // 2)} if oid else {}
+            if self._kept_entries + len(found) > MAX_KEPT_ENTRIES:
+                self._folders.clear()
+                self._kept_entries = 0
+            self._kept_entries += len(found)
+            self._folders[oid] = found
+        return found
+
+
+def _entries(data: bytes, width: int) -> Iterator[TreeEntry]:
+    """The entries of a tree object. width: bytes of an id. What no checkout can have is left out."""
+    at = 0
+    while at < len(data):
+        space = data.find(b" ", at)
+        end = data.find(b"\0", space)
+        if space < 0 or end < 0:
+            return
+        name, oid = data[space + 1 : end], data[end + 1 : end + 1 + width]
+        mode = data[at:space]
+        at = end + 1 + width
+        is_whole = len(mode) <= MAX_MODE and not mode.strip(b"01234567") and mode and len(oid) == width
+        if is_whole and b"/" not in name and name.lower() not in (b"", b".", b"..", b".git"):
+            yield TreeEntry(os.fsdecode(name), int(mode, 8), oid.hex())

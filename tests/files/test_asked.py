@@ -1,0 +1,204 @@
+"""REV:PATH: what is meant, and what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.files import paths
+from dispatch_cli.files.asked import is_revision, resolve
+from dispatch_cli.files.git import first_colon
+from dispatch_cli.model.problem import InputError, Problem
+from tests.files.support import commit, git, repository
+
+DECLARATION = "dispatch: 1\n"
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    paths.close_trees()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository: main is a commit ahead of v1."""
+    folder = repository(tmp_path_factory.mktemp("made") / "repo")
+    commit(folder, {"decl.yaml": DECLARATION, "sub/deep/a.yaml": DECLARATION}, tag="v1")
+    commit(folder, {"later.yaml": DECLARATION})
+    return folder
+
+
+@pytest.fixture
+def repo(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory is a copy of it."""
+    shutil.copytree(made, tmp_path / "repo")
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+def problem_of(*names: str) -> Problem:
+    with pytest.raises(InputError) as caught:
+        resolve(names)
+    (problem,) = caught.value.problems
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("main:a", 4),
+        ("a", -1),
+        (":a", 0),
+        ("HEAD^{/fix: it}:a:b", 15),
+        ("@{2020-01-01 10:00:00}:a", 22),
+        ("HEAD^{/a:b", -1),
+        ("main:a{:}", 4),
+    ],
+)
+def test_a_revision_ends_where_it_ends_in_git(text: str, at: int) -> None:
+    assert first_colon(text) == at
+
+
+@pytest.mark.parametrize(
+    "name", ["decl.yaml", "-", "C:\\a.yaml", "c:/a.yaml", "https://x/a.yaml", "./a:b.yaml", "/a:b", "../a:b", "here:it"]
+)
+def test_files_addresses_and_drives_are_no_revisions(name: str, repo: Path) -> None:
+    (repo / "here:it").write_text(DECLARATION, encoding="utf-8")
+    assert not is_revision(name)
+    assert resolve([name]) == (name,)
+
+
+def test_names_are_from_the_top_or_from_the_working_directory(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo / "sub" / "deep")
+    asked = ["v1:decl.yaml", "v1:./a.yaml", "v1:../../decl.yaml", "v1:.", "v1:", "v1:sub//deep/../deep/", "HEAD~1:sub"]
+    assert resolve(asked) == (
+        *("v1:decl.yaml", "v1:sub/deep/a.yaml", "v1:decl.yaml"),
+        *("v1:sub/deep", "v1:", "v1:sub/deep", "HEAD~1:sub"),
+    )
+    assert [tree.prefix for tree in paths.trees()] == ["v1:", "HEAD~1:"]
+
+
+def test_a_file_of_the_working_tree_wins(repo: Path) -> None:
+    """Also of two that are named together, and over the files that are found in a directory."""
+    (repo / "main:decl.yaml").write_text("of the working tree\n", encoding="utf-8")
+    name, other = resolve(["main:decl.yaml", "main:later.yaml"])
+    assert (name, other) == ("./main:decl.yaml", "main:later.yaml")
+    assert paths.tree_of(name) is None
+    assert paths.normal(paths.join(".", "main:decl.yaml")) == "./main:decl.yaml"
+    assert paths.join("", "main:decl.yaml") == "./main:decl.yaml"
+
+
+@pytest.mark.parametrize(
+    "revision",
+    [
+        "--output=/tmp/x", "-h", "--upload-pack=x", "--all", "v1 --all", "a\nb", "a\0b", "v1\n", "x" * 251, "x" * 99999,
+        "", "@{9}", "@{u}", "HEAD^{/nothing such}", "HEAD^{blob}", "^main", "v1..main", "main^@", "main^!",
+        "v1:decl.yaml", "\udcff", "é", "@{-1}", "HEAD~999999999999", "main~0~0~9", "*", "refs/heads/*", "\u202ex",
+    ],
+)  # fmt: skip
+def test_what_is_no_revision_is_no_option_either(revision: str, repo: Path) -> None:
+    problem = problem_of(f"{revision}:decl.yaml")
+    assert problem.code in ("unknown-revision", "file-not-found")
+    assert len(problem.message) < 1000
+    assert sorted(path.name for path in repo.iterdir()) == [".git", "decl.yaml", "later.yaml", "sub"]
+
+
+@pytest.mark.parametrize(
+    "revision", ["main", "v1", "HEAD^", "HEAD^{/a change}", "main@{0}", "@", "HEAD^{tree}", "v1^{}"]
+)
+def test_whatever_leads_to_a_tree_is_a_revision(revision: str, repo: Path) -> None:
+    assert resolve([f"{revision}:decl.yaml"]) == (f"{revision}:decl.yaml",)
+    name = git(repo, "rev-parse", "HEAD").strip()
+    assert resolve([f"{name}:decl.yaml", f"{name[:9]}:decl.yaml"])
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message", "hint"),
+    [
+        ("mian:decl.yaml", "unknown-revision", "no revision 'mian'", "did you mean main?"),
+        ("devel:decl.yaml", "unknown-revision", "no revision 'devel'", "did you mean origin/devel?"),
+        (":decl.yaml", "unknown-revision", "git's index is not read", "HEAD:decl.yaml"),
+        ("v1:later.yaml", "file-not-found", "later.yaml is not in v1", "the working tree has it"),
+        ("v1:decl.yml", "file-not-found", "decl.yml is not in v1", "did you mean decl.yaml?"),
+        ("v1:decl.yaml/x", "file-not-found", "decl.yaml/x is not in v1", None),
+        ("v1:nothing/x", "file-not-found", "nothing/x is not in v1", None),
+        ("v1:../decl.yaml", "outside-project", "leads out of the repository", None),
+        ("v1:/etc/passwd", "outside-project", "leads out of the repository", None),
+        ("v1:sub/../../decl.yaml", "outside-project", "leads out of the repository", None),
+    ],
+)
+def test_what_is_wrong_is_said(name: str, code: str, message: str, hint: str | None, repo: Path) -> None:
+    git(repo, "update-ref", "refs/remotes/origin/devel", "main")
+    problem = problem_of(name)
+    assert problem.code == code
+    assert message in problem.message
+    assert hint is None or hint in (problem.hint or "")
+
+
+def test_all_that_is_wrong_is_said_at_once(repo: Path) -> None:
+    assert repo
+    with pytest.raises(InputError) as caught:
+        resolve(["v2:decl.yaml", "main:decl.yaml", "v1:later.yaml"])
+    assert [problem.code for problem in caught.value.problems] == ["unknown-revision", "file-not-found"]
+
+
+def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    problem = problem_of("main:decl.yaml")
+    assert problem.code == "not-a-repository"
+    assert "no file 'main:decl.yaml'" in problem.message
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    assert "GIT_DIR is set" in problem_of("main:decl.yaml").message
+
+
+def test_without_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of that name in the working directory is not git."""
+    (repo / "git").write_text("#!/bin/sh\ntouch ran\n", encoding="utf-8")
+    (repo / "git").chmod(0o755)
+    for path in ("", ".", str(repo / "nothing")):
+        monkeypatch.setenv("PATH", path)
+        assert problem_of("main:decl.yaml").code == "no-git"
+    assert not (repo / "ran").exists()
+
+
+def test_a_repository_that_git_does_not_trust(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert repo
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    problem = problem_of("main:decl.yaml")
+    assert problem.code == "unsafe-repository"
+    assert f"dubious ownership in repository at '{repo}'" in problem.message
+    assert problem.hint == f"if you trust it: git config --global --add safe.directory {repo}"
+
+
+def test_an_empty_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository(tmp_path / "empty"))
+    assert problem_of("HEAD:decl.yaml").code == "unknown-revision"
+
+
+def test_a_shallow_clone(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+    assert resolve(["HEAD:decl.yaml"])
+    problem = problem_of("HEAD~1:decl.yaml")
+    assert "git fetch --unshallow" in (problem.hint or "")
+
+
+def test_bare_repositories_worktrees_and_git_dir(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "v1")
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "bare")
+    for folder in ("tree", "bare", "tree/sub", "repo/.git"):
+        monkeypatch.chdir(tmp_path / folder)
+        assert resolve(["main:later.yaml"]) == ("main:later.yaml",)
+        paths.close_trees()
+    shutil.copytree(repo / ".git", tmp_path / "elsewhere")
+    (tmp_path / "plain").mkdir()
+    monkeypatch.chdir(tmp_path / "plain")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    assert resolve(["main:later.yaml"])
