@@ -92,6 +92,9 @@ def cli(traceback: bool) -> None:
     """Show which kernel PyTorch runs for an operator at a dispatch key, and why.
 
     The answers are computed from declarations; PyTorch need not be installed.
+
+    A FILE is a file of declarations, a source, a directory, or REV:PATH: one of these at a git revision, such as
+    main:decl.yaml (./PATH: from the working directory). An existing file with that name comes first.
     """
 
 

@@ -1,0 +1,311 @@
+"""The files of a revision: what they lead to, what is not there, and that nothing else is read or run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.project import find_project, read_backend
+from dispatch_cli.extract.left_out import WhyLeftOut
+from dispatch_cli.extract.run import run
+from dispatch_cli.files import git as git_module
+from dispatch_cli.files import paths
+from dispatch_cli.files.asked import resolve
+from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.revision import MAX_LINKS
+from dispatch_cli.model.declarations import Declarations, Define, Implement
+from dispatch_cli.model.problem import InputError, Problem
+from tests.files.support import commit, git, repository, write
+
+HEAD = "dispatch: 1\n"
+OPERATOR = "dispatch: 1\noperators: [{func: 'm::op(Tensor x) -> Tensor', dispatch: {CPU: kernel}}]\n"
+CIRCLE = "its links go in a circle|too many levels of symbolic links"
+OTHER = "dispatch: 1\noperators: [{func: 'm::other(Tensor x) -> Tensor'}]\n"
+BLOCK = 'TORCH_LIBRARY_IMPL(m, KEY, m) { m.impl("op", kernel); }\n'
+
+
+@pytest.fixture(autouse=True)
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working directory is an empty repository."""
+    folder = repository(tmp_path / "repo")
+    monkeypatch.chdir(folder)
+    yield folder
+    paths.close_trees()
+
+
+def problems_of(name: str, allow_outside: bool = False) -> list[Problem]:
+    with pytest.raises(InputError) as caught:
+        load(resolve([name]), allow_outside=allow_outside)
+    return list(caught.value.problems)
+
+
+def spans(declarations: Declarations) -> list[str]:
+    """Where operators and kernels are declared."""
+    return [str(step.span) for step in declarations.steps if isinstance(step, Define | Implement)]
+
+
+def test_what_a_file_extends_is_read_at_its_revision(repo: Path) -> None:
+    """Also where it lies above the file, and with a universe of its own; places have the revision."""
+    commit(repo, {"base.yaml": OPERATOR, "sub/decl.yaml": "dispatch: 1\nextends: [../base.yaml]\n"}, tag="v1")
+    commit(repo, {"base.yaml": OTHER, "sub/decl.yaml": HEAD})
+    write(repo, {"base.yaml": "broken", "sub/decl.yaml": "broken"})
+    declarations = load(resolve(["v1:sub/decl.yaml"]))
+    assert declarations.files == ("v1:sub/decl.yaml", "v1:sub/../base.yaml")
+    assert spans(declarations)[0] == "v1:sub/../base.yaml:2:20"
+    assert [one.through[0].file for one in declarations.inherited] == ["v1:sub/decl.yaml"]
+
+
+def test_problems_have_places_and_lines_of_the_revision(repo: Path) -> None:
+    commit(repo, {"decl.yaml": "dispatch: 1\noperatrs: []\n"})
+    write(repo, {"decl.yaml": HEAD})
+    (problem,) = problems_of("HEAD:decl.yaml")
+    assert str(problem.span) == "HEAD:decl.yaml:2:1"
+    assert problem.line_text == "operatrs: []"
+    assert "operators" in (problem.hint or "")
+
+
+@pytest.mark.parametrize("allow_outside", [False, True])
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "../../outside.yaml", "out.yaml", "up/outside.yaml", "../repo/base.yaml", "~/x.yaml"]
+)
+def test_nothing_outside_of_the_repository_is_read(target: str, allow_outside: bool, repo: Path) -> None:
+    """Whatever it is called, and whatever is allowed."""
+    write(repo.parent, {"outside.yaml": OPERATOR})
+    commit(repo, {"decl.yaml": f"dispatch: 1\nextends: [{target}]\n", "up": "->..", "out.yaml": "->../outside.yaml"})
+    write(repo, {"base.yaml": OPERATOR})
+    (problem,) = problems_of("HEAD:decl.yaml", allow_outside)
+    assert problem.code == ("file-not-found" if target.startswith("~") else "outside-project")
+    assert str(problem.span) == "HEAD:decl.yaml:2:11"
+
+
+def test_links_lead_to_files_of_the_same_revision(repo: Path) -> None:
+    commit(repo, {"real/deep/a.yaml": OPERATOR, "sub/link": "->../real/deep", "b.yaml": "->sub/link/a.yaml"}, tag="v1")
+    commit(repo, {"real/deep/a.yaml": OTHER})
+    for name in ("v1:b.yaml", "v1:sub/link/a.yaml"):
+        assert {place.partition(".yaml:")[0] for place in spans(load(resolve([name])))} == {name.removesuffix(".yaml")}
+    assert paths.real("v1:b.yaml") == "v1:real/deep/a.yaml"
+    assert stat.S_ISLNK(paths.trees()[0].mode("b.yaml", follow=False))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a": "->b", "b": "->a"}, CIRCLE),
+        ({"a": "->a/x"}, CIRCLE),
+        ({"a": "->nothing"}, "a is not in HEAD"),
+        ({"a": "->/etc/passwd"}, "leads out of the repository"),
+        ({"a": "->../../etc/passwd"}, "leads out of the repository"),
+        (
+            {f"l{n}": f"->l{n + 1}" for n in range(MAX_LINKS + 1)} | {"a": "->l0"},
+            CIRCLE,
+        ),
+        ({"a/b": "x"}, "is a directory"),
+    ],
+)
+def test_links_that_lead_nowhere(files: dict[str, str], message: str, repo: Path) -> None:
+    commit(repo, files)
+    (problem,) = problems_of("HEAD:a")
+    assert any(one in problem.message for one in message.split("|")), problem.message
+
+
+def test_submodules_and_pointers_of_lfs(repo: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
+    commit(repo, {"big.yaml": pointer, "big.cpp": pointer})
+    name = git(repo, "rev-parse", "HEAD").strip()
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{name},lib")
+    git(repo, "commit", "-q", "-m", "a submodule")
+    assert "is a pointer of Git LFS" in problems_of("HEAD:big.yaml")[0].message
+    with pytest.raises(InputError, match="HEAD:lib is a submodule"):
+        resolve(["HEAD:lib/a.yaml"])
+    left_out = {one.path: one.reason for one in run(resolve(["HEAD:"])).left_out}
+    assert left_out == {
+        "HEAD:lib": WhyLeftOut.REPOSITORY,
+        "HEAD:big.cpp": WhyLeftOut.UNREADABLE,
+        "HEAD:big.yaml": WhyLeftOut.UNREADABLE,
+    }
+
+
+def test_binary_files_and_large_ones(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(repo, {"large.yaml": HEAD + "#" * 5000, "binary.yaml": "dispatch: 1\n\0", "binary.cpp": "a\0b"})
+    monkeypatch.setattr("dispatch_cli.files.git.MAX_OBJECT", 4000)
+    assert problems_of("HEAD:large.yaml")[0].code == "too-large"
+    assert problems_of("HEAD:binary.yaml")
+    found = {one.path: one.reason for one in run(resolve(["HEAD:"])).left_out}
+    assert found == {"HEAD:binary.cpp": WhyLeftOut.BINARY, "HEAD:large.yaml": WhyLeftOut.TOO_LARGE}
+
+
+def test_the_project_is_the_one_of_the_revision(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'old'\n", "sub/decl.yaml": HEAD}, tag="v1")
+    commit(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'new'\n", "sub/pyproject.toml": "[project]\n"})
+    monkeypatch.chdir(repo / "sub")
+    for revision, name in (("v1", "old"), ("main", "new")):
+        (file,) = resolve([f"{revision}:sub/decl.yaml"])
+        found = find_project(Path(paths.here(file)))
+        assert str(found) == f"{revision}:pyproject.toml"
+        backend = read_backend(Path(str(found)))
+        assert backend is not None
+        assert (backend.text, str(backend.span)) == (name, f"{revision}:pyproject.toml:2:16")
+
+
+def test_sources_headers_and_ignored_files_are_those_of_the_revision(repo: Path) -> None:
+    files = {"csrc/a.cpp": '#include "keys.h"\n' + BLOCK, "csrc/keys.h": "#define KEY CPU\n", "csrc/b.cpp": BLOCK}
+    commit(repo, {**files, ".gitignore": "b.cpp\n"})
+    git(repo, "add", "-f", "csrc/b.cpp")
+    commit(repo, {}, tag="v1")
+    commit(repo, {".gitignore": "a.cpp\n", "csrc/keys.h": "#define KEY CUDA\n"})
+    (repo / "csrc" / "keys.h").unlink()
+    found = {}
+    for name in resolve(["v1:csrc", "main:csrc"]):
+        done = run([name])
+        (block,) = done.document["libraries"]
+        found[name] = block.get("dispatch_key"), *(one.path for one in done.left_out)
+        assert done.lines(f"{name}/keys.h") == [f"#define KEY {block['dispatch_key']}", ""] if "v1" in name else True
+    assert found["v1:csrc"] == ("CPU", "v1:csrc/b.cpp")
+    assert found["main:csrc"][1:] == ("main:csrc/a.cpp",)
+
+
+def test_the_cache_of_one_revision_is_not_that_of_another(repo: Path, tmp_path: Path) -> None:
+    """The name of a branch stays, and its files change; a header besides is looked at, too."""
+    project = "[tool.dispatch-cli.extract]\ninclude = ['include']\nexclude = ['include']\n"
+    files = {"csrc/a.cpp": '#include "keys.h"\n' + BLOCK, "include/keys.h": "#define KEY CPU\n"}
+    commit(repo, {**files, "pyproject.toml": project}, tag="v1")
+
+    def key(name: str) -> str:
+        from dispatch_cli.cli.source_reading import settings_of_project
+
+        (file,) = resolve([name])
+        said = settings_of_project(False, paths.here(file))
+        done = run([file], (said,), cache=str(tmp_path / "cache"))
+        paths.close_trees()
+        (block,) = done.document["libraries"]
+        return str(block["dispatch_key"])
+
+    assert [key("main:csrc"), key("v1:csrc"), key("main:csrc")] == ["CPU"] * 3
+    commit(repo, {"include/keys.h": "#define KEY CUDA\n"})
+    write(repo, {"include/keys.h": "#define KEY XLA\n"})
+    assert [key("main:csrc"), key("v1:csrc"), key("csrc")] == ["CUDA", "CPU", "XLA"]
+
+
+PROGRAM = "#!/bin/sh\necho ran >> {ran}\nexit 1\n"
+
+
+def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> None:
+    """Its configuration names a program wherever one can be named, its hooks are programs, and so are attributes'."""
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(PROGRAM.format(ran=ran), encoding="utf-8")
+    program.chmod(0o755)
+    attributes = "* filter=evil diff=evil merge=evil\n"
+    commit(repo, {"decl.yaml": OPERATOR, "csrc/a.cpp": BLOCK.replace("KEY", "CPU"), ".gitattributes": attributes})
+    settings = (
+        *("core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "core.askPass", "core.gitProxy"),
+        *("core.alternateRefsCommand", "diff.external", "diff.evil.textconv", "diff.evil.command", "pager.cat-file"),
+        *("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "gpg.program", "sequence.editor"),
+        *("alias.cat-file", "alias.rev-parse", "credential.helper", "uploadpack.packObjectsHook", "pager.rev-parse"),
+        *("remote.origin.uploadpack", "merge.evil.driver", "interactive.diffFilter"),
+    )
+    said = {name: f"!{program}" if name.startswith("alias") else str(program) for name in settings}
+    said |= {"remote.origin.url": str(repo), "remote.origin.promisor": "true", "extensions.partialClone": "origin"}
+    said |= {"core.repositoryFormatVersion": "1", "core.hooksPath": str(tmp_path / "hooks")}
+    with (repo / ".git" / "config").open("a", encoding="utf-8") as config:
+        for name, value in said.items():
+            section, _, last = name.rpartition(".")
+            head, _, below = section.partition(".")
+            config.write(f'[{head} "{below}"]\n{last} = {value}\n' if below else f"[{head}]\n{last} = {value}\n")
+    for folder in (repo / ".git" / "hooks", tmp_path / "hooks"):
+        folder.mkdir(exist_ok=True)
+        for hook in (
+            "post-index-change",
+            "reference-transaction",
+            "post-checkout",
+            "fsmonitor-watchman",
+            "pre-auto-gc",
+        ):
+            (folder / hook).write_text(PROGRAM.format(ran=ran), encoding="utf-8")
+            (folder / hook).chmod(0o755)
+    before = sorted(path for path in (repo / ".git").rglob("*"))
+    assert load(resolve(["HEAD:decl.yaml"])).steps
+    assert run(resolve(["HEAD:csrc"])).registrations == 1
+    with pytest.raises(InputError):
+        resolve(["mian:decl.yaml"])
+    blob = git(repo, "rev-parse", "HEAD:decl.yaml").strip()
+    (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    paths.close_trees()
+    (problem,) = problems_of("HEAD:decl.yaml")  # which a partial clone would fetch
+    assert problem.code == "missing-object"
+    assert "not in this clone" in problem.message
+    assert not ran.exists()
+    assert sorted(path for path in (repo / ".git").rglob("*")) == [one for one in before if one.name != blob[2:]]
+
+
+def test_objects_are_not_replaced(repo: Path) -> None:
+    commit(repo, {"decl.yaml": OPERATOR, "other.yaml": OTHER})
+    git(repo, "replace", *(git(repo, "rev-parse", f"HEAD:{name}").strip() for name in ("decl.yaml", "other.yaml")))
+    assert "m::other" in git(repo, "show", "HEAD:decl.yaml")
+    assert len(spans(load(resolve(["HEAD:decl.yaml"])))) == 2
+
+
+def test_what_the_environment_names_is_not_run(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program"
+    program.write_text(PROGRAM.format(ran=tmp_path / "ran"), encoding="utf-8")
+    program.chmod(0o755)
+    commit(repo, {"decl.yaml": OPERATOR})
+    for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PAGER", "GIT_ASKPASS", "GIT_EDITOR", "PAGER"):
+        monkeypatch.setenv(name, str(program))
+    for name in ("GIT_TRACE", "GIT_TRACE2_EVENT", "GIT_TRACE_PACKET"):
+        monkeypatch.setenv(name, str(tmp_path / "trace"))
+    assert load(resolve(["HEAD:decl.yaml"])).steps
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["program", "repo"]
+
+
+def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
+    """Raw trees can have any names and modes."""
+    blob = git(repo, "hash-object", "-w", "--stdin").strip()
+    raw = b"".join(
+        mode + b" " + name + b"\0" + bytes.fromhex(blob)
+        for mode, name in (
+            *((b"100644", b".."), (b"100644", b"a/b"), (b"100644", b".git"), (b"100644", b"."), (b"100644", b"")),
+            *((b"9", b"n"), (b"1" * 99, b"m"), (b"", b"o"), (b"100644", b"good.yaml"), (b"777", b"odd")),
+        )
+    )
+    (repo / "raw").write_bytes(raw + b"100644 cut\0abc")
+    tree = git(repo, "hash-object", "--literally", "-t", "tree", "-w", "raw").strip()
+    (name,) = resolve([f"{tree}:"])
+    assert sorted(one.name for one in paths.each_entry(name)) == ["good.yaml", "odd"]
+    with pytest.raises(InputError):
+        load([f"{name}odd"])
+
+
+def test_a_git_that_does_not_answer(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(repo, {"decl.yaml": OPERATOR})
+    (name,) = resolve(["HEAD:decl.yaml"])
+    monkeypatch.setattr(git_module, "PATIENCE", 0.2)
+    for script, said in (("sleep 60", "took more than"), ("exit 0", "ended"), ("echo nonsense; cat", "answers")):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tmp_path / "bin" / "git").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        objects = git_module.Objects()
+        with pytest.raises(RevisionError, match=said):
+            objects.content("0" * 40)
+        objects.close()
+    assert name == "HEAD:decl.yaml"
+
+
+def test_a_repository_with_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(tmp_path / "new", "--object-format=sha256")
+    commit(folder, {"sub/decl.yaml": OPERATOR})
+    monkeypatch.chdir(folder)
+    assert load(resolve(["HEAD:sub/decl.yaml"])).steps
+
+
+def test_names_that_are_not_utf8(repo: Path) -> None:
+    (repo / os.fsdecode(b"\xff.cpp")).write_text(BLOCK, encoding="utf-8")
+    commit(repo, {"a.cpp": BLOCK.replace("KEY", "CPU")})
+    done = run(resolve(["HEAD:"]))
+    assert [one.reason for one in done.left_out] == [WhyLeftOut.NAME]
+    assert done.registrations == 1
