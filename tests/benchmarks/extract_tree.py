@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.extracted import SourceKind
-from tests.benchmarks.measure import Measured, installed, once
+from tests.benchmarks.measure import in_turn, installed
 
 PARSE = """
 import sys
@@ -56,19 +55,6 @@ def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str
     if importlib.util.find_spec("tree_sitter_cpp") is not None:
         found["tree-sitter-cpp"] = [sys.executable, "-c", PARSE, listed]
     return found
-
-
-def in_turn(measured: Mapping[str, Sequence[str]], runs: int) -> dict[str, Measured]:
-    """Each command once to warm up, then all in turn, several times: the medians."""
-    for command in measured.values():
-        once(command)
-    every = [{name: once(command) for name, command in measured.items()} for _ in range(runs)]
-    return {
-        name: Measured(
-            statistics.median(one[name].seconds for one in every), statistics.median(one[name].memory for one in every)
-        )
-        for name in measured
-    }
 
 
 if __name__ == "__main__":
