@@ -11,10 +11,10 @@ import click
 from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import (
     CheckOptions,
+    check_line,
     check_options,
     guards_of,
     load_settings,
-    progress_on,
     refuse_unknown_checks,
     say_outcome,
 )
@@ -30,6 +30,7 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
 )
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
+from dispatch_cli.cli.progress import progress_on
 from dispatch_cli.cli.step_summary import append_step_summary, step_summary_option
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def command(
     known = None if entries is None else BaselineFilter(entries, options.update_baseline)
     limits = None if options.all_findings else Limits()
     try:
-        with progress_on(sys.stderr) as progress:
+        with progress_on(sys.stderr, check_line) as progress:
             report = findings_report(
                 state,
                 names,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from dispatch_cli.report.findings import FindingsReport
 
 SEVERITIES = ("error", "warning", "info")
-PATIENCE = 0.3
-"""Seconds after which a terminal is told what takes so long."""
 
 
 class CheckOptions(NamedTuple):
@@ -203,27 +200,6 @@ def say_outcome(report: FindingsReport, out: Output) -> None:
         say_written(out.file, outcome(summary_of(report)).text)
 
 
-@contextmanager
-def progress_on(stream: Any) -> Iterator[Callable[[Check, int, int], None] | None]:
-    """Tells a terminal which check runs, once it takes a while, and takes the line away at the end."""
-    if not stream.isatty():
-        yield None
-        return
-    import time
-
-    start = time.monotonic()
-    told = False
-
-    def progress(check: Check, before: int, count: int) -> None:
-        nonlocal told
-        if told or time.monotonic() - start > PATIENCE:
-            told = True
-            stream.write(f"\r\x1b[Kchecking {before + 1} of {count}: {check.id}")
-            stream.flush()
-
-    try:
-        yield progress
-    finally:
-        if told:
-            stream.write("\r\x1b[K")
-            stream.flush()
+def check_line(check: Check, before: int, count: int) -> str:
+    """What a terminal is told of a check that runs. before: how many ran before it, of *count*."""
+    return f"checking {before + 1} of {count}: {check.id}"

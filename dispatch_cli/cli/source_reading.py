@@ -6,21 +6,21 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dispatch_cli.cli.output import BadInput, say
+from dispatch_cli.cli.progress import progress_on
 from dispatch_cli.cli.source_options import STRICT, ReadingOptions
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
-    from dispatch_cli.extract.run import Progress, SourceRun
+    from dispatch_cli.extract.run import SourceRun
     from dispatch_cli.model.source_settings import SourceSettings
 
-PATIENCE, OFTEN = 0.3, 0.05
-"""Seconds after which a terminal is told what takes so long, and after which it is told more."""
+OFTEN = 0.05
+"""Seconds after which a terminal is told which file is read now."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
 _PACKED = (".gz", ".xz")
 _OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
@@ -132,7 +132,7 @@ def read_sources(
             *_settings_below(files, allow_outside),
             own,
         )
-        with reading_progress(sys.stderr) as progress:
+        with progress_on(sys.stderr, file_line, OFTEN) as progress:
             known = names()
             base = next((one for one in bases if one in known), known[0])
             pytorch = PyTorchOperators(base, lambda: operators_of(base))
@@ -236,31 +236,7 @@ def _each(option: str, texts: Sequence[str], read: Callable[[str], Any]) -> Iter
             raise click.BadParameter(f"{text!r}: {error}.", param_hint=f"'{option}'") from None
 
 
-@contextmanager
-def reading_progress(stream: Any) -> Iterator[Progress | None]:
-    """Tells a terminal which file is read, once it takes a while, and takes the line away at the end."""
-    if not stream.isatty():
-        yield None
-        return
-    import time
-
-    from dispatch_cli.render.text_safety import safe
-
-    start = last = time.monotonic()
-    told = False
-
-    def progress(file: str, before: int, count: int) -> None:
-        nonlocal told, last
-        now = time.monotonic()
-        if now - start > PATIENCE and now - last > OFTEN:
-            told, last = True, now
-            of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
-            stream.write(f"\r\x1b[Kreading {of_all}: {safe(file[-_WIDTH:])}")
-            stream.flush()
-
-    try:
-        yield progress
-    finally:
-        if told:
-            stream.write("\r\x1b[K")
-            stream.flush()
+def file_line(file: str, before: int, count: int) -> str:
+    """What a terminal is told of a file that is read. before: how many were read before it; count: 0 if not known."""
+    of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
+    return f"reading {of_all}: {file[-_WIDTH:]}"

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 OPERATOR = "aten::add.Tensor"
 DUMP, TABLE, VERSION = "the raw dump of every table", "the table of one operator", "--version"
 CLICK = "importing click"
-MOST_BYTES = 4 << 20
+MOST_BYTES = 4_000_000
 
 
 class Ratio(NamedTuple):

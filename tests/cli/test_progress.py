@@ -1,4 +1,4 @@
-"""What a terminal is told while checks run."""
+"""What a terminal is told while checks run and sources are read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import io
 import pytest
 
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.cli import check_options
+from dispatch_cli.cli import progress
+from dispatch_cli.cli.check_options import check_line
+from dispatch_cli.cli.source_reading import file_line
 
 
 class _Terminal(io.StringIO):
@@ -17,26 +19,46 @@ class _Terminal(io.StringIO):
 
 def test_a_pipe_is_told_nothing() -> None:
     stream = io.StringIO()
-    with check_options.progress_on(stream) as progress:
-        assert progress is None
+    with progress.progress_on(stream, check_line) as tell:
+        assert tell is None
     assert stream.getvalue() == ""
 
 
 def test_a_quick_run_says_nothing() -> None:
     stream = _Terminal()
-    with check_options.progress_on(stream) as progress:
-        assert progress is not None
-        progress(CHECKS[0], 0, 1)
+    with progress.progress_on(stream, check_line) as tell:
+        assert tell is not None
+        tell(CHECKS[0], 0, 1)
     assert stream.getvalue() == ""
 
 
 def test_a_long_run_says_where_it_is_and_takes_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_options, "PATIENCE", -1)
+    monkeypatch.setattr(progress, "PATIENCE", -1)
     stream = _Terminal()
-    with check_options.progress_on(stream) as progress:
-        assert progress is not None
-        progress(CHECKS[0], 0, 2)
-        progress(CHECKS[3], 1, 2)
+    with progress.progress_on(stream, check_line) as tell:
+        assert tell is not None
+        tell(CHECKS[0], 0, 2)
+        tell(CHECKS[3], 1, 2)
     assert stream.getvalue() == (
         "\r\x1b[Kchecking 1 of 2: schema-name\r\x1b[Kchecking 2 of 2: stale-live-table\r\x1b[K"
     )
+
+
+def test_names_of_files_are_printed_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1)
+    stream = _Terminal()
+    with progress.progress_on(stream, file_line) as tell:
+        assert tell is not None
+        tell("src/a.cpp", 0, 0)
+        tell("src/\x1b[2Ja.cpp", 1, 3)
+    assert stream.getvalue() == ("\r\x1b[Kreading 1 files: src/a.cpp\r\x1b[Kreading 2 of 3: src/\\x1b[2Ja.cpp\r\x1b[K")
+
+
+def test_a_terminal_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1)
+    stream = _Terminal()
+    with progress.progress_on(stream, file_line, often=1000) as tell:
+        assert tell is not None
+        tell("a.cpp", 0, 2)
+        tell("b.cpp", 1, 2)
+    assert stream.getvalue() == "\r\x1b[Kreading 1 of 2: a.cpp\r\x1b[K"

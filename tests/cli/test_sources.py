@@ -248,24 +248,6 @@ def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path) -> None:
     assert len(list((tree / "here" / "extract").iterdir())) == 1
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_reading, "PATIENCE", -1)
-    monkeypatch.setattr(source_reading, "OFTEN", -1)
-    stream = _Terminal()
-    with source_reading.reading_progress(stream) as progress:
-        assert progress is not None
-        progress("src/a.cpp", 0, 0)
-        progress("src/\x1b[2Ja.cpp", 1, 3)
-    assert stream.getvalue() == ("\r\x1b[Kreading 1 files: src/a.cpp\r\x1b[Kreading 2 of 3: src/\\x1b[2Ja.cpp\r\x1b[K")
-    with source_reading.reading_progress(io.StringIO()) as none:
-        assert none is None
-
-
 def test_answers_in_a_terminal() -> None:
     result = in_terminal(80, "table", str(Path("src").absolute()), "--op", "my::f")
     assert result.code == 0 and "f_cpu" in result.out
