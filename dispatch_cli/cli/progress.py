@@ -1,0 +1,43 @@
+"""What a terminal is told while something takes long: one line, which is taken away at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec
+
+_Step = ParamSpec("_Step")
+PATIENCE = 0.3
+"""Seconds after which a terminal is told what takes so long."""
+
+
+@contextmanager
+def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> Iterator[Callable[_Step, None] | None]:
+    """A function to call before each step; None where the stream is no terminal.
+
+    line: what to tell of a step. often: seconds after which the terminal is told more.
+    """
+    if not stream.isatty():
+        yield None
+        return
+    import time
+
+    from dispatch_cli.render.text_safety import safe
+
+    start, last = time.monotonic(), float("-inf")
+    told = False
+
+    def progress(*args: _Step.args, **kwargs: _Step.kwargs) -> None:
+        nonlocal told, last
+        now = time.monotonic()
+        if now - start > PATIENCE and now - last >= often:
+            told, last = True, now
+            stream.write(f"\r\x1b[K{safe(line(*args, **kwargs))}")
+            stream.flush()
+
+    try:
+        yield progress
+    finally:
+        if told:
+            stream.write("\r\x1b[K")
+            stream.flush()
