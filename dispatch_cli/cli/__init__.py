@@ -35,6 +35,7 @@ _COMMANDS = {
     "check-invariants": "Check invariants, registrations and guards, for example in CI.",
     "guards": "List the guards and whether they hold, or record guards for the current state.",
     "checks": "List the checks, or explain some with examples and the fix.",
+    "history": "Show an operator over the embedded PyTorch versions: what changed, and when.",
     "bases": "List the embedded PyTorch states.",
     "extract": "Write what sources register as declarations: C++, Python, torchgen's YAML.",
     "capture": "Write the dispatcher state of an installed PyTorch as declarations.",

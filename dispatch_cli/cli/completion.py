@@ -56,6 +56,19 @@ def complete_tags(ctx: click.Context, _param: click.Parameter, incomplete: str) 
     return _plain(_starting(sorted({tag for name in base.names for tag in base.listing(name).tags}), incomplete))
 
 
+def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """What ``history`` takes: an operator of some embedded state, then a key of one."""
+    from dispatch_cli import bases
+
+    versions = [bases.load(name) for name in bases.names()]
+    if param.name == "key":
+        keys = dict.fromkeys(key for base in versions for key in base.universe.keys_by_id)
+        return _plain(_starting(keys, incomplete))
+    names = {name for base in versions for name in base.names}
+    higher_order = {one.name for base in versions for one in base.higher_order_operators}
+    return _parts(operator_segments([*sorted(names), *sorted(higher_order)], incomplete))
+
+
 def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys of the chosen universe; of an expression, its last word."""
     start = len(incomplete.rstrip(_WORD))

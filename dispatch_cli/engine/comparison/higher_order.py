@@ -41,13 +41,15 @@ class HigherOrderChange(NamedTuple):
 def compare_higher_order(old: State, new: State) -> tuple[HigherOrderChange, ...]:
     """The higher-order operators that differ, by name."""
     before, after = ({one.name: one for one in state.higher_order_operators} for state in (old, new))
-    found = (_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
+    names = sorted({*before, *after})
+    found = (compare_higher_order_operator(name, before.get(name), after.get(name)) for name in names)
     return tuple(one for one in found if one is not None)
 
 
-def _compare(
+def compare_higher_order_operator(
     name: str, before: HigherOrderOperator | None, after: HigherOrderOperator | None
 ) -> HigherOrderChange | None:
+    """What is different in a higher-order operator; None when nothing is."""
     if before is None or after is None:
         return HigherOrderChange(name, before, after)
     old, new = ({ImplPlace(one.kind, one.name): one for one in side.impls} for side in (before, after))

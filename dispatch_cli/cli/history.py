@@ -1,0 +1,134 @@
+"""``dispatch-cli history``"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from dispatch_cli.cli.completion import complete_bases, complete_history
+from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.output import Output, output_options, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dispatch_cli.model.universe import Universe
+    from dispatch_cli.report.history_versions import Versions
+
+
+class _Chosen(NamedTuple):
+    """Names of operators, and of higher-order ones."""
+
+    operators: Sequence[str] = ()
+    higher_order: Sequence[str] = ()
+
+
+@click.command("history")
+@click.argument("operator", metavar="OP", shell_complete=complete_history)
+@click.argument("key", metavar="[KEY]", required=False, shell_complete=complete_history)
+@click.option(
+    "--from",
+    "first",
+    metavar="NAME",
+    shell_complete=complete_bases,
+    help="The first embedded state to look at, such as torch-2.6; see `dispatch-cli bases`. Default: the oldest.",
+)
+@click.option(
+    "--to",
+    "last",
+    metavar="NAME",
+    shell_complete=complete_bases,
+    help="The last embedded state to look at. Default: the newest.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(("schemas", "registrations", "slots")),
+    help="Only changes of schemas, of registrations, or of what slots hold.",
+)
+@output_options()
+def command(operator: str, key: str | None, first: str | None, last: str | None, only: str | None, out: Output) -> None:
+    """Show an operator over the embedded PyTorch versions: what changed, and in which version.
+
+    OP is an operator or a higher-order operator; of a name with several overloads, and of a glob such as
+    'aten::_flash*', each operator has one line. KEY is a runtime key, an alias key or a functionality: show only what
+    the operator has there, and since when.
+
+    The exit code is 0 also where something changed.
+    """
+    from dispatch_cli.report.history import history_report
+    from dispatch_cli.report.history_versions import Versions
+
+    if key is not None and only is not None:
+        raise click.UsageError("--only cannot be combined with KEY, which shows what the operator has there.")
+    versions = Versions(_names(first, last))
+    chosen = _chosen(versions, operator)
+    named = None if key is None else _key(versions, key)
+    show(history_report(versions, chosen.operators, chosen.higher_order, named, only), out)
+
+
+def _names(first: str | None, last: str | None) -> list[str]:
+    """The embedded states to look at, the oldest first; exits with 2 when there are none of these names."""
+    from dispatch_cli import bases
+
+    names = [*reversed(bases.names())]
+    start = 0 if first is None else names.index(_named(names, first, "--from"))
+    end = len(names) if last is None else names.index(_named(names, last, "--to")) + 1
+    if start >= end:
+        raise click.UsageError(f"--from {names[start]} is newer than --to {names[end - 1]}.")
+    return names[start:end]
+
+
+def _named(names: Sequence[str], text: str, option: str) -> str:
+    if text in names:
+        return text
+    from dispatch_cli.model.suggest import suggested_version
+
+    hint = as_sentence(suggested_version(text, names) or "`dispatch-cli bases` lists them")
+    raise click.BadParameter(f"there is no embedded state {text[:200]!r}.{hint}", param_hint=f"'{option}'")
+
+
+def _chosen(versions: Versions, text: str) -> _Chosen:
+    """The operators that a name or a glob means; exits with 2 when no version has one."""
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
+
+    if not any(sign in text for sign in "*?["):
+        for name in (text, str(OperatorName.parse_printed(text))):
+            if any(versions.with_operator(name)):
+                return _Chosen([name])
+    names = versions.operators()
+    found = _Chosen(select_names(names, text))
+    if may_be_higher_order(text):
+        found = found._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
+    if any(found):
+        return found
+    hint = as_sentence(_similar([*names, *versions.higher_order_operators()], text))
+    which = "embedded version" if len(versions.names) > 1 else versions.names[0]
+    raise click.BadParameter(f"no {which} has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
+
+
+def _similar(names: Sequence[str], text: str) -> str | None:
+    from dispatch_cli.model.suggest import did_you_mean
+    from dispatch_cli.report.selection import similar_names
+
+    return did_you_mean(similar_names(names, text[:200]))
+
+
+def _key(versions: Versions, text: str) -> str:
+    """The key that is meant, by the newest version that has it; exits with 2 when none has."""
+    universes = [versions.base(number).universe for number in reversed(range(len(versions.names)))]
+    for universe in universes:
+        key = universe.key_named(text)
+        if key in _keys((universe,)):
+            return key
+    from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
+
+    close = suggestion(text, _keys(universes), 3)
+    hint = as_sentence(close or KEYS_LISTED)
+    raise click.BadParameter(f"no embedded version has a dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
+
+
+def _keys(universes: Iterable[Universe]) -> list[str]:
+    found = (key for one in universes for keys in (one.slots, one.aliases, one.per_backend) for key in keys)
+    return [*dict.fromkeys(found)]

@@ -1,0 +1,67 @@
+"""Under which name an operator may go on that another state does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.identity import same_kernel
+from dispatch_cli.engine.comparison.sides import OperatorView, Side
+
+
+class Likeness(Enum):
+    """In what two operators of different names are alike; the value is the name in machine formats."""
+
+    SCHEMA_AND_KERNELS = "schema-and-kernels"
+    """The schema but for the name, and the same kernels at the same keys, some of them known by their source file."""
+    NAME_AND_SCHEMA = "name-and-schema"
+    """The name but for the overload, and the schema."""
+
+
+class Rename(NamedTuple):
+    """An operator that one state has alone, and the one that may be the same in the other state."""
+
+    old: str
+    new: str
+    likeness: Likeness
+
+
+def renames(old: Side, new: Side, name: str) -> tuple[Rename, ...]:
+    """The operators of the other side that an operator may be, which one side has alone: those most alike.
+
+    They are alone in the other side, too. No rename is certain: no build says that an operator was renamed.
+    """
+    gone, came = set(old.names) - set(new.names), set(new.names) - set(old.names)
+    if name in gone:
+        found = [Rename(name, other, how) for other, how in _alike(old, name, new, came)]
+    else:
+        found = [Rename(other, name, how) for other, how in _alike(new, name, old, gone)]
+    best = [one for one in found if one.likeness is Likeness.SCHEMA_AND_KERNELS]
+    return tuple(best or found)
+
+
+def _alike(side: Side, name: str, other: Side, candidates: set[str]) -> Iterator[tuple[str, Likeness]]:
+    view = side.view(name)
+    if view is None or view.schema is None:
+        return
+    for candidate in sorted(candidates):
+        its = other.view(candidate)
+        if its is None or its.schema is None or _signature(its) != _signature(view):
+            continue
+        if _same_kernels(view, its):
+            yield candidate, Likeness.SCHEMA_AND_KERNELS
+        elif side.names[name].name == other.names[candidate].name:
+            yield candidate, Likeness.NAME_AND_SCHEMA
+
+
+def _signature(view: OperatorView) -> str:
+    """The schema without the name."""
+    assert view.schema is not None
+    return view.schema.removeprefix(view.name)
+
+
+def _same_kernels(one: OperatorView, other: OperatorView) -> bool:
+    pairs = [(kernels[0], other.kernels.get(key, kernels)[0]) for key, kernels in one.kernels.items()]
+    files = any(mine.identity.file is not None and mine.identity == its.identity for mine, its in pairs)
+    return one.kernels.keys() == other.kernels.keys() and files and all(same_kernel(*pair) for pair in pairs)

@@ -1,0 +1,138 @@
+"""An operator over the embedded versions: a summary, and a row for each change; of many operators, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
+from dispatch_cli.render.history_rows import ChangeRow, change_rows, merged_rows
+from dispatch_cli.render.history_wording import (
+    held_causes,
+    held_text,
+    plural_versions,
+    renamed,
+    short,
+    there,
+    version_runs,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import count_cell, plural
+from dispatch_cli.report.history import HistoryReport, OperatorHistory
+from dispatch_cli.report.history_key import HeldAtKey
+
+
+def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:
+    """One operator with all its changes, or many with a line each."""
+    if len(report.operators) == 1:
+        yield from _whole(report, report.operators[0])
+    else:
+        yield from _lines(report)
+
+
+def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
+    kind = " (higher-order operator)" if operator.higher_order else ""
+    yield Paragraph((Run(operator.operator), Run(kind, Tone.DIM)), kind=ParagraphKind.TITLE)
+    yield Paragraph(there(report, operator))
+    for line in renamed(operator):
+        yield Paragraph(line)
+    if report.key is None:
+        yield Paragraph(_counts(operator))
+        if operator.schema is not None:
+            yield Gap()
+            yield Paragraph(operator.schema, kind=ParagraphKind.CODE)
+        rows = [*merged_rows(operator)]
+        if rows:
+            yield Gap()
+            yield TableBlock(CHANGES, rows)
+    else:
+        yield Gap()
+        yield Paragraph(f"At {report.key}", kind=ParagraphKind.SECTION)
+        yield TableBlock(HELD, operator.at_key)
+
+
+def _counts(operator: OperatorHistory) -> str:
+    """In which versions what changed, as a sentence."""
+    if operator.higher_order:
+        return f"Its implementations {_changed_in(operator.registrations_changed_in)}."
+    parts = (
+        f"Its schema {_changed_in(operator.schema_changed_in)}",
+        f"its registrations {_changed_in(operator.registrations_changed_in)}",
+        f"its slots {_changed_in(operator.slots_changed_in)}",
+    )
+    return f"{'; '.join(parts)}."
+
+
+def _changed_in(versions: tuple[str, ...]) -> str:
+    if not versions:
+        return "never changed"
+    names = [*map(short, versions)]
+    return f"changed in {' and '.join([', '.join(names[:-1]), names[-1]][len(names) < 2 :])}"
+
+
+def _lines(report: HistoryReport) -> Iterator[Block]:
+    columns = [*OPERATORS]
+    if report.key is not None:
+        columns.append(Column(f"At {report.key}", lambda one, _: _at_key(one), Narrow.BELOW))
+    yield TableBlock(columns, report.operators)
+    yield Gap()
+    first, last = report.versions[0], report.versions[-1]
+    text = f"{plural(len(report.operators), 'operator')} over {plural_versions(len(report.versions))}"
+    yield Paragraph(Run(f"{text}, {short(first.name)} to {short(last.name)}", Tone.DIM))
+
+
+def _at_key(operator: OperatorHistory) -> str:
+    found = [f"{version_runs([held])}: {held_text(held)}" for held in operator.at_key]
+    return "; ".join(found)
+
+
+def _count(versions: tuple[str, ...]) -> Run:
+    return count_cell(len(versions))
+
+
+OPERATORS: list[Column[OperatorHistory]] = [
+    Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD)),
+    Column("Versions", lambda one, _: version_runs(one.versions)),
+    Column("Schema changes", lambda one, _: _count(one.schema_changed_in), right=True, short_header="Schema"),
+    Column("Registrations", lambda one, _: _count(one.registrations_changed_in), right=True, short_header="Reg."),
+    Column("Slots", lambda one, _: _count(one.slots_changed_in), right=True),
+    Column("Renamed", lambda one, _: "; ".join(renamed(one)), Narrow.BELOW, optional=True),
+]
+CHANGES: list[Column[ChangeRow]] = [
+    Column("Since", lambda row, _: Run(row.version, Tone.HEAD)),
+    Column("What", lambda row, _: row.what),
+    Column("Where", lambda row, _: row.where),
+    Column("Before", lambda row, _: row.before, Narrow.BELOW),
+    Column("After", lambda row, brief: _after(row, brief), Narrow.BELOW),
+    Column("Because", lambda row, brief: _because(row.why, brief), Narrow.BELOW, optional=True),
+]
+HELD: list[Column[HeldAtKey]] = [
+    Column("Versions", lambda held, _: Run(version_runs([held]), Tone.HEAD)),
+    Column("Kernel", lambda held, _: held_text(held)),
+    Column("Registered at", lambda held, _: Run(held.source or "", Tone.ALIAS), optional=True),
+    Column("Because", lambda held, brief: _because(held_causes(held), brief), Narrow.BELOW, optional=True),
+]
+
+
+def _after(row: ChangeRow, brief: bool) -> Inline:
+    return f"→ {row.after}" if brief and row.before and row.after else row.after
+
+
+def _because(text: str, brief: bool) -> Run:
+    return Run(f"because {text}" if brief and text else text, Tone.DIM)
+
+
+def sheet(report: HistoryReport) -> Sheet:
+    """A row for each change; with a key, also for what the operator has there."""
+    rows = (row for operator in report.operators for row in change_rows(operator, report.key))
+    return Sheet(ChangeRow._fields, rows)

@@ -1,0 +1,129 @@
+"""How versions, answers of slots and their causes are put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from dispatch_cli.engine.comparison.causes import CauseKind
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.words import plural, short_kernel, some_of
+from dispatch_cli.report.history import HistoryReport, OperatorHistory
+from dispatch_cli.report.history_key import HeldAtKey, HeldKind
+from dispatch_cli.report.history_rows import CauseRow, VersionAnswer, VersionKernel
+
+OF_PYTHON = "registered at /dev/null:"
+"""How the debug text of a kernel begins that is registered in Python, in versions that do not say where."""
+PYTHON_FUNCTION = "a Python function"
+
+
+class _Ends(Protocol):
+    @property
+    def first(self) -> str: ...
+
+    @property
+    def last(self) -> str: ...
+
+
+def short(version: str) -> str:
+    """A version without its prefix: ``2.15`` of ``torch-2.15``."""
+    return version.removeprefix("torch-")
+
+
+def plural_versions(number: int) -> str:
+    """A number of versions."""
+    return plural(number, "version") if number else "no version"
+
+
+def version_runs(runs: Iterable[_Ends]) -> str:
+    """Versions in runs: ``2.4 to 2.9, 2.11``."""
+    ends = ((short(run.first), short(run.last)) for run in runs)
+    return ", ".join(first if first == last else f"{first} to {last}" for first, last in ends)
+
+
+def there(report: HistoryReport, operator: OperatorHistory) -> str:
+    """In which versions an operator exists, as a sentence or two."""
+    runs, oldest, newest = operator.versions, report.versions[0].name, report.versions[-1].name
+    number = len(report.versions)
+    if len(runs) == 1 and (runs[0].first, runs[0].last) == (oldest, newest):
+        which = f"all {number} embedded versions" if number > 1 else "the embedded version"
+        return f"In {which}, {version_runs(runs)}. Defined in {short(oldest)} or earlier."
+    parts = [f"In {version_runs(runs)} of the embedded versions {short(oldest)} to {short(newest)}."]
+    since = f"{short(oldest)} or earlier" if operator.or_earlier else short(runs[0].first)
+    parts.append(f"Defined in {since}.")
+    if runs[-1].last != newest:
+        names = [one.name for one in report.versions]
+        gone = names[names.index(runs[-1].last) + 1]
+        parts.append(f"Gone since {short(gone)}; {short(runs[-1].last)} is the last version that has it.")
+    if operator.overloads:
+        others = some_of(operator.overloads)
+        parts.append(f"{short(newest)} has other overloads of its name: {others}.")
+    return " ".join(parts)
+
+
+def renamed(operator: OperatorHistory) -> Iterator[str]:
+    """What it may have been called before, and may be called since."""
+    for one in operator.renames:
+        what = one.likeness.value.replace("-", " ").replace("name and schema", "name but for the overload, and schema")
+        if one.old == operator.operator:
+            yield f"Probably renamed to {one.new}: same {what}."
+        else:
+            yield f"Probably renamed from {one.old}: same {what}."
+
+
+def kernel_text(kernel: VersionKernel | None) -> str:
+    """A kernel by its file, or by what a dump says of it."""
+    if kernel is None:
+        return ""
+    text = kernel.file or (PYTHON_FUNCTION if kernel.debug.startswith(OF_PYTHON) else short_kernel(kernel.debug))
+    return f"fallthrough {text}" if kernel.fallthrough else text
+
+
+def kernels_text(kernels: Sequence[VersionKernel]) -> str:
+    """The active kernel, and how many it overrides."""
+    if not kernels:
+        return ""
+    more = f" (overrides {', '.join(map(kernel_text, kernels[1:]))})" if len(kernels) > 1 else ""
+    return kernel_text(kernels[0]) + more
+
+
+def answer_text(answer: VersionAnswer) -> str:
+    """What a slot holds: the kernel and the rule."""
+    if answer.rule is Rule.MISSING:
+        return "nothing"
+    return f"{kernel_text(answer.kernel)} [{answer.rule.dump_text}]".strip()
+
+
+def held_text(held: HeldAtKey) -> str:
+    """What an operator has at a key."""
+    if held.kind is HeldKind.NO_OPERATOR:
+        return "the operator does not exist"
+    if held.kind is HeldKind.NO_KEY:
+        return "the key does not exist"
+    if held.kind is HeldKind.REGISTRATION:
+        return held.function or kernel_text(held.kernel) or "nothing is registered"
+    assert held.rule is not None
+    if held.finds is None:
+        return answer_text(VersionAnswer(held.rule, held.source, held.kernel))
+    return held.function or held.finds.value.replace("-", " ")
+
+
+_CAUSES = {
+    CauseKind.ADDED: "registered at {key}",
+    CauseKind.REMOVED: "no longer registered at {key}",
+    CauseKind.REPLACED: "another kernel at {key}",
+    CauseKind.FALLBACK_ADDED: "the key has a backend fallback",
+    CauseKind.FALLBACK_REMOVED: "the key has no backend fallback any more",
+    CauseKind.FALLBACK_REPLACED: "the key has another backend fallback",
+    CauseKind.UNIVERSE: "the keys are others",
+}
+
+
+def causes_text(causes: Iterable[CauseRow]) -> str:
+    """Why slots give another answer."""
+    return ", ".join(_CAUSES[one.kind].format(key=one.key) for one in causes)
+
+
+def held_causes(held: HeldAtKey) -> str:
+    """Why a run of versions begins."""
+    return causes_text(held.causes)

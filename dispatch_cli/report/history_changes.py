@@ -1,0 +1,167 @@
+"""What changed in an operator from one embedded version to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
+from dispatch_cli.engine.comparison.identity import KernelView
+from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.report.folding import KeyRuns, runs_of
+from dispatch_cli.report.history_rows import (
+    CauseRow,
+    ImplementationRow,
+    KeyFate,
+    MoveRow,
+    RegistrationRow,
+    SchemaRow,
+    SlotsRow,
+    VersionAnswer,
+    VersionChanges,
+    VersionKernel,
+)
+from dispatch_cli.report.history_versions import Versions
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.comparison.sides import OperatorView, Side
+    from dispatch_cli.engine.comparison.slots import SlotChange
+    from dispatch_cli.model.schema_part import SchemaPartChange
+
+
+def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order: bool) -> Iterator[VersionChanges]:
+    """What changed in which version. has: which of the versions have the operator."""
+    for number in range(1, len(has)):
+        version, since = versions.names[number], versions.names[number - 1]
+        if has[number] and has[number - 1]:
+            found = _implementations(versions, number, name) if higher_order else _changed(versions, number, name)
+            if found is not None:
+                yield found._replace(version=version, since=since)
+        elif has[number]:
+            yield VersionChanges(version, since, ChangeKind.ADDED, _registered_at(versions, number, name, higher_order))
+        elif has[number - 1]:
+            yield VersionChanges(version, since, ChangeKind.REMOVED)
+
+
+def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionChanges]:
+    """Of the changes, those of what an operator has at a key, and of what is registered there."""
+    for one in changes:
+        slots = tuple(row._replace(keys=KeyRuns([(key,)])) for row in one.slots if key in row.keys.keys)
+        keys = {key, *(cause.key for row in slots for cause in row.causes)}
+        found = one._replace(
+            schema=None,
+            registrations=tuple(row for row in one.registrations if row.key in keys),
+            moves=tuple(row for row in one.moves if not keys.isdisjoint((*row.old_keys, *row.new_keys))),
+            python_kernels=tuple(row for row in one.python_kernels if row.key == key),
+            slots=slots,
+            implementations=tuple(row for row in one.implementations if row.name == key),
+        )
+        if not is_empty(found):
+            yield found
+
+
+def limited(change: VersionChanges, only: str | None) -> VersionChanges:
+    """The changes of one kind: ``schemas``, ``registrations`` or ``slots``; of all without one."""
+    kept = _OF_KIND.get(only or "", VersionChanges._fields)
+    gone = [field for field in VersionChanges._field_defaults if field not in (*kept, "registered_at")]
+    return change._replace(**{field: VersionChanges._field_defaults[field] for field in gone})
+
+
+_OF_KIND = {
+    "schemas": ("schema",),
+    "registrations": ("registrations", "moves", "python_kernels", "implementations"),
+    "slots": ("slots",),
+}
+
+
+def is_empty(change: VersionChanges) -> bool:
+    """Whether nothing changed in an operator that both versions have."""
+    return change.change is ChangeKind.REPLACED and not any(change[3:])
+
+
+def kernel_row(view: KernelView | None) -> VersionKernel | None:
+    """A kernel as a row; None for none."""
+    return None if view is None else VersionKernel(view.identity.file, view.debug, view.fallthrough)
+
+
+def _registered_at(versions: Versions, number: int, name: str, higher_order: bool) -> tuple[str, ...]:
+    if higher_order:
+        return tuple(impl.name or impl.kind.value for impl in versions.higher_order(number)[name].impls)
+    return tuple(versions.view(number, name).kernels)
+
+
+def _changed(versions: Versions, number: int, name: str) -> VersionChanges | None:
+    old, new = versions.view(number - 1, name), versions.view(number, name)
+    comparison = versions.slots(number)
+    change = compare_operator(old, new, comparison)
+    if change is None:
+        return None
+    sides = versions.side(number - 1), versions.side(number)
+    fates = {key: KeyFate.GONE for key in sides[0].universe.ids if key not in sides[1].universe.ids}
+    fates |= {key: KeyFate.NEW for key in sides[1].universe.ids if key not in sides[0].universe.ids}
+    return VersionChanges(
+        version="",
+        since="",
+        change=ChangeKind.REPLACED,
+        schema=_schema(change),
+        registrations=tuple(
+            RegistrationRow(one.key, one.change, _kernels(one.before), _kernels(one.after), fates.get(one.key))
+            for one in change.registrations
+        ),
+        moves=tuple(MoveRow(_kernels((one.kernel,))[0], one.old_keys, one.new_keys) for one in change.moves),
+        python_kernels=change.python_kernels,
+        slots=tuple(_slots(one, sides, (old, new)) for one in change.slots),
+    )
+
+
+def _kernels(views: Iterable[KernelView]) -> tuple[VersionKernel, ...]:
+    return tuple(row for view in views if (row := kernel_row(view)) is not None)
+
+
+def _schema(change: OperatorChange) -> SchemaRow | None:
+    found = change.schema
+    if found is None:
+        return None
+    parts: tuple[SchemaPartChange, ...] = ()
+    if found.schema_differs and found.old is not None and found.new is not None:
+        from dispatch_cli.model.schema import parse_printed_schema
+        from dispatch_cli.model.schema.changes import schema_changes
+
+        parts = schema_changes(parse_printed_schema(found.old), parse_printed_schema(found.new))
+    return SchemaRow(found.old, found.new, parts, found.tags_added, found.tags_removed, found.alias_analysis)
+
+
+def _slots(change: SlotChange, sides: tuple[Side, Side], views: tuple[OperatorView, OperatorView]) -> SlotsRow:
+    before, after = (_answer(change.keys, *one) for one in zip(sides, views, strict=True))
+    keys = runs_of(change.keys, sides[1].universe.slot)
+    return SlotsRow(keys, before, after, tuple(_cause(cause, views) for cause in change.causes))
+
+
+def _answer(keys: Sequence[str], side: Side, view: OperatorView) -> VersionAnswer:
+    slot = side.slot(view, keys[0])
+    kernel = slot.kernel
+    if slot.decision.rule is Rule.FALLBACK and any(side.fallbacks.get(key) != kernel for key in keys):
+        kernel = None
+    return VersionAnswer(slot.decision.rule, slot.decision.source, kernel_row(kernel))
+
+
+def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseRow:
+    kernels = views[cause.kind is not CauseKind.REMOVED].kernels.get(cause.key)
+    return CauseRow(cause.kind, cause.key, None if kernels is None else kernel_row(kernels[0]))
+
+
+def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:
+    from dispatch_cli.engine.comparison.higher_order import compare_higher_order_operator
+
+    change = compare_higher_order_operator(name, *(versions.higher_order(one)[name] for one in (number - 1, number)))
+    if change is None:
+        return None
+    rows = []
+    for place, before, after in change.impls:
+        functions = [None if one is None else one.kernel for one in (before, after)]
+        if functions[0] != functions[1]:
+            kind = ChangeKind.ADDED if before is None else ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
+            rows.append(ImplementationRow(place.kind, place.name, kind, *functions))
+    return VersionChanges("", "", ChangeKind.REPLACED, implementations=tuple(rows)) if rows else None
