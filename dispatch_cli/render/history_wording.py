@@ -115,7 +115,7 @@ _CAUSES = {
     CauseKind.FALLBACK_ADDED: "the key has a backend fallback",
     CauseKind.FALLBACK_REMOVED: "the key has no backend fallback any more",
     CauseKind.FALLBACK_REPLACED: "the key has another backend fallback",
-    CauseKind.UNIVERSE: "the keys are others",
+    CauseKind.UNIVERSE: "the keys themselves changed",
 }
 
 

@@ -1,0 +1,130 @@
+"""``history``: what changed between embedded versions, compared with recorded dumps of PyTorch."""
+
+from __future__ import annotations
+
+import copy
+import json
+import lzma
+from functools import cache
+from typing import Any
+
+import pytest
+
+from dispatch_cli.engine.comparison.renames import Likeness, Rename, renames
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.report.history import history_report
+from dispatch_cli.report.history_key import HeldKind
+from dispatch_cli.report.history_versions import Versions
+from dispatch_cli.universes import default_name, load
+from tests.report.raw_history import differences, expected
+from tests.support import RECORDINGS
+
+
+@cache
+def recorded() -> list[dict[str, Any]]:
+    with lzma.open(RECORDINGS / "versions.raw_dumps.json.xz", "rt") as file:
+        found: list[dict[str, Any]] = json.load(file)
+        return found
+
+
+def test_it_says_what_the_dumps_of_every_version_say() -> None:
+    names = [*recorded()[0]["ops"]]
+    assert [*differences(recorded(), names)] == []
+    kinds = {kind for by_version in expected(recorded()).values() for one in by_version.values() for kind in one}
+    assert kinds == {"gone", "schema", "kernels", "slots"}
+    assert len(recorded()) == 12
+
+
+def test_a_dump_that_says_something_else_is_noticed() -> None:
+    """The comparison can fail: a line less in the dumps of one version is a difference in it and in the next one."""
+    versions = copy.deepcopy(recorded())
+    dumps = versions[5]["ops"]["aten::tril"]
+    for what in ("dump", "table"):
+        dumps[what] = "".join(line for line in dumps[what].splitlines(keepends=True) if not line.startswith("CUDA: "))
+    found = [*differences(versions, ["aten::tril"])]
+    assert {one.split(": ")[0].split(" ", 1)[1] for one in found} == {
+        f"{version['version']} {what} CUDA" for version in versions[5:7] for what in ("kernels", "slots")
+    }
+
+
+def side(*operators: tuple[str, str, str]) -> Side:
+    """A state with operators: schema, key, and the file in which the kernel is registered."""
+    dispatcher = Dispatcher(load(default_name()))
+    for text, key, file in operators:
+        schema = parse_schema(text)
+        dispatcher.define(schema, "registered at schemas.cpp:1")
+        dispatcher.implement(schema.name, key, Kernel(debug=f"registered at a/{file}:7"))
+    return Side(State(dispatcher))
+
+
+KEPT = ("demo::kept(Tensor x) -> Tensor", "CPU", "kept.cpp")
+OLD = side(("demo::f(Tensor x, int n) -> Tensor", "CPU", "f.cpp"), KEPT)
+
+
+def test_an_operator_that_went_on_under_another_name() -> None:
+    new = side(
+        ("demo::g(Tensor x, int n) -> Tensor", "CPU", "f.cpp"), ("demo::h(Tensor x) -> Tensor", "CPU", "f.cpp"), KEPT
+    )
+    found = (Rename("demo::f", "demo::g", Likeness.SCHEMA_AND_KERNELS),)
+    assert renames(OLD, new, "demo::f") == renames(OLD, new, "demo::g") == found
+    assert renames(OLD, new, "demo::h") == renames(OLD, new, "demo::kept") == ()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("demo::g(Tensor x, int n) -> Tensor", "CPU", "g.cpp"),
+        ("demo::g(Tensor x, int n) -> Tensor", "CUDA", "f.cpp"),
+        ("demo::g(Tensor x, SymInt n) -> Tensor", "CPU", "f.cpp"),
+        ("demo::f.new(Tensor x, SymInt n) -> Tensor", "CPU", "f.cpp"),
+    ],
+)
+def test_an_operator_that_is_only_somewhat_alike_is_no_successor(other: tuple[str, str, str]) -> None:
+    assert renames(OLD, side(other, KEPT), "demo::f") == ()
+
+
+def test_another_overload_with_the_same_schema() -> None:
+    new = side(("demo::f.new(Tensor x, int n) -> Tensor", "CUDA", "new.cpp"), KEPT)
+    assert renames(OLD, new, "demo::f") == (Rename("demo::f", "demo::f.new", Likeness.NAME_AND_SCHEMA),)
+
+
+def test_kernels_of_unknown_files_are_no_evidence() -> None:
+    new = side(("demo::g(Tensor x, int n) -> Tensor", "CPU", "f.cpp"))
+    for one in (OLD, new):
+        assert one.view("demo::kept") is None or one is OLD
+    unknown = Dispatcher(load(default_name()))
+    unknown.define(parse_schema("demo::g(Tensor x, int n) -> Tensor"), "registered at schemas.cpp:1")
+    unknown.implement(OperatorName("demo::g"), "CPU", Kernel(debug="registered at /dev/null:7"))
+    assert renames(OLD, Side(State(unknown)), "demo::f") == ()
+
+
+def versions() -> Versions:
+    return Versions([f"torch-{one['version']}" for one in recorded()])
+
+
+def test_runs_at_a_key_cover_every_version_once() -> None:
+    names = ["aten::tril", "aten::kthvalue", "aten::align_as", "aten::_flash_attention_forward.quantized"]
+    every = versions()
+    for key in ("CPU", "Named", "AutocastMAIA", "CompositeExplicitAutograd", "AutogradPrivateUse1", "Dense"):
+        for operator in history_report(every, names, ["cond"], key).operators:
+            ends = [place for held in operator.at_key for place in (held.first, held.last)]
+            places = [every.names.index(version) for version in ends]
+            assert places[0] == 0
+            assert places[-1] == len(every.names) - 1
+            assert all(last + 1 == first for last, first in zip(places[1:-1:2], places[2::2], strict=True))
+            assert all(first <= last for first, last in zip(places[::2], places[1::2], strict=True))
+            absent = {held.first for held in operator.at_key if held.kind is HeldKind.NO_OPERATOR}
+            assert bool(absent) == (not all(every.with_operator(operator.operator, operator.higher_order)))
+
+
+def test_a_key_that_some_versions_lack() -> None:
+    """``Named`` is a key up to the version before the one that removed it, as the recorded runtime keys say."""
+    (operator,) = history_report(versions(), ["aten::kthvalue"], key="Named").operators
+    lacking = [one["version"] for one in recorded() if "Named" not in one["runtime"]]
+    (run,) = [held for held in operator.at_key if held.kind is HeldKind.NO_KEY]
+    assert (run.first, run.last) == (f"torch-{lacking[0]}", f"torch-{lacking[-1]}")
