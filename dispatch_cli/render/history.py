@@ -27,7 +27,7 @@ from dispatch_cli.render.history_wording import (
     version_runs,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import count_cell, plural
+from dispatch_cli.render.words import count_cell, plural, short_function
 from dispatch_cli.report.history import HistoryReport, OperatorHistory
 from dispatch_cli.report.history_key import HeldAtKey
 
@@ -112,7 +112,7 @@ CHANGES: list[Column[ChangeRow]] = [
     Column("Since", lambda row, _: Run(row.version, Tone.HEAD)),
     Column("What", lambda row, _: row.what),
     Column("Where", lambda row, _: row.where),
-    Column("Before", lambda row, _: row.before, Narrow.BELOW),
+    Column("Before", lambda row, brief: _side(row, row.before, brief), Narrow.BELOW),
     Column("After", lambda row, brief: _after(row, brief), Narrow.BELOW),
     Column("Because", lambda row, brief: _because(row.why, brief), Narrow.BELOW, optional=True),
 ]
@@ -124,8 +124,21 @@ HELD: list[Column[HeldAtKey]] = [
 ]
 
 
+_ONE_SIDED = ("defined", "gone")
+"""Changes of which one side says all."""
+_FUNCTIONS = ("implementation", "python kernel")
+
+
+def _side(row: ChangeRow, text: str, brief: bool) -> Run:
+    """A side of a change; brief: Python functions without their modules."""
+    if not text and row.what not in _ONE_SIDED:
+        return Run("nothing", Tone.DIM)
+    return Run(short_function(text) if brief and row.what in _FUNCTIONS else text)
+
+
 def _after(row: ChangeRow, brief: bool) -> Inline:
-    return f"→ {row.after}" if brief and row.before and row.after else row.after
+    side = _side(row, row.after, brief)
+    return (Run("→ "), side) if brief and side.text and row.what not in _ONE_SIDED else side
 
 
 def _because(text: str, brief: bool) -> Run:

@@ -17,6 +17,7 @@ from dispatch_cli.render.history_wording import (
     short,
 )
 from dispatch_cli.render.words import runs_label
+from dispatch_cli.report.folding import KeyRuns
 from dispatch_cli.report.history import OperatorHistory
 from dispatch_cli.report.history_rows import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
 
@@ -33,6 +34,8 @@ class ChangeRow(NamedTuple):
     why: str
 
 
+MOST_RUNS = 5
+"""So many runs of keys are shown; JSON and CSV have every key."""
 _Cells = tuple[str, str, str, str, str]
 """what, where, before, after, why"""
 _FATES = {KeyFate.NEW: "the key is new", KeyFate.GONE: "the key is gone", None: ""}
@@ -80,7 +83,7 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
     for one in change.registrations:
         yield _registration(one, own.get(one.key))
     for move in change.moves:
-        yield "moved", ", ".join(move.new_keys), ", ".join(move.old_keys), kernel_text(move.kernel), ""
+        yield "moved", kernel_text(move.kernel), ", ".join(move.old_keys), ", ".join(move.new_keys), ""
     for python in change.python_kernels:
         yield "python kernel", python.key, python.before or "", python.after or "", ""
     for impl in change.implementations:
@@ -89,7 +92,17 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
     for row in change.slots:
         if id(row) not in told:
             sides = answer_text(row.before), answer_text(row.after)
-            yield "slots", runs_label(row.keys), *sides, causes_text(row.causes)
+            keys = " ".join(row.keys.keys) if whole else _keys(row.keys)
+            yield "slots", keys, *sides, causes_text(row.causes)
+
+
+def _keys(runs: KeyRuns) -> str:
+    """Keys in runs; of very many runs the first ones."""
+    if len(runs) <= MOST_RUNS:
+        return runs_label(runs)
+    shown = runs[: MOST_RUNS - 1]
+    more = len(runs.keys) - sum(map(len, shown))
+    return f"{runs_label(shown)} and {more} more keys"
 
 
 def _own_slots(rows: Iterable[SlotsRow]) -> dict[str, SlotsRow]:

@@ -78,6 +78,15 @@ explain mylib::scale CUDA tests/cli/conditions.yaml
 explain stale::quantized AutogradOther examples/stale.yaml
 explain stale::quantized Autograd examples/stale.yaml
 guards examples/scenarios/06_factory.fixed.yaml
+history _c10d_functional_autograd::all_to_all_single
+history aten::_convolution
+history aten::_scaled_mm_v2
+history aten::ones
+history associative_scan
+history profiler::_record_function_enter
+history aten::all.dimname
+history associative_scan CPU
+history profiler::_record_function_enter CPU
 guards tests/cli/fields/all.yaml
 guards tests/cli/fields/over.yaml
 keys

@@ -67,6 +67,8 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
         0.2,
         lambda inputs: inputs.dice.choice(["0", "50.5", "100"] if inputs.careful else ["-1", "nan", "x"]),
     ),
+    "first": (0.1, _words(words.base)),
+    "last": (0.1, _words(words.base)),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.
@@ -216,6 +218,12 @@ def _extract(format_: str, inputs: Inputs) -> list[str]:
     return [*arguments, "--against", "live", "--python", inputs.python(answer), "--import", "m"]
 
 
+def _history(inputs: Inputs) -> list[str]:
+    dice = inputs.dice
+    operator = inputs.word(dice.choice((words.embedded_operator, words.embedded_operator, words.operator))(dice))
+    return [operator, *([inputs.word(words.key(dice))] if dice.random() < 0.5 else [])]
+
+
 def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
@@ -231,6 +239,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "keys": lambda: _keys(inputs),
         "coverage": lambda: [inputs.word(words.backend(dice)), *files],
+        "history": lambda: _history(inputs),
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
         "schema": list,

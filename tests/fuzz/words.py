@@ -117,6 +117,12 @@ def operator(dice: Dice) -> str:
     return dice.choice(OPERATORS)
 
 
+def embedded_operator(dice: Dice) -> str:
+    """A name or a glob that finds few operators of PyTorch, or none."""
+    common = ("aten::add.Tensor", "aten::align_as", "aten::_scaled_mm", "cond", "higher_order.while_loop", "aten::qr*")
+    return dice.choice([*common, *common, operator(dice), "aten::sof[st]max", "cond*", "", "x" * 300, "\x1b[31m*"])
+
+
 def operator_glob(dice: Dice) -> str:
     """A glob over operators' names."""
     return dice.choice(

@@ -18,7 +18,7 @@ RAW = """
 import json, re, sys, torch
 C = torch._C
 names = sorted(C._dispatch_get_all_op_names())
-keys = re.findall(r"\\\\w+", str(C._dispatch_keyset_full()).split("(", 1)[1])
+keys = re.findall(r"\\w+", str(C._dispatch_keyset_full()).split("(", 1)[1])
 print(json.dumps({
     "runtime": keys,
     "ops": {name: {"dump": C._dispatch_dump(name), "table": C._dispatch_dump_table(name)} for name in names},

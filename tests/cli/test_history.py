@@ -1,0 +1,141 @@
+"""``dispatch-cli history``"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from dispatch_cli import bases
+from tests.cli.support import Result, call
+
+VERSIONS = [*reversed(bases.names())]
+
+
+def data(*args: str) -> Any:
+    result = call("history", *args, "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.out)
+
+
+def names(*args: str) -> list[str]:
+    return [one["operator"] for one in data(*args)["operators"]]
+
+
+def test_every_embedded_version_is_looked_at_the_oldest_first() -> None:
+    found = data("aten::sin")
+    assert [one["name"] for one in found["versions"]] == VERSIONS
+    assert found["operators"][0]["versions"] == [{"first": VERSIONS[0], "last": VERSIONS[-1]}]
+    assert found["operators"][0]["or_earlier"] is True
+
+
+@pytest.mark.parametrize(
+    "text", ["aten::kthvalue", "torch.ops.aten.kthvalue.default", "aten.kthvalue", "aten.kthvalue.default"]
+)
+def test_an_operator_as_cpp_or_python_writes_it(text: str) -> None:
+    assert names(text, "--from", VERSIONS[-2]) == ["aten::kthvalue"]
+
+
+def test_a_name_with_overloads_only() -> None:
+    assert names("aten::squeeze_", "--to", VERSIONS[0]) == ["aten::squeeze_"]
+    assert {"aten::add.Tensor", "aten::add.out"} <= set(names("aten::add", "--from", VERSIONS[-1]))
+
+
+@pytest.mark.parametrize("text", ["cond", "higher_order.cond", "torch.ops.higher_order.cond"])
+def test_a_higher_order_operator(text: str) -> None:
+    (found,) = data(text, "CompositeExplicitAutograd")["operators"]
+    assert (found["operator"], found["higher_order"], found["schema"]) == ("cond", True, None)
+    assert [one["function"] for one in found["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
+
+
+def test_a_glob_has_a_line_for_each_operator() -> None:
+    lines = call("history", "aten::*softmax").out.splitlines()
+    matching = [line for line in lines if line.startswith("aten::")]
+    assert [line.split()[0] for line in matching] == names("aten::*softmax")
+    assert len(matching) > 3
+
+
+def test_versions_from_and_to() -> None:
+    found = data("aten::sin", "--from", VERSIONS[2], "--to", VERSIONS[4])
+    assert [one["name"] for one in found["versions"]] == VERSIONS[2:5]
+    one = call("history", "aten::sin", "--from", VERSIONS[3], "--to", VERSIONS[3])
+    assert "In the embedded version, " in one.out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("aten::kthvalu",), "Did you mean aten::kthvalue?"),
+        (("aten::alignas",), "Did you mean aten::align_as"),
+        (("aten::nosuch*",), "no embedded version has an operator 'aten::nosuch*'"),
+        (("",), "no embedded version has an operator ''"),
+        (("aten::sin", "CPUU"), "no embedded version has a dispatch key 'CPUU'. Did you mean CPU"),
+        (("aten::sin", "--from", "torch-2.99"), "The nearest is"),
+        (("aten::sin", "--to", "nosuch"), "there is no embedded state 'nosuch'"),
+        (("aten::sin", "--from", VERSIONS[-1], "--to", VERSIONS[0]), "is newer than"),
+        (("aten::sin", "CPU", "--only", "slots"), "--only cannot be combined with KEY"),
+    ],
+)
+def test_what_is_refused(args: tuple[str, ...], message: str) -> None:
+    result = call("history", *args)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+def test_only_changes_of_one_kind() -> None:
+    every = data("aten::_scaled_mm")["operators"][0]
+    kinds = {
+        "schemas": {"schema"},
+        "registrations": {"registrations", "moves", "python_kernels", "implementations"},
+        "slots": {"slots"},
+    }
+    for only, fields in kinds.items():
+        found = data("aten::_scaled_mm", "--only", only)["operators"][0]
+        assert found["schema_changed_in"] == every["schema_changed_in"]
+        wanted = [{field: one[field] for field in fields if one[field]} for one in every["changes"]]
+        shown = [
+            {field: value for field, value in one.items() if field not in HEAD and value} for one in found["changes"]
+        ]
+        assert shown == [one for one in wanted if one]
+
+
+HEAD = ("version", "since", "change", "registered_at")
+
+
+def rows(result: Result) -> list[dict[str, str]]:
+    return [*csv.DictReader(io.StringIO(result.out))]
+
+
+def test_csv_has_a_row_for_each_change() -> None:
+    found = rows(call("history", "aten::_scaled_mm", "--format", "csv"))
+    (operator,) = data("aten::_scaled_mm")["operators"]
+    assert {row["version"] for row in found if row["what"] == "schema"} == set(operator["schema_changed_in"])
+    assert {row["version"] for row in found if row["what"] == "slots"} == set(operator["slots_changed_in"])
+    whole = next(row for row in found if (row["what"], row["where"]) == ("schema", ""))
+    assert whole["after"] == operator["schema"]
+
+
+def test_csv_with_a_key_has_what_is_there() -> None:
+    found = [
+        row for row in rows(call("history", "aten::kthvalue", "Meta", "--format", "csv")) if row["what"] == "at-key"
+    ]
+    (operator,) = data("aten::kthvalue", "Meta")["operators"]
+    assert [row["version"] for row in found] == [one["first"] for one in operator["at_key"]]
+
+
+def test_an_operator_that_is_gone() -> None:
+    """The first version without it, and the overloads of its name that are left, as the states themselves have them."""
+    found = call("history", "aten::all.dimname").out
+    having = [name for name in VERSIONS if "aten::all.dimname" in bases.load(name).names]
+    last, gone = having[-1].removeprefix("torch-"), VERSIONS[len(having)].removeprefix("torch-")
+    assert having == VERSIONS[: len(having)]
+    assert f"Gone since {gone}; {last} is the last version that has it." in found
+    assert "has other overloads of its name: aten::all, aten::all.all_out" in found
+
+
+def test_the_exit_code_does_not_say_whether_something_changed() -> None:
+    assert call("history", "aten::kthvalue").code == 0
+    assert call("history", "aten::align_as").code == 0
