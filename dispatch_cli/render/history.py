@@ -29,7 +29,7 @@ from dispatch_cli.render.history_wording import (
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural, short_function
 from dispatch_cli.report.history import HistoryReport, OperatorHistory
-from dispatch_cli.report.history_key import HeldAtKey
+from dispatch_cli.report.history_key import HeldAtKey, HeldKind
 
 
 def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:
@@ -92,8 +92,9 @@ def _lines(report: HistoryReport) -> Iterator[Block]:
 
 
 def _at_key(operator: OperatorHistory) -> str:
-    found = [f"{version_runs([held])}: {held_text(held)}" for held in operator.at_key]
-    return "; ".join(found)
+    """What it has at the key; which versions have the operator is told beside it."""
+    runs = (held for held in operator.at_key if held.kind is not HeldKind.NO_OPERATOR)
+    return "; ".join(f"{version_runs([held])}: {held_text(held)}" for held in runs)
 
 
 def _count(versions: tuple[str, ...]) -> Run:
