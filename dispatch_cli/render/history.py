@@ -50,7 +50,7 @@ def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
         yield Paragraph(_counts(operator))
         if operator.schema is not None:
             yield Gap()
-            yield Paragraph(operator.schema, kind=ParagraphKind.CODE)
+            yield Paragraph(operator.schema, hang=2)
         rows = [*merged_rows(operator)]
         if rows:
             yield Gap()
