@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Bundle", "Bundles", "Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
+__all__ = ["Bundle", "Bundles", "Check", "CheckStage", "Finding", "Group", "MissingPart", "Need", "Related", "Severity"]
 
 
 class Group(Enum):
@@ -44,6 +44,13 @@ class Need(Enum):
     PYTORCH = "pytorch"
     FILES = "files"
     BUILT = "built"
+
+
+class MissingPart(Enum):
+    """What an operator lacks where a check finds something; an undecided registration in sources may be that."""
+
+    DEFINITION = "definition"
+    KERNEL = "kernel"
 
 
 class CheckStage(Enum):
@@ -140,6 +147,7 @@ class Check:
     documentation: the docstring of the check's file: why, a bad and a good example, the fix.
     find: yields findings about a view's operators, in a deterministic order.
     needs: without which it stays silent. default: whether it runs when nothing is selected.
+    lacks: what the operators of its findings lack; None where nothing that could be registered besides helps.
     """
 
     id: str
@@ -151,6 +159,7 @@ class Check:
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.TABLES
+    lacks: MissingPart | None = None
 
     @classmethod
     def of(
@@ -163,6 +172,7 @@ class Check:
         needs: tuple[Need, ...] = (),
         default: bool = True,
         stage: CheckStage = CheckStage.TABLES,
+        lacks: MissingPart | None = None,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
         if documentation is None:
@@ -174,7 +184,7 @@ class Check:
         word = title.partition(" ")[0]
         if word.isalpha() and word[1:] == word[1:].lower():  # no name, such as AutogradOther
             title = title[0].lower() + title[1:]
-        return cls(name, code, title, severity, documentation, find, needs, default, stage)
+        return cls(name, code, title, severity, documentation, find, needs, default, stage, lacks)
 
     @property
     def group(self) -> Group:

@@ -10,6 +10,7 @@ from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Findin
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
+from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Severity, Suppression
 
@@ -63,6 +64,7 @@ def run_checks(
     # a library's drift is not looked for without one, and its suppressions may be of use
     runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
     suppressions = Suppressions(view, known, frozenset(runs))
+    undecided = UndecidedIndex(view.state.declarations.undecided)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
     broken: set[str] = set()
@@ -89,7 +91,8 @@ def run_checks(
             elif isinstance(found, Bundle):
                 taker.bundle(found, severity or found.severity)
             else:
-                taker.finding(found, severity or found.severity)
+                finding = undecided.unsure(check, found)
+                taker.finding(finding, severity or finding.severity)
         takers.append(taker)
         if stage is CheckStage.RECORDS:
             broken |= taker.unsuppressed

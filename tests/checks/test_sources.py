@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.checks.helpers import StateOf, findings
 from tests.checks.test_conditions import checked
 
@@ -81,3 +83,56 @@ def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(
     dangling = [one.finding for one in checked(path).findings if one.finding.check == "dangling-implementation"]
     found = {one.operator: (one.severity.value, one.when) for one in dangling}
     assert found == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
+
+
+KERNEL = "dispatch: 1\nextracted: true\nlibraries:\n" + block("AutogradCPU", "f", "a.cpp", 2) + "undecided:\n"
+UNDECIDED = '- {{at: "a.cpp:9:1", registers: {registers}, unknown: {{{unknown}}}, known: {{{known}}}}}\n'
+
+
+def severities(state_of: StateOf, *undecided: tuple[str, str, str]) -> dict[str, str]:
+    entries = (UNDECIDED.format(registers=one, unknown=unknown, known=known) for one, unknown, known in undecided)
+    found = findings(state_of(KERNEL + "".join(entries)))
+    return {one.check: one.severity.value for one in found if one.operator == "demo::op"}
+
+
+@pytest.mark.parametrize(
+    ("unknown", "known"),
+    [
+        ("namespace: NS, name: 'NS::op'", ""),
+        ("name: name", "namespace: demo"),
+        ("namespace: NS, name: name", ""),
+        ("namespace: NS", "name: op"),
+        ("namespace: NS", "schema: op(Tensor x) -> Tensor"),
+    ],
+)
+def test_what_is_undecided_may_be_what_an_operator_lacks(state_of: StateOf, unknown: str, known: str) -> None:
+    assert severities(state_of, ("definition", unknown, known)) == {
+        "dangling-implementation": "info",
+        "autograd-only": "warning",
+    }
+    assert severities(state_of, ("kernel", unknown, known)) == {
+        "dangling-implementation": "error",
+        "autograd-only": "info",
+    }
+
+
+@pytest.mark.parametrize(
+    ("unknown", "known"),
+    [
+        ("namespace: NS, name: 'NS::other'", ""),
+        ("name: name", "namespace: others"),
+        ("namespace: NS", "name: op.overload"),
+        ("namespace: NS", "schema: ops(Tensor x) -> Tensor"),
+    ],
+)
+def test_what_is_undecided_of_other_operators_changes_nothing(state_of: StateOf, unknown: str, known: str) -> None:
+    undecided = [(registers, unknown, known) for registers in ("definition", "kernel")]
+    assert severities(state_of, *undecided) == {"dangling-implementation": "error", "autograd-only": "warning"}
+
+
+def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
+    entry = UNDECIDED.format(registers="definition", unknown="namespace: NS, name: 'NS::op'", known="")
+    (finding,) = (one for one in findings(state_of(KERNEL + entry)) if one.check == "dangling-implementation")
+    assert [(one.message, str(one.span)) for one in finding.related] == [
+        ("an undecided definition: the namespace is NS", "a.cpp:9:1")
+    ]

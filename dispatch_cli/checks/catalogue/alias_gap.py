@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
@@ -108,4 +108,4 @@ def _finding(
     )
 
 
-CHECK = Check.of(find, __doc__, "DC303", Severity.WARNING, needs=(Need.FILES,))
+CHECK = Check.of(find, __doc__, "DC303", Severity.WARNING, needs=(Need.FILES,), lacks=MissingPart.KERNEL)

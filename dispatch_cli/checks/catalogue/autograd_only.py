@@ -101,7 +101,7 @@ from collections.abc import Iterator, Set
 
 from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import backend_keys, kernel_words, keys_text
 from dispatch_cli.checks.view import View
@@ -247,4 +247,4 @@ def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Find
             )
 
 
-CHECK = Check.of(find, __doc__, "DC205", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC205", Severity.WARNING, lacks=MissingPart.KERNEL)

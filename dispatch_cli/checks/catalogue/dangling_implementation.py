@@ -24,6 +24,8 @@ operators:
 ```
 
 An operator that is defined only under other conditions is a warning: the kernel's file may not be in such a build.
+Where sources have a definition whose namespace or name is not known, and which may be the operator's, the finding is
+only for information.
 
 Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
@@ -142,4 +144,4 @@ def _signature(registration: Registration) -> str:
     return str(registration.kernel.signature).strip()
 
 
-CHECK = Check.of(find, __doc__, "DC101", Severity.ERROR)
+CHECK = Check.of(find, __doc__, "DC101", Severity.ERROR, lacks=MissingPart.DEFINITION)

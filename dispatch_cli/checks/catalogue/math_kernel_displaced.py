@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -118,4 +118,4 @@ def _finding(
     )
 
 
-CHECK = Check.of(find, __doc__, "DC202", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC202", Severity.WARNING, lacks=MissingPart.KERNEL)

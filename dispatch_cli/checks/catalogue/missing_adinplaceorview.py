@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import backend_keys
@@ -144,4 +144,4 @@ def _lost(what: str) -> str:
     return "marks the view: autograd does not connect it with its base"
 
 
-CHECK = Check.of(find, __doc__, "DC206", Severity.WARNING, needs=(Need.FILES,))
+CHECK = Check.of(find, __doc__, "DC206", Severity.WARNING, needs=(Need.FILES,), lacks=MissingPart.KERNEL)

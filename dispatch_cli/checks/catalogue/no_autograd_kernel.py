@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
@@ -166,4 +166,4 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows
     )
 
 
-CHECK = Check.of(find, __doc__, "DC203", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC203", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
@@ -158,4 +158,4 @@ def _place(view: View, name: OperatorName) -> Span | None:
     return next((one.kernel.span for one in view.active(name).values() if one.kernel.span is not None), None)
 
 
-CHECK = Check.of(find, __doc__, "DC308", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC308", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -43,7 +43,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import MAX_NAMED, backend_keys, keys_text
@@ -216,4 +216,4 @@ def _finding(
     )
 
 
-CHECK = Check.of(find, __doc__, "DC401", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC401", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -88,4 +88,4 @@ def _tip(view: View, above: str) -> str:
     return f"register {at_the_key}CompositeExplicitAutograd and Autograd instead of {CATCH_ALL}"
 
 
-CHECK = Check.of(find, __doc__, "DC204", Severity.WARNING)
+CHECK = Check.of(find, __doc__, "DC204", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
@@ -136,4 +136,4 @@ def _fallbacks(view: View) -> Iterator[Finding]:
             )
 
 
-CHECK = Check.of(find, __doc__, "DC304", Severity.ERROR)
+CHECK = Check.of(find, __doc__, "DC304", Severity.ERROR, lacks=MissingPart.KERNEL)

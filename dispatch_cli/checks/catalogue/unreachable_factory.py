@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
@@ -75,4 +75,4 @@ def _takes_device(view: View, name: OperatorName) -> bool:
     return is_factory(view.schema(name))
 
 
-CHECK = Check.of(find, __doc__, "DC301", Severity.ERROR)
+CHECK = Check.of(find, __doc__, "DC301", Severity.ERROR, lacks=MissingPart.KERNEL)

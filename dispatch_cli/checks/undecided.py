@@ -1,0 +1,74 @@
+"""What sources may register beside what is decided: a check that misses something may only not have seen it.
+
+Where a namespace, name or key in sources depends on something that is not known, such as a macro that the build sets,
+the registration is listed as undecided and not run. A check that finds that something of an operator is missing is not
+sure then: what is missing may be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
+from dispatch_cli.model.declarations import Undecided
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
+
+_DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
+_NO_KERNELS = frozenset({"block", "definition", "fallback"})
+_TIP = "decide it with -D or [tool.dispatch-cli.extract] (`dispatch-cli extract` lists what would decide more)"
+
+
+class UndecidedIndex:
+    """The undecided registrations, by the operators that they may be of."""
+
+    def __init__(self, undecided: Iterable[Undecided]) -> None:
+        # by namespace and own name, overload included; None where it is not known
+        self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
+        for one in undecided:
+            if one.registers in _DEFINITIONS:
+                self._found.setdefault((*_operator(one), MissingPart.DEFINITION), one)
+            if one.registers not in _NO_KERNELS:
+                self._found.setdefault((*_operator(one), MissingPart.KERNEL), one)
+
+    def may_be_there(self, operator: OperatorName, lack: MissingPart) -> Undecided | None:
+        """An undecided registration that may be what the operator lacks; the first of the most certain ones."""
+        if not self._found:
+            return None
+        namespace, own = operator.namespace, str(operator).rpartition("::")[2]
+        for known in ((namespace, own), (None, own), (namespace, None), (None, None)):
+            if (found := self._found.get((*known, lack))) is not None:
+                return found
+        return None
+
+    def unsure(self, check: Check, finding: Finding) -> Finding:
+        """The finding; only for information, where what it misses may be there."""
+        if check.lacks is None or finding.operator is None:
+            return finding
+        found = self.may_be_there(OperatorName.parse(finding.operator), check.lacks)
+        if found is None:
+            return finding
+        field, text = found.unknown[0]
+        what = "definition" if check.lacks is MissingPart.DEFINITION else "registration"
+        words = f"an undecided {what}: the {field.replace('_', ' ')} is {text}"
+        return finding._replace(
+            severity=Severity.INFO,
+            message=f"{finding.message}; this is not sure: an undecided {what} may be what it lacks",
+            related=(*finding.related, Related(words, found.at)),
+            tip=_TIP if finding.tip is None else f"{_TIP}; if that is not it, {finding.tip}",
+        )
+
+
+def _operator(one: Undecided) -> tuple[str | None, str | None]:
+    """Namespace and own name of the operator, as far as they are known."""
+    unknown = dict(one.unknown)
+    name = one.name or (one.schema or "").partition("(")[0].strip() or None
+    namespace = one.namespace
+    if name is None and "name" in unknown and "namespace" in unknown:
+        # of NAMESPACE::name only the namespace is not known
+        before, separator, own = unknown["name"].rpartition("::")
+        name = own if separator and before == unknown["namespace"] and own.replace(".", "_").isidentifier() else None
+    if name is not None and "::" in name:
+        before, _, name = name.rpartition("::")
+        namespace = namespace or before
+    return namespace, name
