@@ -77,6 +77,8 @@ class Cells:
     def found_words(self, entry: TableEntry) -> str:
         """What is in a slot, and why, in words."""
         kernel = entry.kernel
+        if entry.rule is Rule.NOT_KNOWN:
+            return "what is not known, because the state is incomplete"
         found = "nothing (missing)"
         if kernel is not None:
             what = f"a fallthrough ({kernel.label})" if entry.is_fallthrough else kernel_words(kernel)

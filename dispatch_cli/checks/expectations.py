@@ -30,8 +30,10 @@ def matches(text: str, globs: tuple[str, ...]) -> bool:
 
 
 def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
-    """Whether one slot is as a guard wants it."""
+    """Whether one slot is as a guard wants it; where it is not known, whether the guard accepts that."""
     field, texts = want
+    if entry.rule is Rule.NOT_KNOWN:
+        return accepts_unknown(want)
     kernel = entry.kernel
     match field:
         case GuardField.RULE:
@@ -45,14 +47,22 @@ def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
         case GuardField.FALLTHROUGH:
             return entry.is_fallthrough is (texts[0] == "true")
         case GuardField.SAME_AS:
-            return bool(entry.function == table[texts[0]].function)
+            other = table[texts[0]]
+            return other.rule is Rule.NOT_KNOWN or bool(entry.function == other.function)
         case _:
             return True
 
 
+def accepts_unknown(want: Expectation) -> bool:
+    """Whether a guard holds at a slot that is not known: unless it says that the slot must be known."""
+    return want.field is not GuardField.NOT or Rule.NOT_KNOWN.value not in want.texts
+
+
 def call_ends(want: Expectation, call: Call) -> bool:
-    """Whether a call ends as a guard wants it."""
+    """Whether a call ends as a guard wants it, or it is not known how it ends."""
     field, texts = want
+    if call.end.kind is EndKind.NOT_KNOWN:
+        return True
     last = call.hops[-1] if call.hops else None
     ran = last is not None and call.end.kind is not EndKind.ERROR
     match field:

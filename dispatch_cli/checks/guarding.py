@@ -13,6 +13,7 @@ from dispatch_cli.checks.guarding_slots import COUNTED, GuardedSelection, Guarde
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.checks.violation import BrokenOperator, Tally, Violation
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -158,7 +159,7 @@ class Guards:
 
     def _of_backend(self, name: OperatorName, want: Expectation) -> Iterator[Violation]:
         entry = self._cells.own(name)[0][want.texts[0]]
-        if entry.rule not in COMPUTING or entry.is_fallthrough:
+        if entry.rule is not Rule.NOT_KNOWN and (entry.rule not in COMPUTING or entry.is_fallthrough):
             yield Violation((entry.key,), wanted_words(want), self._cells.found_words(entry), entry)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:

@@ -19,7 +19,8 @@ from dispatch_cli.model.names import OperatorName
 
 
 class _CallEnds(NamedTuple):
-    """Operators by how one call of each ends. refused: those that cannot be called so. made: how many can be.
+    """Operators by how one call of each ends. refused: those that cannot be called so. made: how many can be, and it is
+    known how that ends.
 
     by_text: for each field that guards can ask for, what it is and the operators with that; None where it is not there.
     """
@@ -74,15 +75,19 @@ class GuardedCalls:
     def _ends_of(self, guard: Guard, names: Sequence[OperatorName], call: GuardedCall) -> _CallEnds:
         found = self._ends.get((call, guard.ops))
         if found is None:
+            unknown = 0
             refused, by_text = list[str](), {field: dict[str | None, list[str]]() for field in OF_CALLS}
             for name in names:
                 done = self._call(guard, name, call)
                 if isinstance(done, CallError):
                     refused.append(str(name))
                     continue
+                if done.end.kind is EndKind.NOT_KNOWN:
+                    unknown += 1
+                    continue
                 for field, text in _facts(done).items():
                     by_text[field].setdefault(text, []).append(str(name))
-            found = self._ends[call, guard.ops] = _CallEnds(refused, len(names) - len(refused), by_text)
+            found = self._ends[call, guard.ops] = _CallEnds(refused, len(names) - len(refused) - unknown, by_text)
         return found
 
     def _call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Call | CallError:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from dispatch_cli.checks.cells import Cell, Cells
-from dispatch_cli.checks.expectations import holds
+from dispatch_cli.checks.expectations import accepts_unknown, holds
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.violation import Tally, Violation
 from dispatch_cli.engine.rules import Rule
@@ -149,7 +149,7 @@ class GuardedSelection:
     def _holding(self, want: Expectation) -> set[int]:
         """The contents that are as a guard wants them."""
         if want.field in (GuardField.KERNEL, GuardField.NOT_KERNEL):
-            named = set[int]()
+            named = {content for content, entry in self._entries.items() if entry.rule is Rule.NOT_KNOWN}
             for glob in want.texts:
                 named |= self._by_text.get(glob, set())
                 if is_glob(glob):
@@ -169,6 +169,8 @@ class GuardedSelection:
 
 
 def _holds(want: Expectation, rule: Rule, falls: bool) -> bool:
+    if rule is Rule.NOT_KNOWN:
+        return accepts_unknown(want)
     match want.field:
         case GuardField.RULE:
             return rule.value in want.texts

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, ResolveAnswers, Texts
+from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, known
 from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python import table as python_table
@@ -127,11 +128,13 @@ class _Comparer:
         self._note(name, Compared.HIGHER_ORDER, len(slots), texts)
 
     def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
-        dump = _lines(dump_registrations(self._dispatcher, operator), theirs.registrations)
+        dump = self._known(_lines(dump_registrations(self._dispatcher, operator), theirs.registrations))
         self._note(name, Compared.DUMP, 1, dump)
-        table = _lines(dump_table(self._dispatcher, operator), theirs.table)
+        ours = dump_table(self._dispatcher, operator)
+        table = self._known(_lines(ours, theirs.table))
         # Slots that neither has a line for are missing in both, and so agree.
-        self._note(name, Compared.TABLE, len(self._dispatcher.universe.slots), table)
+        compared = len(self._dispatcher.universe.slots) - ours.count(f": {UNKNOWN_LINE}\n")
+        self._note(name, Compared.TABLE, compared, table)
         if self._answers.complaints is not None:
             complaint = self._answers.complaints.get(name)
             stale = bool(self._dispatcher.stale_entries(operator))
@@ -142,14 +145,19 @@ class _Comparer:
         if resolved is not None and name in resolved.row_of:
             self._resolve(name, operator, resolved)
 
+    def _known(self, differences: list[_Difference]) -> list[_Difference]:
+        incomplete = self._dispatcher.layout.incomplete
+        return list(known(differences, incomplete)) if incomplete else differences
+
     def _resolve(self, name: str, operator: OperatorName, resolved: ResolveAnswers) -> None:
         python_keys = self._subject.python_keys.get(name, ())
         slots = self._dispatcher.universe.slots
         decisions = python_table.decisions(self._dispatcher, operator, python_keys)
+        unknown = {key for key, one in zip(slots, decisions, strict=True) if one.rule is Rule.NOT_KNOWN}
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
-        texts = list(_different(ours, theirs)) if ours != theirs else []
-        self._note(name, Compared.RESOLVE_KEY, len(slots), texts)
+        texts = [one for one in _different(ours, theirs) if one[0] not in unknown] if ours != theirs else []
+        self._note(name, Compared.RESOLVE_KEY, len(slots) - len(unknown), texts)
         self._divergences += (
             (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
         )

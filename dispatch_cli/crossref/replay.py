@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from dispatch_cli import bases, universes
+from dispatch_cli import universes
 from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
@@ -60,9 +60,9 @@ def replay(probed: Probed) -> Subject:
 def subject_of(state: State) -> Subject:
     """The engine after declaration files, with the Python kernels of the embedded state that they continue."""
     python_keys: dict[str, tuple[str, ...]] = {}
-    for base in map(bases.load, state.declarations.bases):
-        for name in base.names:
-            python_keys[name] = tuple(key for key, _ in base.python_kernels(name))
+    if state.source is not None:
+        for name in state.source.names:
+            python_keys[name] = tuple(key for key, _ in state.source.python_kernels(name))
     for kernel in state.declarations.python_kernels:
         name = str(kernel.operator)
         python_keys[name] = tuple(dict.fromkeys((*python_keys.get(name, ()), kernel.dispatch_key)))

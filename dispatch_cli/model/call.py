@@ -24,6 +24,7 @@ class EndKind(Enum):
     DECOMPOSITION = "decomposition"
     HANDLER = "handler"
     ERROR = "error"
+    NOT_KNOWN = "not-known"
 
 
 class CallError(Exception):

@@ -233,6 +233,8 @@ def _held(run: Folded[TableRow], short: bool) -> Inline:
 
 def _decided(run: Folded[TableRow], short: bool) -> Inline:
     row = run.answer
+    if row.rule is Rule.NOT_KNOWN:
+        return Run(f"not known (depends on {', '.join(row.blockers)})", rule_tone(row.rule))
     because = f" (rule 6 gives way to {', '.join(row.blockers)})" if row.blockers else ""
     rule = row.rule.value if short else row.rule.dump_text
     return Run(f"{row.rule_number} {rule}{because}", rule_tone(row.rule))

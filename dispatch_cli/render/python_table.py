@@ -83,6 +83,8 @@ def _kernel(run: Folded[PythonRow], short: bool) -> Inline:
     if row.python:
         name = row.kernel or ""
         return (Run("Python ", Tone.ALIAS), Run(short_function(name) if short else name))
+    if row.kernel is None and row.error is None:
+        return Run("?", Tone.DIM)
     if row.kernel is None:
         return Run(f"error: {row.rule.value if short else row.error}", Tone.BAD)
     if row.core_fallback:

@@ -48,7 +48,7 @@ from dispatch_cli.report.table import TableRow
 if TYPE_CHECKING:
     from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
-DOES_TONES = {Does.RAISES: Tone.BAD, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
+DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
 
 def document(report: ResolveReport, width: int | None = None, full: bool = False) -> Iterator[Block]:

@@ -27,6 +27,8 @@ MANY = 5
 def step_sentence(step: StepReport, short: bool) -> str:
     """What a step does, and how that is known."""
     hop = step.hop
+    if hop.does is Does.NOT_KNOWN:
+        return f"{hop.slot}: it is not known which kernel there is"
     if step.entry.kernel is None and hop.python is None:
         return f"{hop.slot}: there is no kernel"
     kernel = kernel_phrase(step, short)

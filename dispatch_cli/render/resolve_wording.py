@@ -19,6 +19,7 @@ from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
+from dispatch_cli.render.explain_wording import otherwise_text
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.words import some_of, source_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
@@ -32,6 +33,7 @@ DOES = {
     Does.CALLS_ANEW: "calls again",
     Does.HANDS_OVER: "hands over",
     Does.RAISES: "raises",
+    Does.NOT_KNOWN: "not known",
 }
 STATUSES = {
     KeyStatus.RUNS: "runs",
@@ -215,6 +217,10 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
             return f"The call ends in {where}, which decomposes into other operators."
         case EndKind.HANDLER:
             return handed_over(report.end)
+        case EndKind.NOT_KNOWN:
+            otherwise = last.entry.otherwise
+            goes_on = "" if otherwise is None else f" {otherwise_text(last.entry, otherwise, short)}"
+            return f"It is not known what the call runs at {last.hop.slot}.{goes_on}"
         case EndKind.ERROR:
             error = report.end.error
             if error is not None and error.slot is not None:

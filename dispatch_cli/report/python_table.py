@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class PythonRow(NamedTuple):
     """One slot.
 
-    chosen_key: the key whose kernel runs, in the words of ``resolve_key``; None where it raises an error.
+    chosen_key: the key whose kernel runs, in the words of ``resolve_key``; None where it raises an error,
+    and where it is not known.
     rule, rule_number, source: as in a C++ table. kernel: the function, or what a dump shows for a C++ kernel; None when
     there is none. python: it is a Python kernel. core_fallback: it is one of PyTorch's own backend fallbacks.
     error: what ``resolve_key`` raises, where it does.
@@ -158,6 +159,7 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
         chosen = python_table.chosen_key(key, decision)
         found = kernels.get(chosen) if chosen is not None else None
         entry = entry_for(key, decision, active, dispatcher.fallbacks) if found is None else None
+        raises = chosen is None and decision.rule is not Rule.NOT_KNOWN
         kernel = entry.kernel if entry is not None and chosen is not None else None
         return PythonRow(
             key=key,
@@ -170,7 +172,7 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
             fallthrough=entry is not None and entry.is_fallthrough,
             core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
             span=found.span if found is not None else kernel.span if kernel is not None else None,
-            error=None if chosen is not None else python_table.error_text(name, key, decision.rule),
+            error=python_table.error_text(name, key, decision.rule) if raises else None,
             differs=different.get(key),
         )
 

@@ -45,11 +45,18 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every key of an operator with a kernel that fills no slot."""
     for pattern in view.patterns:
         used = {decision.source for decision in pattern.plan.decisions}
-        unused = [key for key in pattern.keys if key not in used]
+        unused = [key for key in pattern.keys if key not in used and not _may_be_used(view, pattern, key)]
         # what composite-conflict and unreachable-batching-rule say is not said twice
         for key in unused:
             if key not in BATCHING_ALIASES and not (key == IMPLICIT and pattern.has(EXPLICIT)):
                 yield from _of_pattern(view, pattern, key)
+
+
+def _may_be_used(view: View, pattern: Pattern, key: str) -> bool:
+    """Whether the kernel could fill a slot that is not known."""
+    if not view.layout.incomplete:
+        return False
+    return any(pattern.rule(slot) is Rule.NOT_KNOWN for slot in view.universe.covered_by(key))
 
 
 def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:

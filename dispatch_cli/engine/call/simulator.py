@@ -9,7 +9,7 @@ from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
-from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, raises
+from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, not_known, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Hop, PythonChoice, Reached, Selection, Why
@@ -17,6 +17,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
@@ -146,6 +147,8 @@ class CallSimulator:
         return step
 
     def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> KernelStep:
+        if entry.rule is Rule.NOT_KNOWN:
+            return not_known()
         if entry.kernel is None:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
@@ -174,7 +177,9 @@ class CallSimulator:
         slot = slot_of(rest)
         full = self._selector.select(at.values, at.thread.keys).result
         choice, entry = self._choose(slot)
-        if choice.chosen_key is None:
+        if choice.rule is Rule.NOT_KNOWN:
+            step = not_known()
+        elif choice.chosen_key is None:
             error = errors.python_unresolved(self._name, rest.highest_priority(), choice.rule)
             step = raises(error, Why.PYTHON)
         elif choice.kernel is not None:

@@ -72,6 +72,11 @@ def raises(error: Error, why: Why = Why.CORE_FALLBACK) -> KernelStep:
     return KernelStep(Does.RAISES, why, end=End(EndKind.ERROR, error=error))
 
 
+def not_known() -> KernelStep:
+    """It is not known which kernel runs, if any."""
+    return KernelStep(Does.NOT_KNOWN, Why.INCOMPLETE, end=End(EndKind.NOT_KNOWN))
+
+
 def hands_over(handler: Handler, passed: tuple[Handler, ...] = ()) -> KernelStep:
     """A Python handler gets the call. passed: those that returned NotImplemented before."""
     return KernelStep(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler, passed=passed))

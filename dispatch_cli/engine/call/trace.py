@@ -94,6 +94,8 @@ class Does(Enum):
     """It hands over to a Python handler: a mode, or a tensor subclass."""
     RAISES = "raises"
     """It raises an error."""
+    NOT_KNOWN = "not-known"
+    """It is not known which kernel there is, if any."""
 
 
 class Why(Enum):
@@ -114,6 +116,8 @@ class Why(Enum):
     """It is a kernel of PyTorch itself, of a kind whose source says so."""
     NO_KERNEL = "no-kernel"
     """The slot has no kernel that can be run."""
+    INCOMPLETE = "incomplete"
+    """The state is incomplete, and what it lacks could fill the slot."""
     PYTHON = "python"
     """The Python dispatcher chose it."""
 

@@ -81,12 +81,14 @@ def steps_for(
 
 
 def error_text(name: OperatorName, key: str, rule: Rule) -> str:
-    """What ``resolve_key`` raises where it can choose no key.
+    """What ``resolve_key`` raises where it can choose no key; our own words where it is not known what it chooses.
 
     Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
     """
     if rule is Rule.AMBIGUOUS:
         return AMBIGUOUS_TEXT
+    if rule is Rule.NOT_KNOWN:
+        return f"it is not known which kernel {name.in_python} has at {key}: the state is incomplete"
     return f"could not find kernel for {name.in_python} at dispatch key {python_key_text(key)}"
 
 
