@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import bases
 from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
-from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
+from dispatch_cli.model.kernel import Kernel
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
@@ -153,8 +153,8 @@ class OverlaidBase:
 
 
 def _kernel(name: str) -> Kernel:
-    """A kernel that torchgen generates: it computes the result itself."""
-    return Kernel(debug=name, unboxed=True, redispatches=Redispatch(RedispatchKind.NO))
+    """A kernel that torchgen generates."""
+    return Kernel(debug=name, unboxed=True)
 
 
 class Conflict(NamedTuple):

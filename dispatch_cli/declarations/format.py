@@ -90,9 +90,9 @@ FILE = Record(
         Field(
             "extends",
             either(TEXT, list_of(TEXT, "states and files")),
-            "What to load before this file, in order: embedded PyTorch states by name, and declaration files by path "
-            "relative to this file. A file that is reached twice is loaded once. Files outside the project are read "
-            "only with --allow-outside.",
+            "What to load before this file, in order: embedded PyTorch states and overlays by name, and declaration "
+            "files by path relative to this file. A file that is reached twice is loaded once. Files outside the "
+            "project are read only with --allow-outside.",
         ),
         Field(
             "core_fallbacks",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -46,12 +46,13 @@ def fold(
     rows: Iterable[Row],
     answer_of: Callable[[Row], Hashable],
     aside_of: Callable[[Row], Hashable | None],
-    missing: Hashable,
+    missing: Container[Hashable],
 ) -> Folding[Row]:
     """Fold a table.
 
     answer_of: what must be equal for two rows to be one. aside_of: what a slot is that is not worth a row; None for one
-    that is. missing: what slots are that hold nothing; a run goes on past these, and past no others.
+    that is. missing: what slots are that hold nothing, or not anything known; a run goes on past these, and past no
+    others.
     """
     runs: list[list[Row]] = []
     aside: dict[Hashable, list[list[str]]] = {}
@@ -64,7 +65,7 @@ def fold(
                 found[-1].append(row.key)
             else:
                 found.append([row.key])
-            open_run = open_run and place == missing
+            open_run = open_run and place in missing
         elif open_run and answer_of(runs[-1][0]) == answer_of(row):
             runs[-1].append(row)
         else:

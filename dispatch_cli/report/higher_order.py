@@ -168,7 +168,7 @@ ASIDE = (Slot.FALLTHROUGH, Slot.NO_IMPL, Slot.MISSING)
 
 def fold_slots(entries: Iterable[HigherOrderRow]) -> Folding[HigherOrderRow]:
     """Fold a table."""
-    return fold(entries, _answer, lambda row: row.slot if row.slot in ASIDE else None, Slot.MISSING)
+    return fold(entries, _answer, lambda row: row.slot if row.slot in ASIDE else None, {Slot.MISSING})
 
 
 def _answer(row: HigherOrderRow) -> tuple[object, ...]:

@@ -200,7 +200,7 @@ def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) 
 
 def fold_python(rows: Iterable[PythonRow]) -> Folding[PythonRow]:
     """Fold a table: only PyTorch's own fallbacks and what is missing are not worth a row."""
-    return fold(rows, _answer, _aside, Aside.MISSING)
+    return fold(rows, _answer, _aside, {Aside.MISSING})
 
 
 def _aside(row: PythonRow) -> Aside | None:

@@ -190,7 +190,8 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
             return Aside.CORE_FALLTHROUGH
         return Aside.CORE_FALLBACK if row.core_fallback and row.key not in autograd_keys else None
 
-    return fold(rows, _answer, aside, Aside.MISSING)
+    unknown = {NotKnown(row.otherwise.rule, row.otherwise.source) for row in rows if row.otherwise is not None}
+    return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
 
 
 def _answer(row: TableRow) -> Hashable:

@@ -67,6 +67,7 @@ explain aten::sin Sparse
 explain aten::to.dtype CPU tests/cli/overlay.yaml
 explain aten::to.dtype PrivateUse1 tests/cli/overlay.yaml
 explain aten::zeros_like Meta
+explain aten::matmul AutogradMPS tests/cli/mps.yaml
 explain field::base AutogradCPU tests/cli/fields/over.yaml
 explain field::base CUDA tests/cli/fields/over.yaml
 explain field::base CompositeImplicitAutograd tests/cli/fields/over.yaml
@@ -116,6 +117,7 @@ resolve aten::sin --tensor 'cpu batched' --context vmap
 resolve aten::sin --tensor xla
 resolve aten::to.dtype tests/cli/overlay.yaml --tensor 'privateuseone requires_grad'
 resolve aten::zeros --device cuda --dtype qint8
+resolve aten::embedding_renorm_ --tensor mps --tensor mps tests/cli/mps.yaml
 resolve call_torchbind --tensor 'cpu fake' --context mode=ProxyTorchDispatchMode
 resolve call_torchbind --tensor 'cpu fake=A' --tensor cpu --tensor 'cpu fake=B'
 resolve call_torchbind --tensor 'cpu requires_grad'
@@ -143,6 +145,7 @@ table --base torch-2.15 --op aten::zeros_like --op cond --resolver python
 table --base torch-2.15 --op aten::zeros_like --op cond --resolver python --view summary
 table --base torch-2.15 --op aten::zeros_like --op cond --view summary
 table examples/call_torchbind.yaml
+table tests/cli/mps.yaml --op aten::linalg_svd
 table examples/stale.yaml
 table examples/stale.yaml --view summary
 table tests/cli/fields/all.yaml

@@ -149,7 +149,7 @@ def check(dice: Dice) -> str:
 
 def base(dice: Dice) -> str:
     """An embedded state."""
-    return dice.choice([*["torch-2.15"] * 6, *["torch-2.4"] * 4, "torch-2.14", "nosuch"])
+    return dice.choice([*["torch-2.15"] * 6, *["torch-2.4"] * 4, "torch-2.15-mps", "torch-2.14", "nosuch"])
 
 
 def universe(dice: Dice) -> str:

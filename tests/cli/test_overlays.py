@@ -1,0 +1,154 @@
+"""States with an overlay: which names go together, and what is not known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import bases
+from tests.cli.support import call
+
+BOTH = ("--base", "torch-2.15", "--base", "torch-2.15-mps")
+MINE = "tests/cli/mps.yaml"
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = call(*arguments, "--format", "json")
+    assert result.code == code, result.err
+    return json.loads(result.out)
+
+
+def rows(operator: str, *source: str) -> dict[str, Any]:
+    (found,) = [one for one in answer("table", *source, "--op", operator)["operators"] if one["operator"] == operator]
+    return {row["key"]: row for row in found["entries"]}
+
+
+REFUSED = {
+    ("torch-2.15-mps",): (
+        "torch-2.15-mps is an overlay, which adds to the embedded state torch-2.15, and that is not loaded",
+        "load both: --base torch-2.15 --base torch-2.15-mps, or extends: [torch-2.15, torch-2.15-mps]",
+    ),
+    ("torch-2.4", "torch-2.15-mps"): (
+        "torch-2.15-mps is an overlay for torch-2.15, not for torch-2.4",
+        "the overlay for torch-2.4 is torch-2.4-mps",
+    ),
+    ("torch-2.15", "torch-2.15-mps", "torch-2.15-mps"): ("the overlay torch-2.15-mps is named twice", "name it once"),
+    ("torch-2.15", "torch-2.4", "torch-2.15-mps"): (
+        "only one embedded state can be loaded, not torch-2.15 and torch-2.4",
+        None,
+    ),
+    ("torch-2.15", "torch-2.15-msp"): ("there is no embedded state 'torch-2.15-msp'", "did you mean torch-2.15-mps?"),
+}
+
+
+@pytest.mark.parametrize("names", REFUSED, ids=" ".join)
+@pytest.mark.parametrize("by", ["option", "file"])
+def test_names_that_do_not_go_together_are_refused(names: tuple[str, ...], by: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"dispatch: 1\nextends: [{', '.join(names)}]\n")
+    source = [str(file)] if by == "file" else [word for name in names for word in ("--base", name)]
+    problems = answer("table", *source, "--op", "aten::abs", code=2)["problems"]
+    message, hint = REFUSED[names]
+    assert [(one["message"], one["hint"]) for one in problems] == [(message, hint)]
+    assert (problems[0]["declared_at"] is not None) is (by == "file")
+
+
+def test_the_order_of_state_and_overlay_does_not_matter() -> None:
+    assert rows("aten::abs", *BOTH) == rows("aten::abs", *BOTH[2:], *BOTH[:2])
+
+
+def test_what_is_not_known_is_neither_missing_nor_certain() -> None:
+    svd = rows("aten::linalg_svd", *BOTH)
+    assert {key for key, row in svd.items() if row["rule"] == "not-known"} == {
+        *("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS"),
+        *("AutogradMPS", "AutogradOther", "AutogradNestedTensor"),
+    }
+    assert svd["AutogradMPS"]["blockers"] == ["MPS"]
+    assert svd["MPS"]["kernel"] is None
+    otherwise = svd["MPS"]["otherwise"]
+    assert (otherwise["rule"], otherwise["source"]) == ("math", "CompositeImplicitAutograd")
+    assert otherwise["kernel"] == svd["HIP"]["kernel"]
+    renorm = rows("aten::embedding_renorm_", *BOTH)
+    assert (renorm["MPS"]["rule"], renorm["MPS"]["otherwise"]["rule"]) == ("not-known", "missing")
+    assert renorm["AutogradMPS"]["rule"] == "autograd"
+    add = rows("aten::add.Tensor", *BOTH)
+    assert (add["MPS"]["rule"], add["MPS"]["kernel"]) == ("kernel", "structured_add_out_mps_functional")
+
+
+def test_kernels_of_a_file_are_certain() -> None:
+    svd = rows("aten::linalg_svd", MINE)
+    assert (svd["MPS"]["rule"], svd["MPS"]["kernel"]) == ("kernel", "svd_mps")
+    assert svd["AutogradMPS"]["rule"] == "fallback"
+    assert svd["MPS"]["before"]["rule"] == "not-known"
+    assert svd["SparseMPS"]["rule"] == "not-known"
+    assert {row["rule"] for row in rows("mine::scale", MINE).values()} >= {"kernel", "math"}
+    assert "not-known" not in {row["rule"] for row in rows("mine::scale", MINE).values()}
+    assert rows("mine::shift", MINE)["MPS"]["rule"] == "not-known"
+
+
+def test_a_call_ends_where_it_is_not_known_what_runs() -> None:
+    found = answer("resolve", "aten::embedding_renorm_", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert found["end"]["kind"] == "not-known"
+    last = found["selections"][-1]["steps"][-1]
+    assert (last["slot"], last["does"], last["why"]) == ("MPS", "not-known", "incomplete")
+    found = answer("resolve", "aten::matmul", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert found["selections"][-1]["steps"][-1]["slot"] == "AutogradMPS"
+    found = answer("resolve", "aten::add.Tensor", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert found["end"]["kind"] == "kernel"
+
+
+def test_each_rule_of_an_explanation_says_what_is_not_known() -> None:
+    found = answer("explain", "aten::matmul", "AutogradMPS", *BOTH)
+    assert {rule["rule_number"]: rule["blockers"] for rule in found["rules"] if rule["outcome"] == "not-known"} == {
+        4: ["MPS"],
+        6: ["MPS"],
+    }
+    assert not any(rule["outcome"] == "fired" for rule in found["rules"])
+    found = answer("explain", "aten::embedding_renorm_", "MPS", *BOTH)
+    assert [rule["rule_number"] for rule in found["rules"] if rule["outcome"] == "not-known"] == [1, 9]
+    assert found["advice"] == []
+
+
+def test_no_finding_rests_on_an_incomplete_key() -> None:
+    findings = {}
+    for source in (BOTH[:2], BOTH):
+        found = answer("check-invariants", *source, "--op", "aten::[ac-gl-n]*", code=1)["findings"]
+        findings[source] = {(one["check"], one["operator"], one["key"]): one["message"] for one in found}
+    alone, laid = findings[BOTH[:2]], findings[BOTH]
+    assert laid.keys() <= alone.keys()
+    assert len(laid) > 20
+    assert not any("MPS" in message and "MPS" not in alone[found] for found, message in laid.items())
+
+
+@pytest.mark.parametrize(
+    ("guard", "holds"),
+    [
+        ("{op: aten::embedding_renorm_, key: MPS, rule: kernel}", True),
+        ("{op: aten::embedding_renorm_, key: MPS, not: missing}", True),
+        ("{op: aten::embedding_renorm_, key: MPS, kernel: mine}", True),
+        ("{op: aten::embedding_renorm_, key: MPS, not: not-known}", False),
+        ("{op: 'aten::embedding*', key: MPS, not: not-known}", False),
+        ("{op: 'aten::embedding*', key: MPS, rule: kernel}", True),
+        ("{op: aten::embedding_renorm_, tensors: [mps, mps], resolves: {end: kernel}}", True),
+        ("{op: aten::add.Tensor, key: MPS, rule: missing}", False),
+        ("{op: aten::embedding_renorm_, key: XLA, rule: kernel}", False),
+    ],
+)
+def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str, holds: bool, tmp_path: Path) -> None:
+    file = tmp_path / "guards.yaml"
+    file.write_text(f"dispatch: 1\nguards:\n  - {guard}\n")
+    result = call("check-invariants", *BOTH, "--guards", str(file), "--select", "guard")
+    assert result.code == (0 if holds else 1), result.out + result.err
+
+
+def test_the_overlays_are_listed_apart() -> None:
+    found = answer("bases")
+    assert [one["name"] for one in found["bases"]] == [*bases.names()]
+    assert [one["over"] for one in found["overlays"]] == [*bases.names()]
+    assert all(one["name"] == f"{one['over']}-mps" for one in found["overlays"])
+    assert {key for one in found["overlays"] for key in one["incomplete"]} == {
+        *("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS")
+    }
