@@ -158,7 +158,7 @@ def table_cells(operators: Iterable[HigherOrderSlots]) -> Iterator[tuple[object,
             falls = one.slot is Slot.FALLTHROUGH
             yield (
                 *(operator.name, one.key, decided(one), one.rule_number, one.kernel, falls),
-                *(one.source, None, one.span, one.kernel, None),
+                *(one.source, None, one.span, one.kernel, None, None),
             )
 
 

@@ -248,7 +248,10 @@ def test_table_json(file: str) -> None:
         *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
         *("AutogradCPU", "AutocastCPU"),
     ]
-    fixed = {"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False, "when": None}
+    fixed = {
+        **{"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False, "when": None},
+        "otherwise": None,
+    }
     cpu = "op_[alias]_*|`cpu`"
     assert entries[0] == {
         **fixed,
@@ -333,6 +336,7 @@ def test_table_csv_has_every_slot(file: str) -> None:
         "declared_at": "",
         "live_kernel": "",
         "before": "",
+        "otherwise": "",
     }
     assert rows[138] == {
         "operator": "demo::op",
@@ -346,6 +350,7 @@ def test_table_csv_has_every_slot(file: str) -> None:
         "declared_at": "a.yaml:7:12",
         "live_kernel": "op_[alias]_*|`cpu`",
         "before": "",
+        "otherwise": "",
     }
 
 
@@ -369,12 +374,12 @@ def test_table_summary(file: str) -> None:
     assert document["operators"][0] == {
         "operator": "demo::lost",
         "declared_at": None,
-        "slots": {**slots, "fallback": 39, "missing": 97},
+        "slots": {**slots, "fallback": 39, "missing": 97, "not-known": 0},
         "stale": 0,
         "changed": 0,
     }
     assert call("table", file, "--view", "summary", "--format", "csv").out.splitlines()[1] == (
-        "demo::lost,1,0,0,0,0,0,0,39,97,0,0,"
+        "demo::lost,1,0,0,0,0,0,0,39,97,0,0,0,"
     )
 
 
