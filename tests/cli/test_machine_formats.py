@@ -249,7 +249,12 @@ def test_table_json(file: str) -> None:
         *("AutogradCPU", "AutocastCPU"),
     ]
     fixed = {
-        **{"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False, "when": None},
+        "blockers": [],
+        "core_fallback": False,
+        "stale": False,
+        "before": None,
+        "fallthrough": False,
+        "when": None,
         "otherwise": None,
     }
     cpu = "op_[alias]_*|`cpu`"
