@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_coverage, complete_tags
+from dispatch_cli.cli.completion import complete_bases, complete_coverage, complete_tags
 from dispatch_cli.cli.options import (
     SourceOptions,
     as_sentence,
     chosen_operators,
     filter_option,
+    load_state,
     note_conditions,
     source_options,
     state_or_newest,
@@ -52,6 +53,14 @@ _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a dev
 @click.option("--autocast", is_flag=True, help="Also say what becomes of a call under autocast.")
 @click.option("--vmap", is_flag=True, help="Also say what becomes of a call under vmap.")
 @click.option(
+    "--against",
+    "older",
+    metavar="NAME",
+    shell_complete=complete_bases,
+    help="List only what is needed that was not in this older embedded state: operators that are new, changed, or no "
+    "longer served. FILEs are applied to it, too.",
+)
+@click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
@@ -66,6 +75,7 @@ def command(
     order: str,
     autocast: bool,
     vmap: bool,
+    older: str | None,
     fail_under: float | None,
     out: Output,
 ) -> int:
@@ -86,10 +96,20 @@ def command(
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
+    against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
     from dispatch_cli.report.coverage import CoverageOrder, coverage_report
 
     report = coverage_report(
-        state, backend, names, tags, missing=missing, order=CoverageOrder(order), autocast=autocast, vmap=vmap
+        state,
+        backend,
+        names,
+        tags,
+        missing=missing,
+        order=CoverageOrder(order),
+        autocast=autocast,
+        vmap=vmap,
+        against=against,
+        overlay=_overlay(state, backend),
     )
     show(report, out)
     return int(fail_under is not None and report.is_under(fail_under))
@@ -108,6 +128,25 @@ def _backend(state: State, text: str) -> CoveredBackend:
     close = suggestion(text, [*backend_keys(universe), *universe.devices], 3)
     hint = as_sentence(close or _HINT)
     raise click.BadParameter(f"{text[:200]!r} is no backend of {universe.name}.{hint}", param_hint="'BACKEND'")
+
+
+def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
+    """The older embedded state, with the files over it; exits with 2 for what is no embedded state."""
+    older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
+    if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
+        raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
+    return older
+
+
+def _overlay(state: State, backend: CoveredBackend) -> str | None:
+    """The embedded overlay that has kernels of a backend, where it is not loaded."""
+    base, component = state.dispatcher.base, state.dispatcher.universe.runtime_parts[backend.key][1]
+    if base is None or component is None:
+        return None
+    from dispatch_cli import bases
+
+    name = f"{base.name}-{component.lower()}"
+    return name if name in bases.overlay_names() and name not in base.parts else None
 
 
 def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:

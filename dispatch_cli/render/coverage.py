@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
+from dispatch_cli.render.coverage_wording import (
+    AUTOCAST_MEANS,
+    GRADIENTS_MEAN,
+    LACKS_MEAN,
+    NEEDS,
+    PASSAGES,
+    SERVICE_TONES,
+    SERVICES_MEAN,
+    TRAININGS_MEAN,
+    VMAP_MEANS,
+    service_words,
+    training_words,
+)
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -20,7 +33,9 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import over_label, place_cell, plural, short_kernel, some_of
-from dispatch_cli.report.coverage import CoverageReport, CoverageRow, PassageCount, ServiceCount, TrainingCount
+from dispatch_cli.report.coverage import CoverageReport, CoverageRow
+from dispatch_cli.report.coverage_counts import PassageCount, ServiceCount, TrainingCount
+from dispatch_cli.report.coverage_needs import NeedCount
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""
@@ -52,6 +67,10 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
     yield Paragraph(_title(report), kind=ParagraphKind.TITLE)
     yield Paragraph(Run(_about(report), Tone.DIM))
+    if report.overlay is not None:
+        base = report.over[0]
+        text = f"The build of {base} has no kernels at {report.backend.key}. An overlay has what torchgen generates"
+        yield Paragraph(Run(f"{text}: --base {base} --base {report.overlay}", Tone.WARN))
     if not report.chosen:
         yield Paragraph(Run("No operators.", Tone.DIM))
         return
@@ -61,10 +80,16 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
     yield Gap()
     yield TableBlock(_with_served("Trains by"), [_training_count(one) for one in report.trainings])
-    for title, counts, meanings in (("Autocast", report.autocast, _AUTOCAST), ("vmap", report.vmap, _VMAP)):
+    for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
         if counts is not None:
             yield Gap()
             yield TableBlock(_counts(title), [_passage_count(one, meanings) for one in counts])
+    if report.against is not None:
+        yield Gap()
+        if report.needs:
+            yield TableBlock(_needs_columns(report), report.needs)
+        else:
+            yield Paragraph(f"Nothing is needed that {', '.join(report.against)} did not need.")
     if report.operators:
         yield Gap()
         families = _families(report.operators)
@@ -108,105 +133,34 @@ def _with_served(title: str) -> list[Column[Counted]]:
     return [name, operators, share, Column("Served", lambda one, _: f"{one.served:,}", right=True), meaning]
 
 
+def _needs_columns(report: CoverageReport) -> list[Column[NeedCount]]:
+    return [
+        Column(f"Needed since {', '.join(report.against or ())}", lambda one, _: NEEDS[one.need]),
+        Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
+        Column("Served", lambda one, _: f"{one.served:,}", right=True),
+    ]
+
+
 def _service_count(one: ServiceCount, report: CoverageReport) -> Counted:
-    meaning = _LACKS[one.lack] if one.lack is not None else _SERVICES[one.service]
+    meaning = LACKS_MEAN[one.lack] if one.lack is not None else SERVICES_MEAN[one.service]
     return Counted(
-        _service_words(one.service, one.source, one.lack),
+        service_words(one.service, one.source, one.lack, one.otherwise),
         one.operators,
         one.percent,
         meaning.replace("KEY", report.backend.key),
-        _SERVICE_TONES[one.service],
+        SERVICE_TONES[one.service],
         one.served,
     )
 
 
 def _training_count(one: TrainingCount) -> Counted:
-    meaning = _TRAININGS[one.training] if one.gradient is None else _GRADIENTS[one.gradient]
+    meaning = TRAININGS_MEAN[one.training] if one.gradient is None else GRADIENTS_MEAN[one.gradient]
     tone = Tone.BAD if one.training is Training.BROKEN else Tone.PLAIN
-    return Counted(_training_words(one.training, one.gradient), one.operators, one.percent, meaning, tone, one.served)
+    return Counted(training_words(one.training, one.gradient), one.operators, one.percent, meaning, tone, one.served)
 
 
 def _passage_count(one: PassageCount, meanings: dict[Passage, str]) -> Counted:
-    return Counted(_PASSAGES[one.passage], one.operators, one.percent, meanings.get(one.passage, ""), Tone.PLAIN)
-
-
-def _service_words(service: Service, source: str | None, lack: NoService | None) -> str:
-    if service is Service.COMPOSITE:
-        return source or "composite"
-    if service is Service.ABOVE:
-        return f"kernel at {source}"
-    if lack is not None and lack is not NoService.MISSING:
-        return f"nothing: {lack.value.replace('-', ' ')}"
-    return _SERVICE_NAMES[service]
-
-
-def _training_words(training: Training, gradient: Gradient | None) -> str:
-    name = training.value.replace("-", " ")
-    return name if gradient is None else f"{name}: {gradient.value.replace('-', ' ')}"
-
-
-_SERVICE_NAMES = {
-    Service.KERNEL: "own kernel",
-    Service.FALLBACK: "fallback",
-    Service.NOTHING: "nothing",
-    Service.NOT_KNOWN: "not known",
-}
-_SERVICES = {
-    Service.KERNEL: "registered at KEY",
-    Service.COMPOSITE: "calls other operators, which the backend needs",
-    Service.FALLBACK: "the backend fallback at KEY",
-    Service.ABOVE: "computes the result above KEY",
-    Service.NOTHING: "",
-    Service.NOT_KNOWN: "the state does not say",
-}
-_LACKS = {
-    NoService.MISSING: "a call ends in an error: nothing is registered that covers KEY",
-    NoService.SKIPPED: "a call ends in an error: the kernel at KEY is a fallthrough, and nothing is below",
-    NoService.NO_TENSORS: "a call ends in an error: it has no tensors, and nothing chooses KEY",
-    NoService.RAISES: "a call ends in an error, which the kernel raises",
-    NoService.NO_SCHEMA: "the operator has kernels, and is not defined",
-}
-_SERVICE_TONES = {
-    Service.KERNEL: Tone.KERNEL,
-    Service.COMPOSITE: Tone.ALIAS,
-    Service.FALLBACK: Tone.FALLBACK,
-    Service.ABOVE: Tone.ALIAS,
-    Service.NOTHING: Tone.BAD,
-    Service.NOT_KNOWN: Tone.WARN,
-}
-_TRAININGS = {
-    Training.OWN: "the backend's own autograd kernel",
-    Training.GENERIC: "the kernel at Autograd, which has the derivative, or says in backward that there is none",
-    Training.MATH: "the operators that the composite kernel calls have derivatives",
-    Training.NONE: "no autograd kernel, and nothing serves the operator either",
-    Training.BROKEN: "a call outside of inference mode ends in an error: the autograd slot is empty or ambiguous",
-    Training.NO_TENSORS: "takes no tensors",
-}
-_GRADIENTS = {
-    Gradient.WARNING: "the result requires a gradient; backward warns, and gives none",
-    Gradient.DECOMPOSED_WITH_WARNING: "the gradient of what the composite kernel calls, if any; backward warns",
-    Gradient.FALLBACK: "a fallback that is not PyTorch's decides",
-    Gradient.DECOMPOSED: "the operators that the composite kernel calls have derivatives",
-    Gradient.DROPPED: "the result does not require a gradient, without a warning",
-}
-_PASSAGES = {
-    Passage.OWN: "own rule",
-    Passage.DECOMPOSITION: "decomposition",
-    Passage.FALLBACK: "fallback",
-    Passage.SKIPPED: "falls through",
-    Passage.ERROR: "error",
-    Passage.NO_KEY: "no key",
-    Passage.NO_TENSORS: "no tensors",
-}
-_AUTOCAST = {
-    Passage.SKIPPED: "dtypes stay as they are",
-    Passage.ERROR: "no rule, and no fallback at the autocast key",
-    Passage.NO_KEY: "the backend has no autocast key",
-}
-_VMAP = {
-    Passage.FALLBACK: "the operator is called for every slice",
-    Passage.ERROR: "no batching rule, and the fallback refuses the schema",
-}
+    return Counted(PASSAGES[one.passage], one.operators, one.percent, meanings.get(one.passage, ""), Tone.PLAIN)
 
 
 def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
@@ -227,23 +181,27 @@ def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
 def _answer(row: CoverageRow) -> tuple[object, ...]:
     """What operators in one row have in common."""
     place = (row.span is None, row.origin.state)
-    answer = (row.service, row.source, row.lack, row.training, row.gradient, row.blockers)
+    answer = (row.service, row.source, row.lack, row.otherwise, row.training, row.gradient, row.blockers, row.needs)
     fallback = row.kernel if row.service is Service.FALLBACK else None
-    return (*answer, row.reach, row.bypassed, row.autocast, row.vmap, fallback, place)
+    return (*answer, row.schema_before, row.reach, row.bypassed, row.autocast, row.vmap, fallback, place)
 
 
 def _columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
     columns: list[Column[OperatorFamily]] = [
         Column("Operator", lambda one, _: one.name),
         Column("Served by", _service),
-        Column("Trains by", lambda one, _: _training_words(one.first.training, one.first.gradient)),
+        Column("Trains by", lambda one, _: training_words(one.first.training, one.first.gradient)),
     ]
     if report.autocast is not None:
         columns.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
     if report.vmap is not None:
         columns.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
+    if report.against is not None:
+        columns.append(Column("Needed", lambda one, _: ", ".join(NEEDS[need] for need in one.first.needs)))
     columns.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
     columns.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
+    if report.against is not None:
+        columns.append(Column("Schema before", _before, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
         columns.append(Column("Declared at", _place, narrow=Narrow.BELOW))
     return columns
@@ -251,6 +209,12 @@ def _columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
 
 def _variants(one: OperatorFamily, short: bool) -> Inline:
     return Run(some_of(one.variants, MOST_VARIANTS) if short else ", ".join(one.variants), Tone.DIM)
+
+
+def _before(one: OperatorFamily, _: bool) -> Inline:
+    """The older schema, where it is another one."""
+    before = one.first.schema_before
+    return "" if before is None else Run(before, Tone.DIM)
 
 
 def _place(one: OperatorFamily, _: bool) -> Inline:
@@ -261,18 +225,18 @@ def _place(one: OperatorFamily, _: bool) -> Inline:
 
 def _service(one: OperatorFamily, short: bool) -> Inline:
     row = one.first
-    text = _service_words(row.service, row.source, row.lack)
+    text = service_words(row.service, row.source, row.lack, row.otherwise)
     if short and row.service is Service.COMPOSITE:
         text = text.removeprefix("Composite").replace("Autograd", "")  # the counts above have it in full
     if row.service is Service.FALLBACK and row.kernel is not None:
         text = f"fallback {short_kernel(row.kernel) if short else row.kernel}"
-    return Run(text, _SERVICE_TONES[row.service])
+    return Run(text, SERVICE_TONES[row.service])
 
 
 def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[OperatorFamily, bool], Inline]:
     def cell(one: OperatorFamily, _: bool) -> Inline:
         found = of(one.first)
-        return "" if found is None else Run(_PASSAGES[found], Tone.BAD if found is Passage.ERROR else Tone.PLAIN)
+        return "" if found is None else Run(PASSAGES[found], Tone.BAD if found is Passage.ERROR else Tone.PLAIN)
 
     return cell
 

@@ -16,13 +16,25 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.coverage_counts import (
+    PassageCount,
+    ServiceCount,
+    TrainingCount,
+    passage_counts,
+    percent,
+    service_counts,
+    service_rank,
+    training_counts,
+    training_rank,
+)
+from dispatch_cli.report.coverage_needs import NOTHING_NEEDED, Need, NeedCount, Needed, OlderState, need_counts
 
 
 class CoverageRow(NamedTuple):
     """An operator. family: its name without overload, and without the ``_`` of a variant that works in place.
 
-    kernel: the one that serves it; span, origin: its place. The other fields are those of
-    `Covered`.
+    kernel: the one that serves it; span, origin: its place. needs: what the newer state asks
+    for. schema, schema_before: both, where they differ. The other fields are those of `Covered`.
     """
 
     operator: str
@@ -41,42 +53,14 @@ class CoverageRow(NamedTuple):
     gradient: Gradient | None
     blockers: tuple[str, ...]
     bypassed: bool
+    otherwise: Service | None
     autocast: Passage | None
     vmap: Passage | None
+    needs: tuple[Need, ...]
+    schema: str | None
+    schema_before: str | None
     span: Span | None
     origin: Origin = OWN
-
-
-class ServiceCount(NamedTuple):
-    """How many operators have a service. source: of COMPOSITE and ABOVE, the key. percent: of all chosen.
-
-    served: those that no broken autograd slot keeps calls from.
-    """
-
-    service: Service
-    source: str | None
-    lack: NoService | None
-    operators: int
-    served: int
-    percent: float
-
-
-class TrainingCount(NamedTuple):
-    """How many operators train in one way. gradient: of NONE. served: those that are served. percent: of all chosen."""
-
-    training: Training
-    gradient: Gradient | None
-    operators: int
-    served: int
-    percent: float
-
-
-class PassageCount(NamedTuple):
-    """How many operators get through autocast or vmap in one way. percent: of all chosen."""
-
-    passage: Passage
-    operators: int
-    percent: float
 
 
 class CoverageOrder(Enum):
@@ -94,6 +78,8 @@ class CoverageReport:
     over: the embedded states that it starts from. over_assumed: as in `ExplainReport`. chosen: how many operators were
     asked for; served: how many of them are; not_known: of how many that is not known.
     percent: how many are served, of those of which it is known; None where there are none.
+    against: the older embedded states; None without. needs: the counts of what the newer one needs.
+    overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
     missing_only: the operators are those that are not served. autocast, vmap: None where they were not asked for.
     """
 
@@ -112,6 +98,9 @@ class CoverageReport:
     trainings: tuple[TrainingCount, ...]
     autocast: tuple[PassageCount, ...] | None
     vmap: tuple[PassageCount, ...] | None
+    against: tuple[str, ...] | None
+    needs: tuple[NeedCount, ...]
+    overlay: str | None
     missing_only: bool
     operators: tuple[CoverageRow, ...]
 
@@ -130,14 +119,24 @@ def coverage_report(
     order: CoverageOrder = CoverageOrder.NAME,
     autocast: bool = False,
     vmap: bool = False,
+    against: State | None = None,
+    overlay: str | None = None,
 ) -> CoverageReport:
-    """What serves *names* on a backend. missing: list those only that are not served; the counts are of all."""
+    """What serves *names* on a backend. missing: list those only that are not served; the counts are of all.
+
+    against: an older state; then those only are listed of which the newer one needs what that did not need.
+    """
     classifier = Classifier(state.dispatcher, backend, autocast, vmap)
     found = [(name, classifier.of(name)) for name in names]
     answers = [answer for _, answer in found]
     total = len(found)
     counted = Counter(answer.served for answer in answers)
     listed = [one for one in found if not missing or one[1].served is False]
+    needed: dict[OperatorName, Needed] = {}
+    if against is not None:
+        older = OlderState(state, against, backend)
+        needed = {name: needs for name, answer in found if (needs := older.needed(name, answer)).needs}
+        listed = [one for one in listed if one[0] in needed]
     if order is not CoverageOrder.NAME:
         listed.sort(key=lambda one: _ranks(one[1], order))
     return CoverageReport(
@@ -150,23 +149,16 @@ def coverage_report(
         served=counted[True],
         not_known=counted[None],
         percent=percent(counted[True], counted[True] + counted[False]),
-        services=_services(answers),
-        trainings=_trainings(answers),
-        autocast=_passages([one.autocast for one in answers]) if autocast else None,
-        vmap=_passages([one.vmap for one in answers]) if vmap else None,
+        services=service_counts(answers),
+        trainings=training_counts(answers),
+        autocast=passage_counts([one.autocast for one in answers]) if autocast else None,
+        vmap=passage_counts([one.vmap for one in answers]) if vmap else None,
+        against=None if against is None else against.over,
+        needs=need_counts(found, needed),
+        overlay=overlay,
         missing_only=missing,
-        operators=tuple(_row(state, name, answer) for name, answer in listed),
+        operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),
     )
-
-
-def percent(part: int, whole: int) -> float | None:
-    """A share as percent with one digit, never rounded up to 100 or down to 0; None of nothing."""
-    if not whole:
-        return None
-    found = round(100 * part / whole, 1)
-    if part and not found:
-        return 0.1
-    return 99.9 if part < whole and found == 100 else found
 
 
 def with_tags(state: State, names: Sequence[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:
@@ -195,7 +187,7 @@ def family_of(operator: str) -> str:
     return name[:-1] if name.endswith("_") and not name.endswith(("__", ":_")) else name
 
 
-def _row(state: State, name: OperatorName, answer: Covered) -> CoverageRow:
+def _row(state: State, name: OperatorName, answer: Covered, needed: Needed) -> CoverageRow:
     registration = None
     if answer.source is not None:
         if answer.rule is Rule.FALLBACK:
@@ -221,49 +213,17 @@ def _row(state: State, name: OperatorName, answer: Covered) -> CoverageRow:
         gradient=answer.gradient,
         blockers=answer.blockers,
         bypassed=answer.bypassed,
+        otherwise=answer.otherwise,
         autocast=answer.autocast,
         vmap=answer.vmap,
+        needs=needed.needs,
+        schema=needed.schema,
+        schema_before=needed.before,
         span=None if kernel is None else kernel.span,
         origin=OWN if registration is None else state.origin(registration),
     )
 
 
-_SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
-_TRAININGS = (*(Training.BROKEN, Training.NONE, Training.MATH, Training.GENERIC, Training.OWN, Training.NO_TENSORS),)
-_LACKS = (None, *NoService)
-_GRADIENTS = (None, *Gradient)
-
-
 def _ranks(answer: Covered, order: CoverageOrder) -> tuple[int | str, ...]:
-    service = (_SERVICES.index(answer.service), answer.source or "", _LACKS.index(answer.lack))
-    training = (_TRAININGS.index(answer.training), _GRADIENTS.index(answer.gradient))
+    service, training = service_rank(answer), training_rank(answer)
     return (*service, *training) if order is CoverageOrder.SERVICE else (*training, *service)
-
-
-def _services(answers: Sequence[Covered]) -> tuple[ServiceCount, ...]:
-    with_source = (Service.COMPOSITE, Service.ABOVE)
-    keys = [(one.service, one.source if one.service in with_source else None, one.lack) for one in answers]
-    counts, served = Counter(keys), Counter(key for key, one in zip(keys, answers, strict=True) if one.served)
-    counted = (
-        ServiceCount(*key, number, served[key], percent(number, len(answers)) or 0) for key, number in counts.items()
-    )
-    return tuple(
-        sorted(counted, key=lambda one: (-_SERVICES.index(one.service), one.source or "", _LACKS.index(one.lack)))
-    )
-
-
-def _trainings(answers: Sequence[Covered]) -> tuple[TrainingCount, ...]:
-    counts = Counter((one.training, one.gradient) for one in answers)
-    served = Counter((one.training, one.gradient) for one in answers if one.served)
-    counted = (
-        TrainingCount(*key, number, served[key], percent(number, len(answers)) or 0) for key, number in counts.items()
-    )
-    order = [*Training]
-    return tuple(sorted(counted, key=lambda one: (order.index(one.training), _GRADIENTS.index(one.gradient))))
-
-
-def _passages(found: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
-    counts = Counter(one for one in found if one is not None)
-    return tuple(
-        PassageCount(one, counts[one], percent(counts[one], len(found)) or 0) for one in Passage if counts[one]
-    )

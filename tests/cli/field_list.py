@@ -40,6 +40,9 @@ check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
 checks
 coverage PrivateUse1 examples/out_of_tree_backend.yaml --autocast --vmap
 coverage MkldnnCPU examples/ambiguous.yaml
+coverage MPS --base torch-2.15 --base torch-2.15-mps --op 'aten::*softmax*'
+coverage MPS --base torch-2.15 --op 'aten::*softmax*'
+coverage PrivateUse1 --base torch-2.15 --against torch-2.4 --op 'aten::_cdist*' --op 'aten::_pdist*'
 coverage PrivateUse1 tests/cli/fields/over.yaml --tag core
 crossref $TMP/recording.json
 crossref --live --python $TMP/python

@@ -74,6 +74,58 @@ def test_sort() -> None:
     assert data("MkldnnCPU", "examples/ambiguous.yaml", "--sort", "training")["operators"][0]["training"] == "broken"
 
 
+def test_what_a_newer_state_needs() -> None:
+    """PyTorch 2.15 has another schema of _cdist_backward than 2.13, and linalg_polar, which 2.13 does not have."""
+    ops = ("--op", "aten::_cdist*", "--op", "aten::linalg_polar*")
+    found = data("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", *ops)
+    assert found["against"] == ["torch-2.13"]
+    needs = {one["operator"]: one["needs"] for one in found["operators"]}
+    assert needs == {
+        "aten::_cdist_backward": ["schema-changed"],
+        "aten::_cdist_backward.out": ["schema-changed"],
+        "aten::linalg_polar": ["new"],
+        "aten::linalg_polar.out": ["new"],
+    }
+    changed = found["operators"][0]
+    assert changed["schema"] != changed["schema_before"] != None  # noqa: E711
+    assert "float p, Tensor cdist)" in changed["schema_before"]
+    missing = data("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", "--missing", *ops)
+    assert {one["operator"] for one in missing["operators"]} == {"aten::_cdist_backward", "aten::linalg_polar.out"}
+
+
+def test_what_was_lost(tmp_path: Path) -> None:
+    """The same files over both states: a kernel for an operator that only the older one serves."""
+    older = data("XLA", "--base", "torch-2.15", "--against", "torch-2.4")
+    lost = [one["operator"] for one in older["operators"] if "service-lost" in one["needs"]]
+    before = {one["operator"]: one for one in data("XLA", "--base", "torch-2.4")["operators"]}
+    assert all(before[name]["served"] for name in lost)
+    file = tmp_path / "d.yaml"
+    file.write_text("dispatch: 1\noperators:\n- {func: 'm::a(Tensor x) -> Tensor', dispatch: {XLA: k}}\n")
+    found = data("XLA", str(file), "--base", "torch-2.15", "--against", "torch-2.13", "--op", "m::*")
+    assert (found["chosen"], found["operators"]) == (1, [])
+
+
+def test_what_is_no_older_state() -> None:
+    same = call("coverage", "XLA", "--base", "torch-2.15", "--against", "torch-2.15")
+    assert (same.code, same.out) == (2, "")
+    assert "torch-2.15 is the state itself" in same.err
+    unknown = call("coverage", "XLA", "--base", "torch-2.15", "--against", "torch-9")
+    assert (unknown.code, unknown.out) == (2, "")
+
+
+def test_where_the_state_is_incomplete_it_is_not_known() -> None:
+    """A plain kernel at MPS is in PyTorch's YAML for aten::relu, and none is for aten::special_modified_bessel_i0."""
+    base = ("--base", "torch-2.15", "--base", "torch-2.15-mps")
+    found = data("MPS", *base, "--op", "aten::relu", "--op", "aten::empty_like", "--op", "aten::_fft_r2c.out")
+    services = {one["operator"]: (one["service"], one["otherwise"], one["served"]) for one in found["operators"]}
+    assert services["aten::relu"] == ("kernel", None, True)
+    assert services["aten::empty_like"] == ("not-known", "composite", None)
+    assert (found["chosen"], found["not_known"], found["overlay"]) == (3, 1, None)
+    without = data("MPS", "--base", "torch-2.15", "--op", "aten::relu")
+    assert (without["overlay"], without["served"], without["not_known"]) == ("torch-2.15-mps", 0, 0)
+    assert data("XLA", "--base", "torch-2.15", "--op", "aten::relu")["overlay"] is None
+
+
 def test_exit_codes() -> None:
     served = data("PrivateUse1", BACKEND)
     assert served["percent"] == 100

@@ -41,6 +41,14 @@ CASES: dict[str, tuple[str, ...]] = {
         *("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
         *("--autocast", "--vmap"),
     ),
+    "coverage_against": (
+        *("coverage", "PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13"),
+        *("--op", "aten::*dist*", "--op", "aten::linalg*"),
+    ),
+    "coverage_mps": (
+        *("coverage", "mps", "--base", "torch-2.15", "--base", "torch-2.15-mps", "--op", "aten::*max_pool*"),
+        *("--sort", "training"),
+    ),
     "coverage_families": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--op", "aten::*softmax*", "--op", "aten::empty*"),
         *("--sort", "service"),

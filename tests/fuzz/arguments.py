@@ -69,6 +69,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     ),
     "first": (0.1, _words(words.base)),
     "last": (0.1, _words(words.base)),
+    "older": (0.1, _words(words.base)),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.

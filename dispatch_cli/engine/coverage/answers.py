@@ -13,7 +13,7 @@ class Service(Enum):
 
     KERNEL: a kernel that is registered at the backend's key. COMPOSITE: a kernel at an alias key. FALLBACK: the backend
     fallback. ABOVE: a kernel at a key above that computes the result itself, so that the backend's slot is not asked.
-    NOTHING: an error. NOT_KNOWN: the state does not say.
+    NOTHING: an error. NOT_KNOWN: the state is incomplete, and what it lacks would serve the call (`Covered.otherwise`).
     """
 
     KERNEL = "kernel"
@@ -52,7 +52,8 @@ class Training(Enum):
 
     OWN: a kernel that is registered there. GENERIC: the kernel at the alias Autograd. MATH: a composite kernel, which
     calls operators that have derivatives. NONE: no kernel of the operator. BROKEN: nothing, or an ambiguity, so that
-    every call outside of inference mode is an error. NO_TENSORS: the operator takes no tensors.
+    every call outside of inference mode is an error. NO_TENSORS: the operator takes no tensors. NOT_KNOWN: the state is
+    incomplete.
     """
 
     OWN = "own"
@@ -61,6 +62,7 @@ class Training(Enum):
     NONE = "none"
     BROKEN = "broken"
     NO_TENSORS = "no-tensors"
+    NOT_KNOWN = "not-known"
 
 
 class Gradient(Enum):
@@ -107,6 +109,7 @@ class Covered(NamedTuple):
     autograd_rule: what fills the slot of the autograd key; autograd_source: the key that kernel is registered at.
     gradient: of NONE, where something serves the operator.
     blockers: the keys whose kernels make the autograd slot ambiguous, or keep the math kernel away from it.
+    otherwise: of NOT_KNOWN, what serves the operator if nothing is registered beyond what is known.
     bypassed: a math kernel at the autograd key keeps calls outside of inference mode from the kernel that serves.
     autocast, vmap: where they were asked for.
     """
@@ -125,6 +128,7 @@ class Covered(NamedTuple):
     bypassed: bool
     autocast: Passage | None = None
     vmap: Passage | None = None
+    otherwise: Service | None = None
 
     @property
     def served(self) -> bool | None:
@@ -132,6 +136,6 @@ class Covered(NamedTuple):
 
         What a composite kernel calls may still lack a kernel.
         """
-        if self.service is Service.NOT_KNOWN:
+        if self.service is Service.NOT_KNOWN or self.training is Training.NOT_KNOWN:
             return None
         return self.service is not Service.NOTHING and self.training is not Training.BROKEN

@@ -14,6 +14,7 @@ from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.coverage.kernels import Special, loops_over_slices, special
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
+from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, plan
 from dispatch_cli.model.names import OperatorName
@@ -87,8 +88,16 @@ class Classifier:
             return _Deciding(self, shape, lives).answer()
         found = self._found.get(shape)
         if found is None:
-            found = self._found[shape] = _Deciding(self, shape, {}).answer()
+            found = self._found[shape] = self._decided(shape)
         return found
+
+    def _decided(self, shape: _CoveredShape) -> Covered:
+        found = _Deciding(self, shape, {}).answer()
+        if found.service is not Service.NOT_KNOWN:
+            return found
+        complete = layout_of(self.universe)
+        known = shape._replace(registered=shape.registered & ~self.dispatcher.layout.closed)
+        return found._replace(otherwise=_Deciding(self, known, {}, complete).answer().service)
 
     def _reach(self, schema: str, registered: int, skipped: frozenset[str]) -> Reach:
         if _TENSOR.search(_arguments(schema)) is not None:
@@ -119,12 +128,18 @@ def _arguments(schema: str) -> str:
 class _Deciding:
     """One shape of operators on one backend."""
 
-    def __init__(self, by: Classifier, shape: _CoveredShape, stale: dict[str, tuple[Decision, bool]]) -> None:
+    def __init__(
+        self,
+        by: Classifier,
+        shape: _CoveredShape,
+        stale: dict[str, tuple[Decision, bool]],
+        layout: KeyLayout | None = None,
+    ) -> None:
         self.by = by
         self.shape = shape
         self.stale = stale
         self.universe = by.universe
-        self.plan: Plan = plan(by.dispatcher.layout, shape.registered, by.dispatcher.fallback_bits)
+        self.plan: Plan = plan(layout or by.dispatcher.layout, shape.registered, by.dispatcher.fallback_bits)
 
     def slot(self, key: str) -> SlotView:
         """A slot of the live table."""
@@ -155,10 +170,11 @@ class _Deciding:
         above = self.first_autograd() if self.shape.reach is Reach.TENSORS else None
         served, lack = self.server(backend, above)
         training, gradient = self.training(served, above)
-        gradient = gradient if lack is None else None
         service = _service(served, lack, self.by.backend.key)
+        gradient = None if service in (Service.NOTHING, Service.NOT_KNOWN) else gradient
         bypassed = (
             above is not None
+            and service is not Service.NOT_KNOWN
             and above.rule in _DECOMPOSES
             and not above.skips
             and lack is None
@@ -202,6 +218,8 @@ class _Deciding:
                 return select, None
         if above is not None and not above.skips and above.computes:
             return above, None
+        if backend.rule is Rule.NOT_KNOWN:
+            return backend, None
         if backend.skips:
             return self.without_backend(NoService.SKIPPED)
         if backend.is_empty:
@@ -227,6 +245,8 @@ class _Deciding:
         composite = served.rule in _COMPOSITE
         if above is None or above.skips:
             return Training.NONE, Gradient.DECOMPOSED if composite else Gradient.DROPPED
+        if above.rule is Rule.NOT_KNOWN:
+            return Training.NOT_KNOWN, None
         if above.is_empty:
             return Training.BROKEN, None
         if above.rule is Rule.FALLBACK:
@@ -263,6 +283,8 @@ class _Deciding:
 def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
     if lack is not None:
         return Service.NOTHING
+    if served.rule is Rule.NOT_KNOWN:
+        return Service.NOT_KNOWN
     if served.computes or (served.key not in (key, UNDEFINED)):
         return Service.ABOVE
     if served.rule is Rule.FALLBACK:

@@ -1,0 +1,101 @@
+"""What coverage says, in words."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
+from dispatch_cli.render.document import Tone
+from dispatch_cli.report.coverage_needs import Need
+
+
+def service_words(
+    service: Service, source: str | None, lack: NoService | None, otherwise: Service | None = None
+) -> str:
+    """A service in a cell: the key of a composite kernel, or what it is."""
+    if otherwise is not None:
+        return f"not known, or {SERVICE_NAMES[otherwise]}"
+    if service is Service.COMPOSITE:
+        return source or "composite"
+    if service is Service.ABOVE:
+        return f"kernel at {source}"
+    if lack is not None and lack is not NoService.MISSING:
+        return f"nothing: {lack.value.replace('-', ' ')}"
+    return SERVICE_NAMES[service]
+
+
+def training_words(training: Training, gradient: Gradient | None) -> str:
+    """A way to train in a cell, and what becomes of the gradient."""
+    name = training.value.replace("-", " ")
+    return name if gradient is None else f"{name}: {gradient.value.replace('-', ' ')}"
+
+
+SERVICE_NAMES = {
+    Service.KERNEL: "own kernel",
+    Service.COMPOSITE: "composite",
+    Service.FALLBACK: "fallback",
+    Service.ABOVE: "above",
+    Service.NOTHING: "nothing",
+    Service.NOT_KNOWN: "not known",
+}
+SERVICES_MEAN = {
+    Service.KERNEL: "registered at KEY",
+    Service.COMPOSITE: "calls other operators, which the backend needs",
+    Service.FALLBACK: "the backend fallback at KEY",
+    Service.ABOVE: "computes the result above KEY",
+    Service.NOTHING: "",
+    Service.NOT_KNOWN: "the state lacks kernels that are registered by hand",
+}
+LACKS_MEAN = {
+    NoService.MISSING: "a call ends in an error: nothing is registered that covers KEY",
+    NoService.SKIPPED: "a call ends in an error: the kernel at KEY is a fallthrough, and nothing is below",
+    NoService.NO_TENSORS: "a call ends in an error: it has no tensors, and nothing chooses KEY",
+    NoService.RAISES: "a call ends in an error, which the kernel raises",
+    NoService.NO_SCHEMA: "the operator has kernels, and is not defined",
+}
+SERVICE_TONES = {
+    Service.KERNEL: Tone.KERNEL,
+    Service.COMPOSITE: Tone.ALIAS,
+    Service.FALLBACK: Tone.FALLBACK,
+    Service.ABOVE: Tone.ALIAS,
+    Service.NOTHING: Tone.BAD,
+    Service.NOT_KNOWN: Tone.WARN,
+}
+TRAININGS_MEAN = {
+    Training.OWN: "the backend's own autograd kernel",
+    Training.GENERIC: "the kernel at Autograd, which has the derivative, or says in backward that there is none",
+    Training.MATH: "the operators that the composite kernel calls have derivatives",
+    Training.NONE: "no autograd kernel, and nothing that is known to serve the operator",
+    Training.BROKEN: "a call outside of inference mode ends in an error: the autograd slot is empty or ambiguous",
+    Training.NO_TENSORS: "takes no tensors",
+    Training.NOT_KNOWN: "it depends on kernels that the state lacks",
+}
+GRADIENTS_MEAN = {
+    Gradient.WARNING: "the result requires a gradient; backward warns, and gives none",
+    Gradient.DECOMPOSED_WITH_WARNING: "the gradient of what the composite kernel calls, if any; backward warns",
+    Gradient.FALLBACK: "a fallback that is not PyTorch's decides",
+    Gradient.DECOMPOSED: "the operators that the composite kernel calls have derivatives",
+    Gradient.DROPPED: "the result does not require a gradient, without a warning",
+}
+PASSAGES = {
+    Passage.OWN: "own rule",
+    Passage.DECOMPOSITION: "decomposition",
+    Passage.FALLBACK: "fallback",
+    Passage.SKIPPED: "falls through",
+    Passage.ERROR: "error",
+    Passage.NO_KEY: "no key",
+    Passage.NO_TENSORS: "no tensors",
+}
+AUTOCAST_MEANS = {
+    Passage.SKIPPED: "dtypes stay as they are",
+    Passage.ERROR: "no rule, and no fallback at the autocast key",
+    Passage.NO_KEY: "the backend has no autocast key",
+}
+VMAP_MEANS = {
+    Passage.FALLBACK: "the operator is called for every slice",
+    Passage.ERROR: "no batching rule, and the fallback refuses the schema",
+}
+NEEDS = {
+    Need.NEW: "new operator",
+    Need.SCHEMA: "schema changed",
+    Need.SERVICE: "service lost",
+    Need.TRAINING: "training lost",
+}

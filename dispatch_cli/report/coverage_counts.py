@@ -1,0 +1,109 @@
+"""How many operators of a backend are served, and train, in which way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Service, Training
+
+
+class ServiceCount(NamedTuple):
+    """How many operators have a service. source: of COMPOSITE and ABOVE, the key. lack: of NOTHING, why.
+
+    otherwise: of NOT_KNOWN. served: those that no broken autograd slot keeps calls from. percent: of all chosen.
+    """
+
+    service: Service
+    source: str | None
+    lack: NoService | None
+    otherwise: Service | None
+    operators: int
+    served: int
+    percent: float
+
+
+class TrainingCount(NamedTuple):
+    """How many operators train in one way. gradient: of NONE. served: those that are served. percent: of all chosen."""
+
+    training: Training
+    gradient: Gradient | None
+    operators: int
+    served: int
+    percent: float
+
+
+class PassageCount(NamedTuple):
+    """How many operators get through autocast or vmap in one way. percent: of all chosen."""
+
+    passage: Passage
+    operators: int
+    percent: float
+
+
+SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
+"""From what is needed most to what is not needed."""
+TRAININGS = (
+    *(Training.BROKEN, Training.NOT_KNOWN, Training.NONE, Training.MATH),
+    *(Training.GENERIC, Training.OWN, Training.NO_TENSORS),
+)
+_LACKS = (None, *NoService)
+_GRADIENTS = (None, *Gradient)
+_OTHERWISE = (None, *Service)
+_WITH_SOURCE = (Service.COMPOSITE, Service.ABOVE)
+
+
+def service_rank(answer: Covered | ServiceCount) -> tuple[int | str, ...]:
+    """What services are sorted by."""
+    return (
+        SERVICES.index(answer.service),
+        _OTHERWISE.index(answer.otherwise),
+        answer.source or "",
+        _LACKS.index(answer.lack),
+    )
+
+
+def training_rank(answer: Covered | TrainingCount) -> tuple[int | str, ...]:
+    """What ways to train are sorted by."""
+    return (TRAININGS.index(answer.training), _GRADIENTS.index(answer.gradient))
+
+
+def service_counts(answers: Sequence[Covered]) -> tuple[ServiceCount, ...]:
+    """A count for each service, the own kernels first."""
+    keys = [
+        (one.service, one.source if one.service in _WITH_SOURCE else None, one.lack, one.otherwise) for one in answers
+    ]
+    counts, served = Counter(keys), Counter(key for key, one in zip(keys, answers, strict=True) if one.served)
+    counted = [ServiceCount(*key, number, served[key], _share(number, answers)) for key, number in counts.items()]
+    ranks = {one: service_rank(one) for one in counted}
+    return tuple(sorted(counted, key=lambda one: (-SERVICES.index(one.service), *ranks[one][1:])))
+
+
+def training_counts(answers: Sequence[Covered]) -> tuple[TrainingCount, ...]:
+    """A count for each way to train, in the order of `Training`."""
+    counts = Counter((one.training, one.gradient) for one in answers)
+    served = Counter((one.training, one.gradient) for one in answers if one.served)
+    counted = [TrainingCount(*key, number, served[key], _share(number, answers)) for key, number in counts.items()]
+    order = [*Training]
+    return tuple(sorted(counted, key=lambda one: (order.index(one.training), _GRADIENTS.index(one.gradient))))
+
+
+def passage_counts(found: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
+    """A count for each way through autocast or vmap."""
+    counts = Counter(found)
+    return tuple(PassageCount(one, counts[one], _share(counts[one], found)) for one in Passage if counts[one])
+
+
+def percent(part: int, whole: int) -> float | None:
+    """A share as percent with one digit, never rounded up to 100 or down to 0; None of nothing."""
+    if not whole:
+        return None
+    found = round(100 * part / whole, 1)
+    if part and not found:
+        return 0.1
+    return 99.9 if part < whole and found == 100 else found
+
+
+def _share(number: int, of: Sequence[object]) -> float:
+    return percent(number, len(of)) or 0.0
