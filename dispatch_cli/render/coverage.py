@@ -226,6 +226,8 @@ def _place(one: OperatorFamily, _: bool) -> Inline:
 def _service(one: OperatorFamily, short: bool) -> Inline:
     row = one.first
     text = service_words(row.service, row.source, row.lack, row.otherwise)
+    if short and row.otherwise is not None:
+        text = f"{row.otherwise.value}?"
     if short and row.service is Service.COMPOSITE:
         text = text.removeprefix("Composite").replace("Autograd", "")  # the counts above have it in full
     if row.service is Service.FALLBACK and row.kernel is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
 from dispatch_cli.render.document import Tone
-from dispatch_cli.report.coverage_needs import Need
+from dispatch_cli.report.coverage_needs import BackendNeed
 
 
 def service_words(
@@ -94,8 +94,8 @@ VMAP_MEANS = {
     Passage.ERROR: "no batching rule, and the fallback refuses the schema",
 }
 NEEDS = {
-    Need.NEW: "new operator",
-    Need.SCHEMA: "schema changed",
-    Need.SERVICE: "service lost",
-    Need.TRAINING: "training lost",
+    BackendNeed.NEW: "new operator",
+    BackendNeed.SCHEMA: "schema changed",
+    BackendNeed.SERVICE: "service lost",
+    BackendNeed.TRAINING: "training lost",
 }

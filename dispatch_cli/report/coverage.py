@@ -27,7 +27,7 @@ from dispatch_cli.report.coverage_counts import (
     training_counts,
     training_rank,
 )
-from dispatch_cli.report.coverage_needs import NOTHING_NEEDED, Need, NeedCount, Needed, OlderState, need_counts
+from dispatch_cli.report.coverage_needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
 
 
 class CoverageRow(NamedTuple):
@@ -56,7 +56,7 @@ class CoverageRow(NamedTuple):
     otherwise: Service | None
     autocast: Passage | None
     vmap: Passage | None
-    needs: tuple[Need, ...]
+    needs: tuple[BackendNeed, ...]
     schema: str | None
     schema_before: str | None
     span: Span | None

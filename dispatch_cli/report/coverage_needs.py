@@ -17,7 +17,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 
 
-class Need(Enum):
+class BackendNeed(Enum):
     """A need.
 
     NEW: the operator is new. SCHEMA: its schema is another one. SERVICE: nothing serves it any longer. TRAINING: it had
@@ -33,7 +33,7 @@ class Need(Enum):
 class NeedCount(NamedTuple):
     """How many operators have a need. served: those of them that are served in the newer state."""
 
-    need: Need
+    need: BackendNeed
     operators: int
     served: int
 
@@ -41,7 +41,7 @@ class NeedCount(NamedTuple):
 class Needed(NamedTuple):
     """What an operator needs. schema, before: both schemas, where they differ."""
 
-    needs: tuple[Need, ...] = ()
+    needs: tuple[BackendNeed, ...] = ()
     schema: str | None = None
     before: str | None = None
 
@@ -64,19 +64,19 @@ class OlderState:
         """What the newer state asks for of an operator. answer: what serves it there."""
         before, after = (side.view(str(name)) for side in self._sides)
         if before is None:
-            return Needed((Need.NEW,))
+            return Needed((BackendNeed.NEW,))
         change = compare_operator(before, after, self._slots)
         if change is None or self._classifier is None:
             return NOTHING_NEEDED
         needs = []
         schema = change.schema if change.schema is not None and change.schema.schema_differs else None
         if schema is not None:
-            needs.append(Need.SCHEMA)
+            needs.append(BackendNeed.SCHEMA)
         was = self._classifier.of(name)
         if was.served and answer.served is False:
-            needs.append(Need.SERVICE)
+            needs.append(BackendNeed.SERVICE)
         elif answer.training in (Training.NONE, Training.BROKEN) and was.training in _TRAINS:
-            needs.append(Need.TRAINING)
+            needs.append(BackendNeed.TRAINING)
         return Needed(tuple(needs), *(() if schema is None else (schema.new, schema.old)))
 
 
@@ -86,4 +86,4 @@ def need_counts(
     """A count for each need."""
     counts = Counter(need for one in needed.values() for need in one.needs)
     served = Counter(need for name, answer in found if answer.served and name in needed for need in needed[name].needs)
-    return tuple(NeedCount(need, counts[need], served[need]) for need in Need if counts[need])
+    return tuple(NeedCount(need, counts[need], served[need]) for need in BackendNeed if counts[need])

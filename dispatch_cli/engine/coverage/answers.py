@@ -27,7 +27,8 @@ class Service(Enum):
 class NoService(Enum):
     """Why a call on the backend ends in an error.
 
-    MISSING: the slot is empty. SKIPPED: the kernel there is a fallthrough, and nothing is below. NO_TENSORS: the
+    MISSING: the slot is empty. SKIPPED: the kernel there is a fallthrough, and nothing is below;
+    or BackendSelect goes to the slot itself, where a fallthrough is an internal error. NO_TENSORS: the
     operator takes no tensors, nothing chooses a backend, and Undefined is empty. RAISES: the kernel only raises an
     error. NO_SCHEMA: the operator has kernels and is not defined.
     """

@@ -220,6 +220,8 @@ class _Deciding:
             return above, None
         if backend.rule is Rule.NOT_KNOWN:
             return backend, None
+        if backend.skips and self.shape.reach is Reach.DEVICE:
+            return backend, NoService.SKIPPED  # BackendSelect redispatches to the key itself, where none is skipped
         if backend.skips:
             return self.without_backend(NoService.SKIPPED)
         if backend.is_empty:

@@ -1,0 +1,132 @@
+"""What serves operators that are made for it, class by class."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.backend import backend_keys, backend_named, backend_of
+from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
+
+UNIVERSE = universes.load("torch-2.15")
+MATH, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+TENSOR, SIZE = "(Tensor x) -> Tensor", "(int size) -> Tensor"
+RAISES, COMPUTES = Redispatch(RedispatchKind.RAISES), Redispatch(RedispatchKind.NO)
+
+
+def covered(
+    *keys: str, schema: str = TENSOR, backend: str = "PrivateUse1", fallback: Kernel | None = None, **kernel: Redispatch
+) -> Covered:
+    """An operator with kernels at these keys; one with a ``-`` before it falls through."""
+    dispatcher, name = Dispatcher(UNIVERSE), OperatorName("m::a")
+    dispatcher.define(parse_schema(f"m::a{schema}"), "defined")
+    for key in keys:
+        bare = key.removeprefix("-")
+        dispatcher.implement(name, bare, Kernel(bare, fallthrough=key != bare, redispatches=kernel.get(bare)))
+    if fallback is not None:
+        dispatcher.fall_back(backend, fallback)
+    return Classifier(dispatcher, backend_of(UNIVERSE, backend), autocast=True, vmap=True).of(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "service", "source", "lack", "training", "gradient"),
+    [
+        (covered("PrivateUse1"), "kernel", "PrivateUse1", None, "none", "warning"),
+        (covered("PrivateUse1", "Autograd"), "kernel", "PrivateUse1", None, "generic", None),
+        (covered("PrivateUse1", "AutogradPrivateUse1"), "kernel", "PrivateUse1", None, "own", None),
+        (covered("PrivateUse1", "-AutogradPrivateUse1"), "kernel", "PrivateUse1", None, "none", "dropped"),
+        (covered("PrivateUse1", MATH), "kernel", "PrivateUse1", None, "none", "warning"),
+        (covered(MATH), "composite", MATH, None, "math", None),
+        (covered(MATH, "-AutogradPrivateUse1"), "composite", MATH, None, "none", "decomposed"),
+        (covered(EXPLICIT), "composite", EXPLICIT, None, "none", "decomposed-with-warning"),
+        (covered(EXPLICIT, "Autograd"), "composite", EXPLICIT, None, "generic", None),
+        (covered("CPU", "Autograd"), "nothing", None, "missing", "generic", None),
+        (covered("CPU"), "nothing", None, "missing", "none", None),
+        (covered("CPU", "-PrivateUse1"), "nothing", None, "skipped", "none", None),
+        (covered(EXPLICIT, "-PrivateUse1"), "composite", EXPLICIT, None, "none", "decomposed-with-warning"),
+        (covered("PrivateUse1", PrivateUse1=RAISES), "nothing", "PrivateUse1", "raises", "none", None),
+        (covered("CPU", fallback=Kernel("f")), "fallback", "PrivateUse1", None, "none", "warning"),
+        (covered("CPU", fallback=Kernel("f", fallthrough=True)), "nothing", None, "skipped", "none", None),
+        (covered("CPU", fallback=Kernel("f", redispatches=RAISES)), "nothing", "PrivateUse1", "raises", "none", None),
+        (covered("Autograd"), "above", "Autograd", None, "generic", None),
+        (covered("CPU", "Autograd", Autograd=COMPUTES), "above", "Autograd", None, "generic", None),
+        (covered("PrivateUse1", schema=SIZE), "nothing", None, "no-tensors", "no-tensors", None),
+        (covered("PrivateUse1", "BackendSelect", schema=SIZE), "kernel", "PrivateUse1", None, "no-tensors", None),
+        (covered(EXPLICIT, "PrivateUse1", schema=SIZE), "composite", EXPLICIT, None, "no-tensors", None),
+        (
+            covered("-PrivateUse1", "BackendSelect", EXPLICIT, schema=SIZE),
+            "nothing",
+            None,
+            "skipped",
+            "no-tensors",
+            None,
+        ),
+        (covered("PrivateUse1", backend="MTIA"), "nothing", None, "missing", "none", None),
+        (covered("MTIA", MATH, backend="MTIA"), "kernel", "MTIA", None, "math", None),
+        (covered("IPU", backend="IPU"), "kernel", "IPU", None, "broken", None),
+        (covered("SparseCPU", MATH, backend="MkldnnCPU"), "composite", MATH, None, "broken", None),
+        (covered(MATH, "SparseCPU", backend="MkldnnCPU"), "composite", MATH, None, "math", None),  # stale
+        (covered("CPU", backend="Meta"), "nothing", "Meta", "raises", "none", None),
+    ],
+)
+def test_classes(
+    one: Covered, service: str, source: str | None, lack: str | None, training: str, gradient: str | None
+) -> None:
+    """Each is what calls of such operators do in PyTorch (`tests.engine.coverage.calls`)."""
+    found = (one.service, None if one.lack is NoService.SKIPPED else one.source, one.lack, one.training, one.gradient)
+    assert found == (
+        Service(service),
+        source,
+        None if lack is None else NoService(lack),
+        Training(training),
+        None if gradient is None else Gradient(gradient),
+    )
+    assert one.served is (lack is None and training != "broken")
+
+
+def test_a_kernel_that_only_inference_mode_runs() -> None:
+    """AutogradMTIA does not know of MTIA's kernels, so that the math kernel stays there."""
+    assert covered("MTIA", MATH, backend="MTIA").bypassed
+    assert not covered("PrivateUse1", MATH).bypassed
+    assert covered("SparseCPU", MATH, backend="SparseCPU").bypassed
+
+
+def test_reach() -> None:
+    assert covered(MATH).reach is Reach.TENSORS
+    assert covered(MATH, schema="(Tensor?[] x) -> ()").reach is Reach.TENSORS
+    assert covered(MATH, schema=SIZE).reach is Reach.NOT
+    assert covered(MATH, "BackendSelect", schema=SIZE).reach is Reach.DEVICE
+    assert covered(MATH, "-BackendSelect", schema=SIZE).reach is Reach.NOT
+
+
+def test_autocast_and_vmap() -> None:
+    plain = covered("PrivateUse1")
+    assert (plain.autocast, plain.vmap) == (Passage.ERROR, Passage.FALLBACK)
+    own = covered("PrivateUse1", "AutocastPrivateUse1", "FuncTorchBatched")
+    assert (own.autocast, own.vmap) == (Passage.OWN, Passage.OWN)
+    assert covered("CUDA", backend="CUDA").autocast is Passage.SKIPPED
+    assert covered("CPU", backend="MkldnnCPU").autocast is Passage.NO_KEY
+    assert covered("PrivateUse1", "FuncTorchBatchedDecomposition").vmap is Passage.DECOMPOSITION
+    assert covered("PrivateUse1", schema="(Tensor(a) x) -> Tensor(a)").vmap is Passage.ERROR
+    assert covered("PrivateUse1", schema="(Tensor[] x) -> Tensor").vmap is Passage.ERROR
+    assert covered("PrivateUse1", schema="(Tensor(a!) x) -> Tensor(a!)").vmap is Passage.FALLBACK
+    assert covered(MATH, schema=SIZE).vmap is Passage.NO_TENSORS
+
+
+def test_backends() -> None:
+    keys = backend_keys(UNIVERSE)
+    assert {"CPU", "PrivateUse1", "SparseCUDA", "MkldnnCPU", "FPGA", "NestedTensorCPU", "Meta"} <= set(keys)
+    assert not {"AutogradCPU", "Undefined", "BackendSelect", "Python", "Dense", "FuncTorchBatched"} & set(keys)
+    found = {name: backend_named(UNIVERSE, name) for name in ("mps", "sparsecuda", "hip", "autogradcpu", "npu")}
+    assert {name: one and (one.key, one.device, one.autograd) for name, one in found.items()} == {
+        "mps": ("MPS", "mps", "AutogradMPS"),
+        "sparsecuda": ("SparseCUDA", None, "AutogradCUDA"),
+        "hip": ("HIP", "hip", "AutogradOther"),
+        "autogradcpu": None,
+        "npu": None,
+    }
