@@ -104,8 +104,9 @@ def _chosen(versions: Versions, text: str) -> _Chosen:
     if any(found):
         return found
     hint = as_sentence(_similar([*names, *versions.higher_order_operators()], text))
-    which = "embedded version" if len(versions.names) > 1 else versions.names[0]
-    raise click.BadParameter(f"no {which} has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
+    looked_at = versions.names
+    which = "no embedded version has an" if len(looked_at) > 1 else f"{looked_at[0]} has no"
+    raise click.BadParameter(f"{which} operator {text[:200]!r}.{hint}", param_hint="'OP'")
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:

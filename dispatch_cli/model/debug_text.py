@@ -24,3 +24,8 @@ def source_file(debug: str) -> str | None:
 def is_placed(debug: str) -> bool:
     """Whether the text has the form ``registered at PATH:LINE``; otherwise it is a name."""
     return debug.startswith("registered at ")
+
+
+def is_python_without_place(debug: str) -> bool:
+    """Whether the text is that of a kernel registered in Python, in a version that does not say where."""
+    return debug.startswith("registered at /dev/null:")

@@ -7,13 +7,12 @@ from typing import Protocol
 
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.debug_text import is_python_without_place
 from dispatch_cli.render.words import plural, short_kernel, some_of
 from dispatch_cli.report.history import HistoryReport, OperatorHistory
 from dispatch_cli.report.history_key import HeldAtKey, HeldKind
 from dispatch_cli.report.history_rows import CauseRow, VersionAnswer, VersionKernel
 
-OF_PYTHON = "registered at /dev/null:"
-"""How the debug text of a kernel begins that is registered in Python, in versions that do not say where."""
 PYTHON_FUNCTION = "a Python function"
 
 
@@ -75,7 +74,7 @@ def kernel_text(kernel: VersionKernel | None) -> str:
     """A kernel by its file, or by what a dump says of it."""
     if kernel is None:
         return ""
-    text = kernel.file or (PYTHON_FUNCTION if kernel.debug.startswith(OF_PYTHON) else short_kernel(kernel.debug))
+    text = kernel.file or (PYTHON_FUNCTION if is_python_without_place(kernel.debug) else short_kernel(kernel.debug))
     return f"fallthrough {text}" if kernel.fallthrough else text
 
 
@@ -115,13 +114,19 @@ _CAUSES = {
     CauseKind.FALLBACK_ADDED: "the key has a backend fallback",
     CauseKind.FALLBACK_REMOVED: "the key has no backend fallback any more",
     CauseKind.FALLBACK_REPLACED: "the key has another backend fallback",
-    CauseKind.UNIVERSE: "the keys themselves changed",
+    CauseKind.UNIVERSE: "{key} covers other keys",
 }
 
 
 def causes_text(causes: Iterable[CauseRow]) -> str:
     """Why slots give another answer."""
-    return ", ".join(_CAUSES[one.kind].format(key=one.key) for one in causes)
+    return ", ".join(_cause_text(one) for one in causes)
+
+
+def _cause_text(cause: CauseRow) -> str:
+    if cause.kind is CauseKind.UNIVERSE and not cause.key:
+        return "the keys themselves changed"
+    return _CAUSES[cause.kind].format(key=cause.key)
 
 
 def held_causes(held: HeldAtKey) -> str:

@@ -148,6 +148,8 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
         excluded += ("--against",) if arguments else ()
     if command == "check-invariants":
         excluded += ("--summary",) if format_ in (*FOR_CI, "raw") else ()
+    if command == "history":
+        excluded += ("--only",) if len(arguments) > 1 else ()
     if command == "table":
         excluded += ("--key",) if format_ == "raw" else ()
     if command == "crossref":
@@ -221,8 +223,9 @@ def _extract(format_: str, inputs: Inputs) -> list[str]:
 
 def _history(inputs: Inputs) -> list[str]:
     dice = inputs.dice
-    operator = inputs.word(dice.choice((words.embedded_operator, words.embedded_operator, words.operator))(dice))
-    return [operator, *([inputs.word(words.key(dice))] if dice.random() < 0.5 else [])]
+    make = words.embedded_operator if inputs.careful or dice.random() < 0.7 else words.operator_glob
+    key = dice.choice(("CPU", "Meta", "Autograd", "Dense", "Named")) if inputs.careful else words.key(dice)
+    return [inputs.word(make(dice)), *([inputs.word(key)] if dice.random() < 0.5 else [])]
 
 
 def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:

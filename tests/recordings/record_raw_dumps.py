@@ -16,6 +16,7 @@ OPERATORS = (
     "aten::_cdist_backward",
     "aten::_flash_attention_backward",
     "aten::_scaled_mm",
+    "aten::_upsample_bilinear2d_aa_backward",
     "aten::align_as",
     "aten::kthvalue",
     "aten::tril",

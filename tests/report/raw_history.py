@@ -111,7 +111,8 @@ def _same(one: Kernel | None, other: Kernel | None) -> bool:
     if one is None or other is None:
         return one is other
     files = (one.file, other.file)
-    return one.fallthrough == other.fallthrough and (None in files or files[0] == files[1])
+    of_python = not any(file is not None and file.endswith((".cpp", ".cu", ".h")) for file in files)
+    return one.fallthrough == other.fallthrough and (files[0] == files[1] or (None in files and of_python))
 
 
 def said(history: Mapping[str, Any]) -> dict[str, Changes]:
@@ -142,7 +143,10 @@ def said(history: Mapping[str, Any]) -> dict[str, Changes]:
 
 
 def _said_kernel(rows: Sequence[Mapping[str, Any]]) -> Kernel | None:
-    return Kernel(rows[0]["file"], rows[0]["fallthrough"]) if rows else None
+    if not rows:
+        return None
+    debug = rows[0]["debug"]
+    return Kernel(rows[0]["file"] or (None if debug.startswith("registered at ") else debug), rows[0]["fallthrough"])
 
 
 _FALLBACK = "backend fallback"

@@ -94,9 +94,6 @@ def test_another_overload_with_the_same_schema() -> None:
 
 
 def test_kernels_of_unknown_files_are_no_evidence() -> None:
-    new = side(("demo::g(Tensor x, int n) -> Tensor", "CPU", "f.cpp"))
-    for one in (OLD, new):
-        assert one.view("demo::kept") is None or one is OLD
     unknown = Dispatcher(load(default_name()))
     unknown.define(parse_schema("demo::g(Tensor x, int n) -> Tensor"), "registered at schemas.cpp:1")
     unknown.implement(OperatorName("demo::g"), "CPU", Kernel(debug="registered at /dev/null:7"))
@@ -120,6 +117,20 @@ def test_runs_at_a_key_cover_every_version_once() -> None:
             assert all(first <= last for first, last in zip(places[::2], places[1::2], strict=True))
             absent = {held.first for held in operator.at_key if held.kind is HeldKind.NO_OPERATOR}
             assert bool(absent) == (not all(every.with_operator(operator.operator, operator.higher_order)))
+
+
+def test_a_python_kernel_is_not_the_one_of_a_cpp_file() -> None:
+    """Also in a version that does not say where a Python kernel is from, as the recorded dumps show."""
+    name = "aten::_upsample_bilinear2d_aa_backward"
+    (operator,) = history_report(versions(), [name], key="Meta").operators
+    active = {one["version"]: dict(_lines(one["ops"][name]["dump"]))["Meta"] for one in recorded()}
+    in_cpp = [version for version, text in active.items() if "RegisterMeta" in text]
+    assert operator.at_key[0].last == f"torch-{in_cpp[-1]}"
+    assert [run.kernel and run.kernel.file for run in operator.at_key] == ["RegisterMeta.cpp", "_meta_registrations.py"]
+
+
+def _lines(dump: str) -> list[tuple[str, str]]:
+    return [(line.partition(": ")[0], line) for line in dump.splitlines()]
 
 
 def test_a_key_that_some_versions_lack() -> None:

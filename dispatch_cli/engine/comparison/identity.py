@@ -3,7 +3,8 @@
 Two registrations at one key of one operator are the same kernel if both fall through or neither does, and they are in
 the same source file. Lines, folders and numbers of generated files do not count: nearly all differ between builds.
 Where one side has only a name (a declared kernel), or its file is not known, operator and key are all that can be
-compared; where both have only names, the names are.
+compared; where both have only names, the names are. A Python
+kernel is not one of a C++ file, also where PyTorch does not say in which file it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.model.debug_text import is_placed, source_file
+from dispatch_cli.model.debug_text import is_placed, is_python_without_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
 
@@ -87,4 +88,12 @@ def same_kernel(old: KernelView, new: KernelView) -> bool:
     known = (one.file is not None and other.file is not None, one.name is not None and other.name is not None)
     if known[0] and one.file != other.file:
         return False
-    return not (known[1] and one.name != other.name)
+    if known[1] and one.name != other.name:
+        return False
+    return not (_is_python_alone(old, new) or _is_python_alone(new, old))
+
+
+def _is_python_alone(view: KernelView, other: KernelView) -> bool:
+    """Whether the one is registered in Python, without a place, and the other one in a file of another language."""
+    file = other.identity.file
+    return file is not None and not file.endswith(".py") and is_python_without_place(view.debug)

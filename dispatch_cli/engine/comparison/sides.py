@@ -66,8 +66,9 @@ class Side:
 
     def view(self, name: str) -> OperatorView | None:
         """An operator; None where the state has none of that name."""
-        parsed = self.names.get(name)
-        if parsed is None:
+        known: Mapping[str, OperatorName] | None = vars(self).get("names")  # of one operator, not all names are parsed
+        parsed = OperatorName.parse(name) if known is None else known.get(name)
+        if parsed is None or (known is None and parsed not in self.dispatcher):
             return None
         base = self.dispatcher.base
         if base is None or not self.dispatcher.is_untouched(parsed):
