@@ -91,11 +91,14 @@ def registrations(dispatcher: Dispatcher, count: int, dice: random.Random) -> It
     for names in found.values():
         dice.shuffle(names)
     lacking, math = found[Service.NOTHING, Training.GENERIC], found[Service.COMPOSITE, Training.MATH]
+    functional = [name for name in lacking if "!" not in (dispatcher.header(OperatorName.parse(name)).schema or "")]
+    functional = functional[: 2 * count]
+    lacking = [name for name in lacking if name not in functional]
     explicit = found[Service.COMPOSITE, Training.GENERIC]
     for kinds, names in (
         (((KEY, "cpu"),), lacking),
         (((KEY, "cpu"),), math),
-        (((KEY, "cpu"), (AUTOGRAD, "autograd")), lacking),
+        (((KEY, "cpu"), (AUTOGRAD, "autograd")), functional),
         (((KEY, "cpu"), (AUTOGRAD, "fallthrough")), lacking),
         (((AUTOGRAD, "fallthrough"),), math),
         (((AUTOGRAD, "fallthrough"),), explicit),
@@ -217,7 +220,7 @@ def _wrong_service(one: Asked, error: str | None, ran: Sequence[str]) -> str | N
     if covered.lack is NoService.RAISES:
         return None if said.startswith("NotImplementedError") and here not in said else f"raises: {said or 'works'}"
     own, by_fallback = f"kernel {name}" in ran, f"fallback {name}" in ran
-    if covered.service is Service.KERNEL and one.group[0] == KEY and not own and here in said:
+    if covered.service is Service.KERNEL and one.backend == KEY and name.startswith(OURS) and not own:
         return f"own kernel: {said}"
     if covered.service is Service.FALLBACK and not by_fallback:
         return f"fallback: {said or ran}"
@@ -228,9 +231,11 @@ def _wrong_service(one: Asked, error: str | None, ran: Sequence[str]) -> str | N
 
 def _wrong_training(one: Asked, said: dict[str, Any]) -> str | None:
     covered, back = one.covered, said["backward"]
-    if said["error"] is not None:
-        refused = "don't support automatic differentiation" in said["error"]
-        return None if refused and covered.training in (Training.GENERIC, Training.MATH) else f"error: {said['error']}"
+    if said["error"] is not None:  # PyTorch's autograd kernels refuse out= and some dtypes, of what it calls as well
+        decomposed = (Gradient.DECOMPOSED, Gradient.DECOMPOSED_WITH_WARNING)
+        runs_one = covered.training in (Training.GENERIC, Training.MATH) or covered.gradient in decomposed
+        refused = "support automatic differentiation" in said["error"]
+        return None if refused and runs_one else f"error: {said['error']}"
     warned = said["warned"] or (back is not None and back["warned"])
     nodes, new = said["nodes"], said["floating"] and not said["inputs_returned"]
     if covered.training is Training.OWN:
