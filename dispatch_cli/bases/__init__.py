@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from bisect import bisect_left
 from collections import Counter
@@ -21,14 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
 from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
-from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-    from dispatch_cli.model.kernel import Data
 
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
@@ -63,6 +61,30 @@ def overlay_names() -> tuple[str, ...]:
     """Names of the embedded overlays, newest PyTorch first; `dispatch_cli.bases.overlay` says what they are."""
     found = [name.removesuffix(OVERLAY_SUFFIX) for name in os.listdir(_HERE) if name.endswith(OVERLAY_SUFFIX)]
     return tuple(sorted(found, key=lambda name: (universes.version_of(name.rpartition("-")[0]), name), reverse=True))
+
+
+class Resolved(NamedTuple):
+    """The name that a text means. note: what to tell the user, where the text is not that name itself."""
+
+    name: str
+    note: str | None = None
+
+
+_PATCH = re.compile(r"(torch-[0-9]{1,3}\.[0-9]{1,3})\.[0-9]{1,5}(?:\+[\w.]{1,40})?(-[a-z]\w{0,40})?", re.ASCII)
+
+
+def resolve(text: str) -> Resolved:
+    """The embedded state, overlay or universe that *text* names; ``torch-2.9.1`` means ``torch-2.9``.
+
+    A text that means none is given back as it is.
+    """
+    match = _PATCH.fullmatch(text)
+    if match is None:
+        return Resolved(text)
+    version, name = match[1], match[1] + (match[2] or "")
+    if version not in names() or name not in (version, *overlay_names()):
+        return Resolved(text)
+    return Resolved(name, f"{text} means {name}, which is of PyTorch {load(version).description.torch}")
 
 
 @cache
@@ -127,7 +149,9 @@ class Base:
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator. Errors: KeyError when the state has none of that name."""
-        return _operator(name, self._record(name))
+        from dispatch_cli.bases.operators import operator_of
+
+        return operator_of(name, self._record(name))
 
     def header(self, name: str) -> CapturedHeader:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
@@ -202,44 +226,3 @@ class Base:
         with open(self._path, "rb") as file:
             file.seek(self._start + offset)
             return json.loads(zlib.decompress(file.read(length)))
-
-
-def _operator(name: str, record: list[Any]) -> CapturedOperator:
-    from dispatch_cli.model.schema import parse_printed_schema
-
-    schema, debug, alias_analysis, tags, kernels, python_kernels, *_ = record
-    kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
-    return CapturedOperator(
-        name=OperatorName.parse(name),
-        schema=None if schema is None else parse_printed_schema(schema),
-        debug=debug,
-        alias_analysis=kind,
-        tags=tuple(tags),
-        kernels=tuple((key, _kernel(*rest)) for key, *rest in kernels),
-        python_kernels=tuple((key, kernel) for key, kernel in python_kernels),
-    )
-
-
-def _kernel(
-    debug: str,
-    signature: str | None,
-    flags: str,
-    python: bool,
-    redispatches: Data | None = None,
-    fake: tuple[str | None, str | None] | None = None,
-    wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
-) -> Kernel:
-    from dispatch_cli.model.kernel import FakeImpl, Redispatch, WrapKind, Wrapped
-    from dispatch_cli.model.schema import parse_signature
-
-    return Kernel(
-        debug=debug,
-        signature=None if signature is None else parse_signature(signature),
-        boxed="b" in flags,
-        unboxed="u" in flags,
-        fallthrough="f" in flags,
-        python=python,
-        redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
-        fake=None if fake is None else FakeImpl(*fake),
-        wraps=None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
-    )

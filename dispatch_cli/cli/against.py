@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.embedded import resolved_name
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.output import BadInput, Output, say_written, show
 
@@ -77,6 +78,7 @@ def _sides(
     from dispatch_cli.crossref.against import names_in
     from dispatch_cli.crossref.held import held_by
 
+    against = resolved_name(against)
     is_base = against in bases.names()
     state = load_state([], bases=[against]) if is_base else load_state([against], allow_outside=allow_outside)
     declarations = load([document], universe=state.dispatcher.universe)

@@ -9,6 +9,7 @@ import click
 
 from dispatch_cli.cli.check_options import all_findings_option
 from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.embedded import say_name_notes
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
@@ -135,6 +136,7 @@ def _read(
     from dispatch_cli.api import load_state
 
     state = load_state(files, allow_outside=allow_outside)
+    say_name_notes(state)
     if needs_answers:
         name = first if isinstance(first, str) else first.name
         message = f"{name} has registrations, but no answers of a PyTorch to compare them with"

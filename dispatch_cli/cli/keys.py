@@ -8,6 +8,7 @@ import click
 
 from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
+from dispatch_cli.cli.embedded import resolved
 from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 @click.option(
     "--universe",
     metavar="NAME|PATH",
+    callback=resolved,
     shell_complete=complete_universes,
     help="The set of dispatch keys: an embedded universe, or a universe file. Default: the newest embedded one.",
 )
 @click.option(
     "--against",
     metavar="NAME|PATH",
+    callback=resolved,
     shell_complete=complete_universes,
     help="Show how the universe differs from this one.",
 )

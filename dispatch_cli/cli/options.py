@@ -16,6 +16,7 @@ from dispatch_cli.cli.completion import (
     complete_registrable_keys,
     complete_universes,
 )
+from dispatch_cli.cli.embedded import resolved, say_name_notes
 from dispatch_cli.cli.output import BadInput, say, warn
 from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
 
@@ -115,6 +116,7 @@ def source_options(
                 "bases",
                 multiple=True,
                 metavar="NAME",
+                callback=resolved,
                 shell_complete=complete_bases,
                 help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
                 "`dispatch-cli bases`. Repeatable.",
@@ -122,6 +124,7 @@ def source_options(
             click.option(
                 "--universe",
                 metavar="NAME|PATH",
+                callback=resolved,
                 shell_complete=complete_universes,
                 help="The set of dispatch keys: an embedded universe, or a universe file. Default: what the files say, "
                 "or the newest embedded one.",
@@ -195,7 +198,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             return api.what_if_state(
                 source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
             )
-        return api.load_state(
+        state = api.load_state(
             _documents(source, color) if source.files else (),
             universe=source.universe,
             bases=source.bases,
@@ -204,6 +207,8 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             privateuse1=backend,
             when=choices(source.when),
         )
+        say_name_notes(state)
+        return state
     except InputError as error:
         raise BadInput(at_setting(error, named), color) from None
 

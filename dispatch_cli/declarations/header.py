@@ -15,7 +15,7 @@ from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.universe_file import UniverseName, read_universe
 from dispatch_cli.files import paths
-from dispatch_cli.model.declarations import Registrant
+from dispatch_cli.model.declarations import NameNote, Registrant
 from dispatch_cli.model.suggest import suggested_version, suggestion
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -35,7 +35,7 @@ class Header:
     """The head of a file. sections: the fields whose values can be read, in the order they are written.
 
     by: who registered what the file holds. privateuse1: the name that it gives to the backend there.
-    extracted: ``extract`` wrote it.
+    extracted: ``extract`` wrote it. notes: on names of states and universes that mean others.
     """
 
     universe: UniverseName | None
@@ -44,6 +44,7 @@ class Header:
     sections: tuple[tuple[str, Node], ...]
     privateuse1: Scalar | None = None
     extracted: bool = False
+    notes: tuple[NameNote, ...] = ()
 
 
 def read_header(problems: Problems, root: Node) -> Header | None:
@@ -75,11 +76,13 @@ def read_header(problems: Problems, root: Node) -> Header | None:
             if values.get(name) is not None:
                 key = next(key for key, _ in root.pairs if key.text == name)
                 problems.add("bad-value", f"{name!r} is only for snapshots", key, "add snapshot: true")
-    extends = _extensions(problems, values.get("extends"))
+    notes: list[NameNote] = []
+    extends = _extensions(problems, values.get("extends"), notes)
+    universe = _universe(problems, values.get("universe"), notes)
     extracted = is_true(values.get("extracted")) is True
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
-    return Header(_universe(problems, values.get("universe")), by, extends, sections, named, extracted)
+    return Header(universe, by, extends, sections, named, extracted, tuple(notes))
 
 
 def _is_of_torchgen(root: Node) -> bool:
@@ -93,12 +96,21 @@ def _is_other_version(value: Scalar) -> bool:
     return value.plain and value.text.isdecimal() and value.text != VERSION
 
 
-def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
+def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) -> str:
+    """The embedded name that a text means."""
+    resolved = bases.resolve(text)
+    if resolved.note is not None:
+        notes.append(NameNote(resolved.note, problems.span(node)))
+    return resolved.name
+
+
+def _universe(problems: Problems, node: Node | None, notes: list[NameNote]) -> UniverseName | None:
     if type(node) is Mapping:
         return _inline_universe(problems, node)
     text = word_of(problems, node)
     if text is None or type(node) is not Scalar:
         return None
+    text = _resolved(problems, text, node, notes)
     if text in universes.names():
         return UniverseName(text, problems, node)
     if _is_path(text):
@@ -116,12 +128,13 @@ def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
     return UniverseName("" if universe is None else universe.name, problems, node, universe)
 
 
-def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
+def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) -> tuple[Extension, ...]:
     found: list[Extension] = []
     for item in scalars(problems, node, "the name of an embedded state or the path of a file"):
         text = word_of(problems, item)
         if text is None:
             continue
+        text = _resolved(problems, text, item, notes)
         if _is_path(text):
             found.append(Extension(_beside(problems, text), False, item))
         elif text in bases.overlay_names() and any(one.target == text for one in found):

@@ -34,6 +34,7 @@ from dispatch_cli.model.declarations import (
     Declarations,
     Define,
     Implement,
+    NameNote,
     RefusedDeclaration,
     Registrant,
     Settle,
@@ -122,7 +123,8 @@ class _Loader:
     ) -> None:
         self._backend = privateuse1
         self._given = universe if isinstance(universe, Universe) else None
-        self._wanted = universe.name if isinstance(universe, Universe) else universe
+        self._notes: list[NameNote] = []
+        self._wanted = universe.name if isinstance(universe, Universe) else self._resolved(universe)
         self._allow_outside = allow_outside
         self._problems: list[Problem] = []
         self._refused: list[RefusedDeclaration] = []
@@ -130,7 +132,7 @@ class _Loader:
         self._files: dict[str, _File] = {}
         self._history: list[_File] = []
         self._open: list[_File] = []
-        for base in bases:
+        for base in filter(None, map(self._resolved, bases)):
             if base in self._bases and base in states.overlay_names():
                 message = f"the overlay {base} is named twice"
                 self._problems.append(Problem("several-states", message, hint="name it once"))
@@ -139,6 +141,15 @@ class _Loader:
             else:
                 message = f"there is no embedded state {quoted(base)}"
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
+
+    def _resolved(self, name: str | None) -> str | None:
+        """The embedded name that the caller means."""
+        if name is None:
+            return None
+        resolved = states.resolve(name)
+        if resolved.note is not None:
+            self._notes.append(NameNote(resolved.note, None))
+        return resolved.name
 
     def add(self, name: str, only_guards: bool = False) -> None:
         """Read a file that the user named, and what it extends. only_guards: as in `_File`."""
@@ -248,6 +259,7 @@ class _Loader:
             undecided=tuple(one for context in contexts for one in context.undecided),
             unread=tuple(one for context in contexts for one in context.unread),
             refused=tuple(self._refused),
+            notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),
         )
 
     def _read(self, name: str, identity: str, project: str | None) -> _File:

@@ -210,6 +210,13 @@ class RefusedDeclaration(NamedTuple):
     when: tuple[Condition, ...] = ()
 
 
+class NameNote(NamedTuple):
+    """What to tell the user about a name that means another one. span: where it is; None for a name of the caller."""
+
+    message: str
+    span: Span | None
+
+
 class Declarations(NamedTuple):
     """Everything that one run's files say.
 
@@ -223,6 +230,7 @@ class Declarations(NamedTuple):
     files: every file read, in order of reading.
     undecided, unread: what sources register beside that, as far as it was found. refused: what PyTorch refuses
     of what sources say.
+    notes: on names that mean others.
     """
 
     universe: Universe
@@ -242,6 +250,7 @@ class Declarations(NamedTuple):
     undecided: tuple[Undecided, ...] = ()
     unread: tuple[UnreadStatement, ...] = ()
     refused: tuple[RefusedDeclaration, ...] = ()
+    notes: tuple[NameNote, ...] = ()
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

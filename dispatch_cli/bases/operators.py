@@ -1,0 +1,55 @@
+"""Operators as records of a state file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS
+from dispatch_cli.model.captured import CapturedOperator
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
+from dispatch_cli.model.names import OperatorName
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.kernel import Data
+
+
+def operator_of(name: str, record: list[Any]) -> CapturedOperator:
+    """The operator of a record."""
+    from dispatch_cli.model.schema import parse_printed_schema
+
+    schema, debug, alias_analysis, tags, kernels, python_kernels, *_ = record
+    kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
+    return CapturedOperator(
+        name=OperatorName.parse(name),
+        schema=None if schema is None else parse_printed_schema(schema),
+        debug=debug,
+        alias_analysis=kind,
+        tags=tuple(tags),
+        kernels=tuple((key, _kernel(*rest)) for key, *rest in kernels),
+        python_kernels=tuple((key, kernel) for key, kernel in python_kernels),
+    )
+
+
+def _kernel(
+    debug: str,
+    signature: str | None,
+    flags: str,
+    python: bool,
+    redispatches: Data | None = None,
+    fake: tuple[str | None, str | None] | None = None,
+    wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
+) -> Kernel:
+    from dispatch_cli.model.kernel import FakeImpl, Redispatch, WrapKind, Wrapped
+    from dispatch_cli.model.schema import parse_signature
+
+    return Kernel(
+        debug=debug,
+        signature=None if signature is None else parse_signature(signature),
+        boxed="b" in flags,
+        unboxed="u" in flags,
+        fallthrough="f" in flags,
+        python=python,
+        redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
+        fake=None if fake is None else FakeImpl(*fake),
+        wraps=None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
+    )
