@@ -9,12 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 
 RECORDINGS = Path(__file__).parent / "recordings"
+SOME_UNIVERSES = (universes.names()[0], universes.names()[len(universes.names()) // 2], universes.names()[-1])
+"""The newest embedded universe, one in the middle and the oldest: for tests that take long in each."""
 UNIVERSE_OF = {"2.4.1": "torch-2.4", "2.15.0": "torch-2.15"}
 """Recorded PyTorch version → the embedded universe made from it."""
 

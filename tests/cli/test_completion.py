@@ -43,7 +43,7 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         ("resolve aten::mm --context mode=Fak", ["resolve", "aten::mm", "--context", "mode=FakeTensorMode"], ""),
         ("resolve aten::mm --context autocast\\ cu", ["resolve", "aten::mm", "--context", "autocast cuda"], ""),
         ("resolve aten::mm --context exclude=CPU,AutogradCU", None, ""),
-        ("table --base=torch-2.1", ["table", "--base=torch-2.15"], ""),
+        ("table --base=torch-2.15-", ["table", "--base=torch-2.15-mps"], ""),
         ("table examples/custom_library.yaml --op mylib::nor", None, ""),
         ("keys 'CPU | AutogradHP", ["keys", "CPU | AutogradHPU"], ""),
         ("checks sparse-b", ["checks", "sparse-bypass"], ""),

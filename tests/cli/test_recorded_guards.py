@@ -19,7 +19,6 @@ from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.recorded_guards import recorded_guards
 from dispatch_cli.universes import load
 from tests.cli.support import Result, call
-from tests.support import load_recording
 
 LIBRARY = """\
 dispatch: 1
@@ -79,14 +78,13 @@ guards:
     rule: autograd
     kernel: sin_backward
 """
-UNIVERSES = ("torch-2.4", "torch-2.13.json", "torch-2.15")
+UNIVERSES = ("torch-2.4", "torch-2.13", "torch-2.15")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("lib.yaml").write_text(LIBRARY, encoding="utf-8")
-    Path("torch-2.13.json").write_text(json.dumps(load_recording("2.13.0.universe")), encoding="utf-8")
     return tmp_path
 
 

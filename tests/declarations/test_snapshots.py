@@ -11,6 +11,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
+from tests.support import SOME_UNIVERSES
 
 EMBEDDED = Path(universes.__file__).parent
 OPERATOR = "demo::op(Tensor x) -> Tensor"
@@ -23,7 +24,7 @@ def written(tmp_path: Path, name: str = "file.json", **fields: object) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("name", universes.names())
+@pytest.mark.parametrize("name", SOME_UNIVERSES)
 def test_a_universe_in_the_file_is_the_universe(tmp_path: Path, name: str) -> None:
     inline = json.loads((EMBEDDED / f"{name}.json").read_text(encoding="utf-8"))
     state = load_state([written(tmp_path, universe=inline)])

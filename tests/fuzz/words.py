@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from dispatch_cli import universes
+from dispatch_cli import bases, universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.engine.rules import Rule
 
@@ -147,14 +147,17 @@ def check(dice: Dice) -> str:
     return dice.choice([one.id, one.id, one.code, one.code[:3], "all", "default", one.id[:4]])
 
 
+_ODD_BASES = ("torch-2.15-mps", "torch-2.9.1", "torch-2.99", "nosuch")
+
+
 def base(dice: Dice) -> str:
     """An embedded state."""
-    return dice.choice([*["torch-2.15"] * 6, *["torch-2.4"] * 4, "torch-2.15-mps", "torch-2.14", "nosuch"])
+    return dice.choice([*["torch-2.15"] * 6, *["torch-2.4"] * 4, *bases.names(), *_ODD_BASES])
 
 
 def universe(dice: Dice) -> str:
     """A layout of dispatch keys."""
-    return dice.choice([*universes.names(), *universes.names(), "torch-2.14", "nosuch.json"])
+    return dice.choice([*universes.names(), *universes.names(), "torch-2.9.1", "torch-2.99", "nosuch.json"])
 
 
 def backend(dice: Dice) -> str:
@@ -220,7 +223,7 @@ def one_of(*texts: str) -> Callable[[Dice], str]:
     return lambda dice: dice.choice(texts)
 
 
-WRONG = frozenset({"nosuch", "nosuch.json", "torch-2.14", "npu", "none", "undefined", "hpu:99"})
+WRONG = frozenset({"nosuch", "nosuch.json", "torch-2.99", "npu", "none", "undefined", "hpu:99"})
 """Texts that an option seldom takes."""
 rule_number = one_of(*map(str, range(1, 11)))
 rule = one_of(*map(str, range(-1, 14)), *(one.value for one in Rule))

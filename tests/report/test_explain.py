@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli import universes
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
@@ -23,6 +22,7 @@ from dispatch_cli.report.explain_rules import Role, RuleState
 from dispatch_cli.report.notes import NoteKind
 from dispatch_cli.report.slot_advice import slot_advice
 from tests.cli.support import ROOT
+from tests.support import SOME_UNIVERSES
 
 FOO = OperatorName("__test__::foo")
 MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
@@ -39,7 +39,7 @@ def answer(entry: TableEntry) -> tuple[object, ...]:
     return entry.rule, entry.kernel and entry.kernel.debug
 
 
-@pytest.mark.parametrize("universe", universes.names())
+@pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
     for pattern in PATTERNS[::7]:
         state = what_if_state(pattern, universe=universe)
@@ -55,7 +55,7 @@ def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
             assert (what.answer.rule, what.answer.kernel) == answer(table[key])
 
 
-@pytest.mark.parametrize("universe", universes.names())
+@pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None:
     for pattern in PATTERNS:
         for key in ("CPU", "QuantizedCPU", "AutogradCPU", "AutogradOther", "NestedTensorCPU", UNDEFINED):
@@ -83,7 +83,7 @@ def test_the_overridden_kernel_is_next() -> None:
     ]
 
 
-@pytest.mark.parametrize("universe", universes.names())
+@pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_an_alias_fills_what_the_table_says_and_would_fill_what_it_says_then(universe: str) -> None:
     for pattern in PATTERNS[::3]:
         state = what_if_state(pattern, universe=universe)
