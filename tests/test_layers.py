@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"model", "engine", "checks", "crossref", "bases", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
+    "bases.regenerate": {"model", "universes", "bases", "declarations", "capture"},  # and another
     "capture": {"model", "universes", "capture", "bases", "declarations.source"},
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},

@@ -21,7 +21,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
+from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, CapturedHeader, CapturedListing, CapturedOperator
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
 OVERLAY_SUFFIX = ".overlay"
-DEFAULT_ALIAS_ANALYSIS = "default"
-"""How a record says that the kind was left at its default."""
 
 _HERE = os.path.dirname(__file__)
 

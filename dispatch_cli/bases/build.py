@@ -14,9 +14,10 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS, MAGIC
+from dispatch_cli.bases import MAGIC
 from dispatch_cli.bases.higher_order import record_of
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.kernel import Kernel

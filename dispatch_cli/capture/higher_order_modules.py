@@ -52,7 +52,7 @@ def defining_modules(package: Path) -> list[str]:
     """The names of the modules that define higher-order operators, sorted."""
     texts = {file: file.read_text(encoding="utf-8", errors="replace") for file in sorted(package.rglob("*.py"))}
     maybe = _closure((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
-    words = re.compile(r"\b(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*\(")
+    words = re.compile(r"\b(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*(?:\(|as\b)")
     # only now are files parsed, which takes long: a pattern also matches in comments and strings
     trees = {file: tree for file, text in texts.items() if words.search(text) for tree in _parsed(text)}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from dispatch_cli.model.schema import FunctionSchema
 
 
+DEFAULT_ALIAS_ANALYSIS = "default"
+"""How a record of a captured operator says that the kind was left at its default."""
+
+
 class CapturedOperator(NamedTuple):
     """An operator of a captured state: what it has registered, oldest kernel first.
 

@@ -5,11 +5,7 @@ usage: python -m dispatch_cli.universes.build CAPTURE.json[.gz] OUT.json
 CAPTURE is what ``dispatch-cli capture`` writes. Its universe was asked of the running PyTorch, so nothing is worked out
 here: it is checked, and written so that a change of version reads well in a diff.
 
-The embedded universe and state of a version are made with any Python that has that PyTorch build, in this order::
-
-    dispatch-cli capture --python PYTHON -o CAPTURE.json.gz
-    python -m dispatch_cli.universes.build CAPTURE.json.gz dispatch_cli/universes/torch-X.Y.json
-    python -m dispatch_cli.bases.build CAPTURE.json.gz dispatch_cli/bases/torch-X.Y.state
+``python -m dispatch_cli.bases.regenerate`` captures a build and makes its embedded universe and state.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Make the embedded universe and state of a PyTorch version.
+
+usage: python -m dispatch_cli.bases.regenerate PYTHON...
+
+Each PYTHON has a PyTorch build with NumPy; its version decides which files are written: universes/torch-X.Y.json and
+bases/torch-X.Y.state of this package. The capture is made before a first ``vmap``. The same build gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.bases import SUFFIX
+from dispatch_cli.bases.build import build
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.capture.write import head, state_text
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.universes.build import render
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def regenerate(captured: dict[str, Any], package: Path = PACKAGE) -> list[Path]:
+    """Write the universe and the state that a probe found; the files that changed.
+
+    captured: what `dispatch_cli.capture.probe` writes. package: the directory with ``universes`` and ``bases``.
+    """
+    name, local = captured["universe"]["name"], captured["universe"]["torch"].partition("+")[2]
+    text = "".join(state_text(captured, as_json=True))
+    with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as folder:
+        capture = Path(folder) / f"{name}.json"
+        capture.write_text(text, encoding="utf-8")
+        state = build(load([str(capture)]), local or "unknown")
+    contents = {
+        package / "universes" / f"{name}.json": render(json.loads(text)["universe"]).encode(),
+        package / "bases" / f"{name}{SUFFIX}": state,
+    }
+    changed = [file for file, content in contents.items() if not file.exists() or file.read_bytes() != content]
+    for file in changed:
+        file.write_bytes(contents[file])
+    return changed
+
+
+def main(pythons: list[str]) -> None:
+    """Regenerate the versions that these Pythons have, one after the other."""
+    for python in pythons:
+        try:
+            captured = run_probe(python, vmap=False)
+        except InputError as error:
+            sys.exit("\n".join(problem.message for problem in error.problems))
+        changed = regenerate(captured)
+        print("\n".join(head(captured)))
+        for note in captured["notes"]:
+            print(f"note: {note}")
+        print("\n".join(f"written: {file}" for file in changed) or "nothing has changed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
