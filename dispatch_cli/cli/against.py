@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.embedded import resolved_name
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
+from dispatch_cli.cli.options import resolved_name
 from dispatch_cli.cli.output import BadInput, Output, say_written, show
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ import click
 
 from dispatch_cli.cli.check_options import all_findings_option
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.embedded import say_name_notes
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
-from dispatch_cli.cli.options import allow_outside_option, filter_option
+from dispatch_cli.cli.options import allow_outside_option, filter_option, say_name_notes
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
 from dispatch_cli.cli.source_options import ReadingOptions, reading_options
 from dispatch_cli.cli.source_reading import with_documents

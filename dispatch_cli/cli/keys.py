@@ -8,8 +8,7 @@ import click
 
 from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
-from dispatch_cli.cli.embedded import resolved
-from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option
+from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option, resolved
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
 if TYPE_CHECKING:

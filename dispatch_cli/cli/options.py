@@ -16,7 +16,6 @@ from dispatch_cli.cli.completion import (
     complete_registrable_keys,
     complete_universes,
 )
-from dispatch_cli.cli.embedded import resolved, say_name_notes
 from dispatch_cli.cli.output import BadInput, say, warn
 from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Names = TypeVar("_Names", str, None, tuple[str, ...])
 OWN_OR_ALL = "all; with files over a base, those for which the files register something"
 
 
@@ -51,6 +51,41 @@ class SourceOptions(NamedTuple):
     """What the project says of sources, where *is_set_up*."""
     when: tuple[str, ...] = ()
     """What names in conditions stand for, as NAME=VALUE."""
+
+
+def resolved(ctx: click.Context, _param: click.Parameter, value: _Names) -> _Names:
+    """The callback of an option that takes such a name, or several."""
+    if isinstance(value, str):
+        return resolved_name(value, quiet=ctx.resilient_parsing)
+    if isinstance(value, tuple):
+        return tuple(resolved_name(one, quiet=ctx.resilient_parsing) for one in value)
+    return value
+
+
+def resolved_name(text: str, quiet: bool = False) -> str:
+    """The embedded name that a text means; the text itself where it means none. quiet: without a note."""
+    if not text.startswith("torch-"):
+        return text
+    from dispatch_cli import bases
+
+    found = bases.resolve(text)
+    if found.note is not None and not quiet:
+        say_note(found.note)
+    return found.name
+
+
+def say_name_notes(state: State) -> None:
+    """Say which names in files mean other ones, and where they are."""
+    for note in state.declarations.notes:
+        place = "" if note.span is None else f"{note.span.file}:{note.span.line}:{note.span.column}: "
+        say_note(f"{place}{note.message}")
+
+
+def say_note(text: str) -> None:
+    """A note on standard error, on one line."""
+    from dispatch_cli.render.text_safety import safe
+
+    say(f"note: {safe(text)}\n")
 
 
 privateuse1_option = click.option(
@@ -207,7 +242,8 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             privateuse1=backend,
             when=choices(source.when),
         )
-        say_name_notes(state)
+        if source.files:  # what options name is resolved, and noted, as they are read
+            say_name_notes(state)
         return state
     except InputError as error:
         raise BadInput(at_setting(error, named), color) from None
