@@ -9,8 +9,11 @@ import click
 from dispatch_cli.cli.output import BadInput
 
 
-def opened(files: Sequence[str], color: str) -> tuple[str, ...]:
-    """The names under which files can be read until the command ends. Errors: BadInput."""
+def opened(files: Sequence[str], color: str, must_exist: bool = True) -> tuple[str, ...]:
+    """The names under which files can be read until the command ends.
+
+    must_exist: as for `resolve`. Errors: BadInput.
+    """
     if not any(":" in file for file in files):
         return tuple(files)
     from dispatch_cli.files.asked import resolve
@@ -19,7 +22,7 @@ def opened(files: Sequence[str], color: str) -> tuple[str, ...]:
 
     click.get_current_context().call_on_close(close_trees)
     try:
-        return resolve(files)
+        return resolve(files, must_exist)
     except InputError as error:
         raise BadInput(error, color) from None
 

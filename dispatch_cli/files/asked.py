@@ -32,16 +32,17 @@ def is_revision(text: str) -> bool:
         return True
 
 
-def resolve(names: Sequence[str]) -> tuple[str, ...]:
+def resolve(names: Sequence[str], must_exist: bool = True) -> tuple[str, ...]:
     """The names under which files can be read: of those at a revision, from the top of the repository.
 
-    The revisions are opened; `paths.close_trees` closes them. Errors: InputError for all that cannot be read.
+    The revisions are opened; `paths.close_trees` closes them. must_exist: whether a file that is not at its revision is
+    an error. Errors: InputError for all that cannot be read.
     """
     found: dict[str, str] = {}
     problems: list[Problem] = []
     for name in filter(is_revision, names):
         try:
-            found[name] = _resolve(name)
+            found[name] = _resolve(name, must_exist)
         except RevisionError as error:  # noqa: PERF203
             problems.append(Problem(error.code, error.message, hint=error.hint))
     if problems:
@@ -49,7 +50,7 @@ def resolve(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found[name] if name in found else paths.of_working_tree(name) for name in names)
 
 
-def _resolve(text: str) -> str:
+def _resolve(text: str, must_exist: bool) -> str:
     at = first_colon(text)
     revision, path = text[:at], text[at + 1 :]
     _check(revision, path)
@@ -60,8 +61,19 @@ def _resolve(text: str) -> str:
     if path in (posixpath.curdir, posixpath.pardir) or path.startswith(("./", "../")):
         path = posixpath.join(tree.here, path)
     name = paths.normal(tree.prefix + path)
-    _check_there(name, revision, text)
+    _check_there(name, revision, text, must_exist)
     return name
+
+
+def absent(old: str, new: str) -> str | None:
+    """Of two names for one path, at least one of them at a revision, the one that no file has if the other has one.
+
+    It is a file that was added since, or deleted. Both names are as `resolve` gives them.
+    """
+    if paths.tree_of(old) is paths.tree_of(new) or paths.relative(old) != paths.relative(new):
+        return None
+    missing = [name for name in (old, new) if not paths.exists(name)]
+    return missing[0] if len(missing) == 1 else None
 
 
 def _check(revision: str, path: str) -> None:
@@ -125,11 +137,13 @@ def _unknown(revision: str, text: str, said: str) -> RevisionError:
     return RevisionError("unknown-revision", message, hint)
 
 
-def _check_there(name: str, revision: str, text: str) -> None:
-    """Errors: RevisionError where there is no such file or folder at the revision."""
+def _check_there(name: str, revision: str, text: str, must_exist: bool) -> None:
+    """Errors: RevisionError where the file or folder cannot be read; must_exist: also where there is none."""
     try:
         paths.mode(name)
     except (FileNotFoundError, NotADirectoryError):
+        if not must_exist:
+            return
         path = paths.inside(name)
         raise RevisionError("file-not-found", f"{path} is not in {revision}", _hint(name)) from None
     except RevisionError:

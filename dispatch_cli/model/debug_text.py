@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_REGISTERED_AT = re.compile(r"registered at (?:.*[/\\])?([^/\\]+?)(?:_\d+)?(\.\w+):\d+")
+_REGISTERED_AT = re.compile(r"(?:registered|lambda) at (?:.*[/\\:])?([^/\\:]+?)(?:_\d+)?(\.\w+):\d+")
 
 
 @lru_cache(maxsize=65536)
 def source_file(debug: str) -> str | None:
-    """The name of the file of ``registered at PATH:LINE``; None for another text.
+    """The name of the file of ``registered at PATH:LINE``, or of ``lambda at PATH:LINE``; None for another text.
 
     Builds differ in folders, lines, and in how many files generated code is divided into: RegisterCPU_0.cpp is
     RegisterCPU.cpp. Where a Python kernel is from, older versions do not say: they print ``/dev/null``, for which the
@@ -22,8 +22,8 @@ def source_file(debug: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def is_placed(debug: str) -> bool:
-    """Whether the text has the form ``registered at PATH:LINE``; otherwise it is a name."""
-    return debug.startswith("registered at ")
+    """Whether the text has the form ``registered at PATH:LINE``, or that of a lambda; otherwise it is a name."""
+    return debug.startswith(("registered at ", "lambda at "))
 
 
 def is_python_without_place(debug: str) -> bool:

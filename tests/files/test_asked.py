@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.files import paths
-from dispatch_cli.files.asked import is_revision, resolve
+from dispatch_cli.files.asked import absent, is_revision, resolve
 from dispatch_cli.files.git import first_colon
 from dispatch_cli.model.problem import InputError, Problem
 from tests.files.support import commit, git, repository
@@ -91,6 +91,28 @@ def test_a_file_of_the_working_tree_wins(repo: Path) -> None:
     assert paths.tree_of(name) is None
     assert paths.normal(paths.join(".", "main:decl.yaml")) == "./main:decl.yaml"
     assert paths.join("", "main:decl.yaml") == "./main:decl.yaml"
+
+
+def test_a_file_that_only_one_of_two_revisions_has(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was added or deleted; of a name that neither has, and of two names, nothing can be said."""
+    (repo / "decl.yaml").unlink()
+    for old, new, found in (
+        ("v1:later.yaml", "later.yaml", "v1:later.yaml"),
+        ("v1:later.yaml", "./later.yaml", "v1:later.yaml"),
+        ("v1:later.yaml", "main:later.yaml", "v1:later.yaml"),
+        ("main:decl.yaml", "decl.yaml", "decl.yaml"),
+        ("later.yaml", "v1:later.yaml", "v1:later.yaml"),
+        ("v1:later.yaml", "sub/deep/a.yaml", None),
+        ("v1:nothing.yaml", "nothing.yaml", None),
+        ("main:later.yaml", "later.yaml", None),
+        ("decl.yaml", "decl.yaml", None),
+        ("main:nothing.yaml", "main:later.yaml", None),
+    ):
+        assert absent(*resolve([old, new], must_exist=False)) == found, (old, new)
+    paths.close_trees()
+    monkeypatch.chdir(repo / "sub")
+    assert absent(*resolve(["v1:later.yaml", "../later.yaml"], must_exist=False)) == "v1:later.yaml"
+    assert absent(*resolve(["v1:./new", "deep"], must_exist=False)) is None
 
 
 @pytest.mark.parametrize(
