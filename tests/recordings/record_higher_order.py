@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dispatch_cli.crossref.live import ask
 
-CALLS = Path(__file__).parents[1] / "engine" / "call" / "live_higher_order.py"
+CALLS = Path(__file__).parents[1] / "engine" / "call" / "higher_order" / "live_higher_order.py"
 
 
 def main(python: str, out: str, seed: str, count: str) -> None:

@@ -2,63 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.call.trace import Call, ErrorKind
 from tests.capture.support import live_state, torch_python
-from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, is_error, normal, said_of, simulated
+from tests.engine.call.compare_calls import compare
 
-OPERATORS, CALLS = 500, 8
+SIZE = (500, 8)
 SEED = "DISPATCH_CLI_LIVE_SEED"
-
-
-def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[dict[str, Any]]]:
-    """What PyTorch says of the calls."""
-    question, answer = directory / "asked.json", directory / "said.json"
-    question.write_text(json.dumps(asked), encoding="utf-8")
-    script = Path(__file__).with_name("live_calls.py")
-    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
-    said: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
-    return said
-
-
-ON_THE_WAY = ("aten::", "aten.", "version_counter")
-
-
-def failed_on_the_way(call: Call, said: dict[str, Any]) -> bool:
-    """Whether another operator failed, which a core fallback called: to clone a tensor, or to slice one.
-
-    Where the simulation says that this happens, it is judged.
-    """
-    ours = call.end.error
-    if said["error"] is None or (ours is not None and any(text in ours.text for text in ON_THE_WAY)):
-        return False
-    return any(text in said["error"][1] for text in ON_THE_WAY)
-
-
-def difference(call: Call, said: dict[str, Any]) -> str | None:
-    """Where a simulated call is not what PyTorch did."""
-    ours, whole = said_of(call), call.end.error is None or call.end.error.whole
-    if call.end.error is not None and call.end.error.kind is ErrorKind.KERNEL and said["end"] == "error":
-        same_error = True  # it is the kernel's own
-    else:
-        same_error = is_error(normal(ours["error"]), normal(said["error"]), whole)
-    if ours["end"] == said["end"] == "too deep":
-        said["log"] = said["log"][: len(ours["log"])]  # the simulation stops where the circle closes
-    wrong = [
-        f"{field}: {said[field]}\n   ours: {ours[field]}"
-        for field in ours
-        if (not same_error if field == "error" else ours[field] != said[field])
-    ]
-    return "\n  ".join(wrong) or None
 
 
 @pytest.mark.live
@@ -66,19 +21,7 @@ def test_random_calls(tmp_path: Path) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python = torch_python()
     universe = universes.from_data(live_state(python)["universe"])
-    operators: list[AskedOperator] = list(Generator(universe, seed).operators(OPERATORS, CALLS))
-    answers = run_live(python, asked_of(universe, operators), tmp_path)
-    wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)
-    for number, (operator, said) in enumerate(zip(operators, answers, strict=True)):
-        for asked, call, one in zip(operator.calls, simulated(universe, number, operator), said, strict=True):
-            if "unmade" in one or failed_on_the_way(call, one):
-                unmade += 1
-                continue
-            found = difference(call, one)
-            endings[one["end"]] = endings.get(one["end"], 0) + 1
-            if found:
-                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked}\n  {found}")
-    total = OPERATORS * CALLS
+    total, wrong, unmade, endings = compare(python, universe, seed, SIZE, tmp_path)
     assert wrong == [], f"seed {seed}: {len(wrong)} of {total}\n" + "\n".join(wrong[:20])
     assert unmade < total / 5, f"seed {seed}"
     assert min(endings["ended"], endings["error"]) > total / 10, f"seed {seed}: {endings}"

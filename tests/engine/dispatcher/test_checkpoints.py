@@ -18,7 +18,7 @@ from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.engine.dispatcher.random_actions import Action, everything, perform, random_action
-from tests.engine.dispatcher.test_recorded_histories import Replay, replays
+from tests.engine.dispatcher.recorded_histories import Replay, replays
 from tests.support import UNIVERSE_OF
 
 NAME = OperatorName("demo::op")

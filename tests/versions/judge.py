@@ -1,0 +1,123 @@
+"""One PyTorch against the engine: its operators, histories of registrations, calls, and higher-order operators."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli import api, bases, universes
+from dispatch_cli.capture.run import ANSWERS, run_probe
+from dispatch_cli.crossref.answers import Probed
+from dispatch_cli.crossref.compare import Comparison, compare, higher_order_names, names_of
+from dispatch_cli.crossref.live import from_data
+from dispatch_cli.crossref.replay import Subject, replay, subject_of
+from tests.engine.call import compare_calls, recorded_calls
+from tests.engine.call.higher_order.higher_order_cases import declarations, differences
+from tests.engine.dispatcher.recorded_histories import differing_steps
+
+TESTS = Path(__file__).parents[1]
+CALLS = TESTS / "recordings" / "record_calls.py"
+HISTORIES = TESTS / "recordings" / "record_sequences.py"
+HIGHER_ORDER = TESTS / "engine" / "call" / "higher_order" / "live_higher_order.py"
+PER_OPERATOR = 5
+"""The calls that `CALLS` makes of an operator."""
+RANDOM_CALLS = 4
+"""The calls of an operator with random schemas, tensors and contexts."""
+SECONDS = 1800
+
+
+class Size(NamedTuple):
+    """How much is tried."""
+
+    calls: int = 1000
+    histories: int = 300
+    seed: int = 1
+
+
+class Part(NamedTuple):
+    """What was compared. left: what cannot be compared. wrong: what differs, in words."""
+
+    name: str
+    compared: int
+    wrong: list[str]
+    left: int = 0
+
+
+def parts(python: str, size: Size) -> Iterator[Part]:
+    """Ask the PyTorch of that Python, and compare; each part when it is there."""
+    probed = from_data(run_probe(python, script=ANSWERS, vmap=False, seconds=SECONDS))
+    yield from _compared(probed, subject(probed))
+    universe = universes.from_data(probed.universe)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        yield from recorded(probed.universe, record(python, size, directory), directory)
+        operators = (size.calls // RANDOM_CALLS, RANDOM_CALLS)
+        found = compare_calls.compare(python, universe, size.seed, operators, directory)
+        yield Part("random calls", found.calls - found.unmade, found.wrong, found.unmade)
+
+
+def subject(probed: Probed) -> Subject:
+    """The embedded state, if this is the build that it is of; otherwise what the PyTorch has registered."""
+    name = str(probed.universe["name"])
+    if name not in bases.names() or universes.load(name).torch != probed.universe["torch"]:
+        return replay(probed)
+    differing = universes.differences(universes.load(name), universes.from_data(probed.universe))
+    assert not differing, f"the embedded universe differs: {differing}"
+    return subject_of(api.load_state([], bases=[name]))
+
+
+def _compared(probed: Probed, ours: Subject) -> Iterator[Part]:
+    answers = probed.answers
+    found: Comparison = compare(ours, answers, names_of(ours, answers), higher_order_names(ours, answers))
+    for count in found.counts:
+        wrong = [str(one) for one in found.differences if one.part is count.part]
+        yield Part(count.part.value, count.compared, wrong)
+
+
+def record(python: str, size: Size, directory: Path) -> dict[str, Any]:
+    """Random calls and histories of a live PyTorch, and calls of random higher-order operators."""
+    calls, histories = directory / "calls.json.xz", directory / "histories.json.xz"
+    _run(python, CALLS, str(calls), str(size.seed), str(size.calls // PER_OPERATOR))
+    _run(python, HISTORIES, str(histories), str(size.seed), str(size.histories))
+    higher_order = _run(python, HIGHER_ORDER, str(size.seed), str(size.histories))
+    recording = _read(calls)
+    return {
+        "torch": recording["torch"],
+        "seed": size.seed,
+        "calls": recording["cases"],
+        "histories": _read(histories)["histories"],
+        "higher_order": json.loads(higher_order),
+    }
+
+
+def recorded(said: str | Mapping[str, Any], recording: Mapping[str, Any], directory: Path) -> Iterator[Part]:
+    """A recording of `record` against the engine.
+
+    said: the name of an embedded universe, or the data of one. directory: for a temporary file.
+    """
+    universe = universes.load(said) if isinstance(said, str) else universes.from_data(said)
+    calls = recorded_calls.compare(universe, recording["calls"])
+    yield Part("calls", calls.calls, [str(one) for one in calls.wrong])
+    steps, wrong = differing_steps(universe, recording["histories"])
+    yield Part("history steps", steps, wrong)
+    cases = recording["higher_order"]
+    file = directory / "operators.json"
+    file.write_text(json.dumps(declarations(said, cases)), encoding="utf-8")
+    different, _ = differences(api.load_state([str(file)]), cases)
+    yield Part("higher-order calls", len(cases), [str(one) for one in different])
+
+
+def _run(python: str, script: Path, *arguments: str) -> bytes:
+    command = [python, str(script), *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS)
+    return done.stdout
+
+
+def _read(file: Path) -> Any:
+    with lzma.open(file, "rt") as text:
+        return json.load(text)
