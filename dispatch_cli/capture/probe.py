@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
         fake_mode,
         fake_sources,
         going_on,
+        higher_order_calls,
         higher_order_modules,
         looking,
         torch_library,
@@ -65,6 +66,7 @@ else:
     bindings_facts, fake_devices, fake_mode = _part("bindings_facts"), _part("fake_devices"), _part("fake_mode")
     fake_sources, going_on = _part("fake_sources"), _part("going_on")
     looking, torch_library = _part("looking"), _part("torch_library")
+    higher_order_calls = _part("higher_order_calls")
     higher_order_modules = _part("higher_order_modules")
 
 FORMAT = 2
@@ -303,6 +305,7 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
         "devices": _devices(live),
         "fallbacks": _fallbacks(live),
         "higher_order_fallthrough": default_fallthrough(live),
+        **higher_order_calls.facts(live.torch),
         **about_tensors(live),
         "torch_library": torch_library.facts(live.torch, NAMESPACE, live.clean),
     }

@@ -77,6 +77,41 @@ class TorchLibrary(NamedTuple):
     autocast_devices: tuple[str, ...]
 
 
+class HigherOrderCalls(NamedTuple):
+    """What ``HigherOrderOperator.dispatch`` does at the key Python.
+
+    The errors are ``TYPE: TEXT``, with ``{operator}``, ``{mode}``, ``{subclass}`` (its class), ``{names}`` and
+    ``{classes}`` (of the arguments) in their places. The defaults are those of PyTorch 2.13 to 2.15.
+
+    no_mode_rule: the innermost mode has no implementation. no_subclass_rule: a tensor subclass has none.
+    unhandled: all implementations have returned NotImplemented. It is None where subclasses are not asked after a mode:
+        the call returns NotImplemented.
+    modes_handle: whether a mode with ``supports_higher_order_operators`` gets the call.
+    fakes_by_mode: whether the implementation for FakeTensorMode gets fake tensors without a mode.
+    """
+
+    no_mode_rule: str = (
+        "NotImplementedError: There was no rule registered for HigherOrderOperator {operator} and mode {mode}."
+        "Hint: set {mode}'s supports_higher_order_operators to True."
+        " This causes all higher order operators to pass through {mode}'s __torch_dispatch__,"
+        " so handle them accordingly by adding support for HigerOrderOperators (in this case, {operator}) in"
+        " {mode}.__torch_dispatch__ or returning NotImplemented when not supported."
+    )
+    no_subclass_rule: str = (
+        "NotImplementedError: There was no rule registered for HOP {operator} and subclass {subclass}. "
+        "We recommend filing an issue."
+    )
+    unhandled: str | None = (
+        "TypeError: HigherOrderOperator '{operator}' is not supported for the given input types. "
+        "This typically happens when using custom tensor types or dispatch modes that don't "
+        "have implementations for this operation.\n\n"
+        "Current mode: {mode}\nInput types: {names}\n\n"
+        "To fix this, can add support for '{operator}' in {mode}'s __torch_dispatch__\n"
+    )
+    modes_handle: bool = True
+    fakes_by_mode: bool = True
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Universe:
     """The dispatch keys of one PyTorch version.
@@ -99,6 +134,7 @@ class Universe:
     devices: device type → runtime key.
     fallbacks: the core backend fallbacks, in runtime order.
     higher_order_fallthrough: the keys that fall through by default in a higher-order operator.
+    higher_order_calls: what a call of a higher-order operator does at the key Python.
     wrapped: the keys that functorch's wrappers take over from the tensor inside (``kKeysToPropagateToWrapper``).
     plain_devices: device types that have strided tensors only.
     mask_by_arguments: whether the backend of the arguments alone chooses the fallthrough mask, and not that of
@@ -142,6 +178,7 @@ class Universe:
     devices: Mapping[str, str]
     fallbacks: tuple[CoreFallback, ...]
     higher_order_fallthrough: tuple[str, ...]
+    higher_order_calls: HigherOrderCalls
     wrapped: tuple[str, ...]
     plain_devices: tuple[str, ...]
     mask_by_arguments: bool

@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from dispatch_cli.model.universe import CoreFallback, TorchLibrary, Universe
+from dispatch_cli.model.universe import CoreFallback, HigherOrderCalls, TorchLibrary, Universe
 
 FORMAT = 1
 MAX_TOLD = 5
@@ -218,6 +218,7 @@ class _UniverseReader:
         for field in _OPTIONAL_TEXTS:
             values[field] = None if data.get(field) is None else self._checked(data, field, str, None)
         values["torch_library"] = self._torch_library(data.get("torch_library"))
+        values["higher_order_calls"] = self._higher_order_calls(data.get("higher_order_calls"))
         return None if self.faults else Universe(**values)
 
     def _torch_library(self, data: object) -> TorchLibrary | None:
@@ -237,6 +238,22 @@ class _UniverseReader:
         for field in set(TorchLibrary._fields) - set(values):
             values[field] = data.get(field) is True
         return TorchLibrary(**values)
+
+    def _higher_order_calls(self, data: object) -> HigherOrderCalls:
+        """What a call of a higher-order operator does; older files do not say."""
+        name = "higher_order_calls"
+        if data is None:
+            return HigherOrderCalls()
+        if not isinstance(data, Mapping):
+            self.add((name,), f"field {name!r} must be a mapping")
+            return HigherOrderCalls()
+        texts = {
+            field: self._checked(data, field, str, "", name)
+            for field in ("no_mode_rule", "no_subclass_rule", "unhandled")
+            if field != "unhandled" or data.get(field) is not None
+        }
+        flags = {field: data.get(field) is True for field in ("modes_handle", "fakes_by_mode")}
+        return HigherOrderCalls(**{"unhandled": None, **texts, **flags})
 
     def _checked(self, data: Mapping[str, Any], field: str, kind: type, default: Any, within: str = "") -> Any:
         value = data.get(field)

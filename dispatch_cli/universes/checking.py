@@ -97,6 +97,9 @@ class UniverseChecker:
         if library is not None:
             listed = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
             texts += [(("torch_library",), one) for one in (*listed, *library.device_types, *library.autocast_devices)]
+        calls = universe.higher_order_calls
+        errors = (calls.no_mode_rule, calls.no_subclass_rule, calls.unhandled or "")
+        texts += [(("higher_order_calls",), text.replace("\n", "")) for text in errors]
         for way, text in texts:
             if not text.isprintable():
                 self._add(way, f"{text[:60]!r} has non-printable characters")

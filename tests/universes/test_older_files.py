@@ -7,6 +7,7 @@ from tests.capture.support import universe_data
 
 ADDED = (
     "higher_order_fallthrough",
+    "higher_order_calls",
     "wrapped",
     "plain_devices",
     "mask_by_arguments",

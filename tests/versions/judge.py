@@ -68,14 +68,21 @@ def subject(probed: Probed) -> Subject:
         return replay(probed)
     differing = universes.differences(universes.load(name), universes.from_data(probed.universe))
     assert not differing, f"the embedded universe differs: {differing}"
-    return subject_of(api.load_state([], bases=[name]))
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "embedded.json"
+        file.write_text(json.dumps({"dispatch": 1, "extends": [name]}), encoding="utf-8")
+        return subject_of(api.load_state([str(file)]))
 
 
 def _compared(probed: Probed, ours: Subject) -> Iterator[Part]:
     answers = probed.answers
     found: Comparison = compare(ours, answers, names_of(ours, answers), higher_order_names(ours, answers))
     for count in found.counts:
-        wrong = [str(one) for one in found.differences if one.part is count.part]
+        wrong = [
+            f"{one.operator} {one.key}: {one.ours}; PyTorch: {one.theirs}"
+            for one in found.differences
+            if one.part is count.part
+        ]
         yield Part(count.part.value, count.compared, wrong)
 
 

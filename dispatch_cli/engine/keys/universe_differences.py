@@ -10,7 +10,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.universe import UNDEFINED, TorchLibrary, Universe
+from dispatch_cli.model.universe import UNDEFINED, HigherOrderCalls, TorchLibrary, Universe
 
 
 class Aspect(Enum):
@@ -101,6 +101,7 @@ _COMPARED = frozenset(
             "parseable",
             "devices",
             "torch_library",
+            "higher_order_calls",
         ),
     )
 )
@@ -137,6 +138,9 @@ def _differences(one: Universe, other: Universe) -> Iterator[UniverseDifference]
             values = [getattr(universe.torch_library, name, ()) for universe in (one, other)]
             first, second = (_texts(tuple(value) if name == "functions" else value) for value in values)
             yield from _sets(Aspect.OTHER, f"torch_library.{name}", first, second)
+    for name in HigherOrderCalls._fields:
+        first, second = (_texts(getattr(universe.higher_order_calls, name)) for universe in (one, other))
+        yield from _sets(Aspect.OTHER, f"higher_order_calls.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
         if one.ids[key] != other.ids[key]:
             yield UniverseDifference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
@@ -178,6 +182,9 @@ def _mappings(
 
 def _refreshes(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
+    for name in HigherOrderCalls._fields:
+        first, second = (_texts(getattr(universe.higher_order_calls, name)) for universe in (one, other))
+        yield from _sets(Aspect.OTHER, f"higher_order_calls.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
         first, second = one.refreshed_by(key), other.refreshed_by(key)
         if set(_common(first, other.slot)) != set(_common(second, one.slot)):

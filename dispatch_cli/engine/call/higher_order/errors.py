@@ -5,32 +5,39 @@ Objects and classes stand as ``<Name object>`` and ``<class 'Name'>``: their mod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dispatch_cli.engine.call.errors import NOT_IMPLEMENTED, RUNTIME
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT
+from dispatch_cli.model.universe import HigherOrderCalls
+
+_PLACE = re.compile(r"\{(operator|mode|subclass|names|classes)\}")
 
 
-def no_rule_for_mode(operator: str, mode: str) -> Error:
+def no_rule_for_mode(calls: HigherOrderCalls, operator: str, mode: str) -> Error:
     """The innermost mode has no implementation, and does not support higher-order operators by itself."""
-    shown = object_text(mode)
-    return Error(
-        ErrorKind.PYTHON,
-        NOT_IMPLEMENTED,
-        f"There was no rule registered for HigherOrderOperator {operator} and mode {shown}."
-        f"Hint: set {shown}'s supports_higher_order_operators to True."
-        f" This causes all higher order operators to pass through {shown}'s __torch_dispatch__,"
-        f" so handle them accordingly by adding support for HigerOrderOperators (in this case, {operator}) in"
-        f" {shown}.__torch_dispatch__ or returning NotImplemented when not supported.",
-    )
+    return _filled(calls.no_mode_rule, operator, object_text(mode))
 
 
-def no_rule_for_subclass(operator: str, subclass: str) -> Error:
+def no_rule_for_subclass(calls: HigherOrderCalls, operator: str, subclass: str) -> Error:
     """A tensor subclass has no implementation."""
-    text = f"There was no rule registered for HOP {operator} and subclass <class '{subclass}'>. "
-    return Error(ErrorKind.PYTHON, NOT_IMPLEMENTED, f"{text}We recommend filing an issue.")
+    return _filled(calls.no_subclass_rule, operator, subclass=_class_text(subclass))
+
+
+def _filled(template: str, operator: str, mode: str = "", subclass: str = "", types: Sequence[str] = ()) -> Error:
+    """An error of `HigherOrderCalls`."""
+    values = {
+        "operator": operator,
+        "mode": mode,
+        "subclass": subclass,
+        "names": str(list(types)),
+        "classes": f"[{', '.join(map(_class_text, types))}]",
+    }
+    kind, _, text = _PLACE.sub(lambda match: values[match[1]], template).partition(": ")
+    return Error(ErrorKind.PYTHON, kind, text)
 
 
 def no_rule_for_fake_tensor() -> Error:
@@ -44,18 +51,10 @@ def fake_mode_is_set(operator: str) -> Error:
     return Error(ErrorKind.MODES, "AssertionError", text)
 
 
-def nobody_handles(operator: str, mode: str | None, types: Sequence[str]) -> Error:
+def nobody_handles(calls: HigherOrderCalls, operator: str, mode: str | None, types: Sequence[str]) -> Error:
     """All handlers returned NotImplemented, or there was none."""
     shown = "None" if mode is None else object_text(mode)
-    return Error(
-        ErrorKind.PYTHON,
-        "TypeError",
-        f"HigherOrderOperator '{operator}' is not supported for the given input types. "
-        f"This typically happens when using custom tensor types or dispatch modes that don't "
-        f"have implementations for this operation.\n\n"
-        f"Current mode: {shown}\nInput types: {list(types)}\n\n"
-        f"To fix this, can add support for '{operator}' in {shown}'s __torch_dispatch__\n",
-    )
+    return _filled(calls.unhandled or calls.no_subclass_rule, operator, shown, types=types)
 
 
 def no_rule_for_transform(transform: str, number: int) -> Error:
@@ -95,3 +94,7 @@ def declared(text: str) -> Error:
 def object_text(name: str) -> str:
     """An object as Python shows it, without its module and address."""
     return f"<{name} object>"
+
+
+def _class_text(name: str) -> str:
+    return f"<class '{name}'>"

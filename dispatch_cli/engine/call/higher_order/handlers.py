@@ -75,6 +75,12 @@ class Handlers:
         self._name = table.operator.name
         self._modes = modes
         self._maker = maker
+        self._calls = table.universe.higher_order_calls
+
+    @property
+    def asks_subclasses(self) -> bool:
+        """Whether tensor subclasses are asked after a mode whose implementation has returned NotImplemented."""
+        return self._calls.unhandled is not None
 
     def at_python_key(self, values: tuple[Value, ...], thread: Thread) -> Handling:
         """The innermost mode, then the tensors with a ``__torch_dispatch__``, in order."""
@@ -86,6 +92,8 @@ class Handlers:
             if found.error is not None or found.impl is not None or found.handler is not None:
                 return found
             asked = found.asked
+            if not self.asks_subclasses:
+                return Handling(asked, asked[-1].impl, thread=thread, not_implemented=True)
         return self.after_mode(values, thread, mode, asked)
 
     def _mode(self, mode: Mode, values: tuple[Value, ...], thread: Thread) -> Handling:
@@ -93,12 +101,12 @@ class Handlers:
         inside = without(thread, mode, self._maker)
         if impl is None:
             kind = self._modes.get(mode.name)
-            if kind is not None and kind.supports_higher_order_operators:
+            if self._calls.modes_handle and kind is not None and kind.supports_higher_order_operators:
                 asked = AskedHandler(Asker.MODE_ITSELF, mode.name, mode.position, HandlerAnswer.HANDLES)
                 handler = Handler(HandlerKind.MODE, mode.name, mode.position)
                 return Handling((asked,), handler=handler, thread=inside, takes_off=mode.name)
             asked = AskedHandler(Asker.MODE, mode.name, mode.position, HandlerAnswer.NO_IMPL)
-            return Handling((asked,), error=errors.no_rule_for_mode(self._name, mode.name))
+            return Handling((asked,), error=errors.no_rule_for_mode(self._calls, self._name, mode.name))
         refuses = _refuses(impl, values)
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
         asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, impl)
@@ -124,18 +132,18 @@ class Handlers:
         overloaded = [(position, value) for position, value in enumerate(values, start=1) if value.has(PYTHON)]
         for position, value in overloaded:
             name = class_of(value)
-            if name == FAKE_TENSOR:
+            if name == FAKE_TENSOR and self._calls.fakes_by_mode:
                 return self._fake_tensor(position, value, values, thread, asked)
             impl = self._table.subclasses.get(name)
             if impl is None:
                 last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_IMPL)
-                return Handling((*asked, last), error=errors.no_rule_for_subclass(self._name, name))
+                return Handling((*asked, last), error=errors.no_rule_for_subclass(self._calls, self._name, name))
             if not impl.not_implemented:
                 last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.HANDLES, impl)
                 return Handling((*asked, last), impl, thread=thread)
             asked = (*asked, AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NOT_IMPLEMENTED, impl))
         shown = [class_of(value) for _, value in overloaded]
-        error = errors.nobody_handles(self._name, mode.name if mode is not None else None, shown)
+        error = errors.nobody_handles(self._calls, self._name, mode.name if mode is not None else None, shown)
         return Handling(asked, error=error)
 
     def _fake_tensor(

@@ -125,17 +125,19 @@ def _at_mode(table: HigherOrderTable, place: ImplPlace, modes: Mapping[str, Mode
         outcome = StepOutcome.PASSES if impl.not_implemented else StepOutcome.DECIDES
         return PlaceAnswer(place, AtPlace.IMPL, _lines(passed, (*looked, outcome), left=next_step), impl)
     mode = modes.get(name)
-    if mode is not None and mode.supports_higher_order_operators:
+    calls = table.universe.higher_order_calls
+    if calls.modes_handle and mode is not None and mode.supports_higher_order_operators:
         itself = (DispatchStep.MODE, f"{name}.supports_higher_order_operators", StepOutcome.DECIDES)
         steps = _lines(passed, (*looked, StepOutcome.PASSES), itself, left=next_step)
         return PlaceAnswer(place, AtPlace.MODE_ITSELF, steps)
     steps = _lines(passed, (*looked, StepOutcome.RAISES), left=next_step)
-    return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_rule_for_mode(table.operator.name, name))
+    return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_rule_for_mode(calls, table.operator.name, name))
 
 
 def _at_subclass(table: HigherOrderTable, place: ImplPlace) -> PlaceAnswer:
     """A fake tensor is handled by the implementation for its mode."""
-    fake = place.name == FAKE_TENSOR
+    calls = table.universe.higher_order_calls
+    fake = place.name == FAKE_TENSOR and calls.fakes_by_mode
     name = FAKE_TENSOR_MODE if fake else place.name
     impl = (table.modes if fake else table.subclasses).get(name)
     looked = (DispatchStep.SUBCLASS, f"python_key_table[{name}]")
@@ -148,7 +150,7 @@ def _at_subclass(table: HigherOrderTable, place: ImplPlace) -> PlaceAnswer:
     if impl is not None:
         return PlaceAnswer(place, AtPlace.IMPL, _lines(*passed, (*looked, StepOutcome.DECIDES)), impl)
     operator = table.operator.name
-    error = errors.no_rule_for_fake_tensor() if fake else errors.no_rule_for_subclass(operator, name)
+    error = errors.no_rule_for_fake_tensor() if fake else errors.no_rule_for_subclass(calls, operator, name)
     return PlaceAnswer(place, AtPlace.ERROR, _lines(*passed, (*looked, StepOutcome.RAISES)), error=error)
 
 

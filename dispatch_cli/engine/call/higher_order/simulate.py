@@ -117,7 +117,7 @@ class _HigherOrderSimulator:
             seen.add(place)
             step = self._step(values, thread, self._selected(values, thread, reached))
             self.hops.append(step.hop)
-            while step.not_implemented and waiting:
+            while step.not_implemented and waiting and self._handlers.asks_subclasses:
                 step = self._resumed(waiting.pop())
                 self.hops.append(step.hop)
             if step.end is not None:

@@ -1,0 +1,102 @@
+"""What a call of a higher-order operator does in a running PyTorch, at the key Python.
+
+A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. An operator is
+made and called; it is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
+    Data = dict[str, Any]
+
+NAME = "dispatch_cli_probe"
+DONE = "done"
+CHANGED = (AttributeError, ImportError, KeyError, TypeError, ValueError)
+"""What is raised where this PyTorch keeps it in another way."""
+
+
+def facts(torch: Any) -> Data:
+    """The field ``higher_order_calls`` of a universe; nothing where this PyTorch keeps it in another way."""
+    try:
+        return {"higher_order_calls": _facts(torch)}
+    except CHANGED:
+        return {}
+
+
+def _facts(torch: Any) -> Data:
+    base = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
+    fakes = importlib.import_module("torch._subclasses.fake_tensor")
+
+    def handle(*_arguments: Any) -> Any:
+        return DONE
+
+    def pass_on(*_arguments: Any) -> Any:
+        return NotImplemented
+
+    plain = type("Plain", (base,), {"__torch_dispatch__": handle})
+    passing = type("Passing", (base,), {"__torch_dispatch__": handle})
+    supporting = type("Supporting", (base,), {"__torch_dispatch__": handle, "supports_higher_order_operators": True})
+    subclass = type("Subclass", (torch.Tensor,), {"__torch_dispatch__": classmethod(pass_on)})
+    tensor = torch.ones(1)
+    inside = torch.Tensor._make_wrapper_subclass(subclass, (1,))
+    fake = fakes.FakeTensor(fakes.FakeTensorMode(), torch.empty(1, device="meta"), torch.device("cpu"))
+    operator = _operator()
+    try:
+        mode = plain()
+        found: Data = {
+            "no_mode_rule": _error(torch, operator, tensor, mode, {mode: "mode"}),
+            "no_subclass_rule": _error(torch, operator, inside, None, {subclass: "subclass"}),
+            "modes_handle": _result(torch, operator, tensor, supporting()) == DONE,
+        }
+        operator.py_impl(passing)(pass_on)
+        if _result(torch, operator, tensor, passing()) is not NotImplemented:
+            operator.py_impl(subclass)(pass_on)
+            mode = passing()
+            places = {mode: "mode", str([subclass.__name__]): "names", str([subclass]): "classes"}
+            found["unhandled"] = _error(torch, operator, inside, mode, places)
+        operator.py_impl(fakes.FakeTensorMode)(handle)
+        found["fakes_by_mode"] = _result(torch, operator, fake, None) == DONE
+    finally:
+        importlib.import_module("torch._ops")._higher_order_ops.pop(NAME, None)
+    return found
+
+
+def _operator() -> Any:
+    base = importlib.import_module("torch._ops").HigherOrderOperator
+
+    def call(self: Any, *arguments: Any) -> Any:
+        return base.__call__(self, *arguments)
+
+    return type("Probe", (base,), {"__call__": call})(NAME)
+
+
+def _called(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
+    """The result of a call below autograd, for which the operator has no implementation."""
+    with torch._C._AutoDispatchBelowAutograd():
+        if mode is None:
+            return operator(tensor)
+        with mode:
+            return operator(tensor)
+
+
+def _result(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
+    """What a call returns; None where it fails."""
+    try:
+        return _called(torch, operator, tensor, mode)
+    except (AssertionError, NotImplementedError, RuntimeError, TypeError):
+        return None
+
+
+def _error(torch: Any, operator: Any, tensor: Any, mode: Any, places: dict[Any, str]) -> str:
+    """The error of a call as a template. Errors: ValueError, when there is none."""
+    try:
+        _called(torch, operator, tensor, mode)
+    except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
+        text = str(error)
+        for value, place in {**places, NAME: "operator"}.items():
+            text = text.replace(str(value), "{" + place + "}")
+        return f"{type(error).__name__}: {text}"
+    raise ValueError("the call is handled")
