@@ -10,7 +10,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.universe import UNDEFINED, HigherOrderCalls, TorchLibrary, Universe
+from dispatch_cli.model.universe import UNDEFINED, TorchLibrary, Universe
 
 
 class Aspect(Enum):
@@ -110,6 +110,10 @@ _PLACES = ("custom_op", "fake")
 """What names lines of PyTorch's sources is no difference; nor are the values of ``functions``, which do so too."""
 
 
+_HIGHER_ORDER = ("modes_handle", "fakes_by_mode")
+"""Of calls of higher-order operators; the words of their errors are no difference."""
+
+
 def universe_differences(one: Universe, other: Universe) -> tuple[UniverseDifference, ...]:
     """Every difference, by aspect and within it in the order of the keys; empty when there is none."""
     return tuple(_differences(one, other))
@@ -138,7 +142,7 @@ def _differences(one: Universe, other: Universe) -> Iterator[UniverseDifference]
             values = [getattr(universe.torch_library, name, ()) for universe in (one, other)]
             first, second = (_texts(tuple(value) if name == "functions" else value) for value in values)
             yield from _sets(Aspect.OTHER, f"torch_library.{name}", first, second)
-    for name in HigherOrderCalls._fields:
+    for name in _HIGHER_ORDER:
         first, second = (_texts(getattr(universe.higher_order_calls, name)) for universe in (one, other))
         yield from _sets(Aspect.OTHER, f"higher_order_calls.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
@@ -182,7 +186,7 @@ def _mappings(
 
 def _refreshes(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
-    for name in HigherOrderCalls._fields:
+    for name in _HIGHER_ORDER:
         first, second = (_texts(getattr(universe.higher_order_calls, name)) for universe in (one, other))
         yield from _sets(Aspect.OTHER, f"higher_order_calls.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
