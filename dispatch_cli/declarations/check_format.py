@@ -67,7 +67,12 @@ GUARD = Record(
             "The functorch transforms of a higher-order operator, by name. With a list: all of them.",
         ),
         Field("rule", _RULES_NAMED, "The rule that must fill the slots. With a list: any of them."),
-        Field("not", _RULES_NAMED, "The rule that must not fill the slots. With a list: none of them."),
+        Field(
+            "not",
+            _RULES_NAMED,
+            "The rule that must not fill the slots. With a list: none of them. A guard holds at a slot of which it is not "
+            "known what it holds (see `dispatch-cli bases`), but for `not: not-known`.",
+        ),
         Field(
             "kernel",
             TEXTS,
