@@ -70,8 +70,8 @@ GUARD = Record(
         Field(
             "not",
             _RULES_NAMED,
-            "The rule that must not fill the slots. With a list: none of them. A guard holds at a slot of which it is not "
-            "known what it holds (see `dispatch-cli bases`), but for `not: not-known`.",
+            "The rule that must not fill the slots. With a list: none of them. A guard holds at a slot of which it is "
+            "not known what it holds (see `dispatch-cli bases`), but for `not: not-known`.",
         ),
         Field(
             "kernel",
