@@ -34,6 +34,7 @@ _COMMANDS = {
     "coverage": "Show what serves each operator on a backend, and whether it trains there.",
     "check-invariants": "Check invariants, registrations and guards, for example in CI.",
     "guards": "List the guards and whether they hold, or record guards for the current state.",
+    "diff": "Compare two states: PyTorch versions, declaration files, sources.",
     "checks": "List the checks, or explain some with examples and the fix.",
     "history": "Show an operator over the embedded PyTorch versions: what changed, and when.",
     "bases": "List the embedded PyTorch states.",

@@ -157,6 +157,11 @@ def complete_bases(_ctx: click.Context, _param: click.Parameter, incomplete: str
     return _plain(_starting((*bases.names(), *bases.overlay_names()), incomplete))
 
 
+def complete_sides(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """What ``diff`` compares: the embedded states, or files."""
+    return complete_bases(ctx, param, incomplete) + complete_files(ctx, param, incomplete)
+
+
 def complete_universes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """The embedded universes, or files."""
     from dispatch_cli import universes

@@ -111,41 +111,45 @@ when_option = click.option(
 
 
 def source_options(
-    command: Callable[..., Any], arguments: str = "[FILE]...", complete: Callable[..., Any] = complete_files
+    command: Callable[..., Any],
+    arguments: str = "[FILE]...",
+    complete: Callable[..., Any] = complete_files,
+    what_if: bool = True,
 ) -> Callable[..., Any]:
     """FILE…, -k, --base, --universe, --allow-outside, and how sources are read: what is loaded.
 
     The command gets one `SourceOptions`, its first argument.
     arguments: how the help names them; arguments before the files are among the source's files. complete: how a shell
-        completes them.
+        completes them. what_if: whether there is -k.
     """
 
     @wraps(command)
     def call(
         files: tuple[str, ...],
-        keys: tuple[str, ...],
         universe: str | None,
         bases: tuple[str, ...],
         allow_outside: bool,
         privateuse1: str | None,
         reading: ReadingOptions,
         when: tuple[str, ...],
+        keys: tuple[str, ...] = (),
         **others: Any,
     ) -> Any:
         source = SourceOptions(files, keys, universe, bases, allow_outside, privateuse1, reading=reading, when=when)
         return command(source, **others)
 
+    keys_option = click.option(
+        "-k",
+        "keys",
+        multiple=True,
+        metavar="KEY",
+        shell_complete=complete_registrable_keys,
+        help="Instead of files: an operator foo(Tensor x) with a kernel at KEY. Repeatable.",
+    )
     for decorator in reversed(
         (
             click.argument("files", nargs=-1, metavar=arguments, shell_complete=complete),
-            click.option(
-                "-k",
-                "keys",
-                multiple=True,
-                metavar="KEY",
-                shell_complete=complete_registrable_keys,
-                help="Instead of files: an operator foo(Tensor x) with a kernel at KEY. Repeatable.",
-            ),
+            *((keys_option,) if what_if else ()),
             click.option(
                 "--base",
                 "bases",

@@ -46,6 +46,8 @@ coverage PrivateUse1 --base torch-2.15 --against torch-2.4 --op 'aten::_cdist*' 
 coverage PrivateUse1 tests/cli/fields/over.yaml --tag core
 crossref $TMP/recording.json
 crossref --live --python $TMP/python
+diff tests/cli/diff_old.yaml tests/cli/diff_new.yaml
+diff torch-2.4 torch-2.15
 extract tests/cli/fields/against.cpp --against torch-2.15 --no-cache
 explain --from-error tests/cli/error.txt
 explain --from-error tests/cli/overridden.txt tests/report/broken.yaml

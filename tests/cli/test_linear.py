@@ -76,6 +76,8 @@ KINDS = (
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
     Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
     Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
+    Kind("operators of one side", OPERATORS, ("diff", "y.yaml", "x.yaml"), 40),
+    Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 40),
     Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),
     Kind(
         "suppressions and findings",
@@ -194,6 +196,7 @@ def steps_of(kind: Kind, count: int) -> int:
 def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("y.yaml").write_text(HEAD, encoding="utf-8")
+    Path("z.yaml").write_text("dispatch: 1\nfallbacks: {PrivateUse1: f}\n", encoding="utf-8")
     steps_of(kind, kind.size)  # what is computed once is computed here
     once, twice, four_times = (steps_of(kind, kind.size * times) for times in (1, 2, 4))
     less, more = twice - once, four_times - twice

@@ -44,6 +44,8 @@ PAIR = re.compile(r"\\ud[89ab]..\\ud[c-f]..")
 MARK = re.compile(r"##[\w.-]*\[")
 FORMATS = ("text", "json", "csv", "markdown", "html")
 ONE = ("--op", "*::*")
+CLEAN = "clean.yaml"
+"""A file to compare others with."""
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("register",): (*FORMATS, "raw"),
     ("register", "--key", "*"): (*FORMATS, "raw"),
@@ -54,6 +56,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("check-invariants", "--select", "all", "--no-config"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--summary", "--no-config"): FORMATS,
     ("check-invariants", "--select", "all", "--no-config", "--step-summary", "page.md"): ("text", "github"),
+    ("diff", CLEAN): FORMATS,
+    ("diff", CLEAN, "--op", "*"): ("text", "html"),
     ("guards",): FORMATS,
     ("guards", "--record"): ("text",),
 }
@@ -134,6 +138,7 @@ def written(document: Any) -> bytes:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    Path(CLEAN).write_text("dispatch: 1\noperators:\n- func: demo::op(Tensor x) -> Tensor\n", encoding="utf-8")
     return tmp_path
 
 
@@ -514,6 +519,7 @@ SOURCE_RUNS = [
     *(("table", "src", "--format", format_) for format_ in (*FORMATS, "raw")),
     *(("check-invariants", "src", "--no-config", "--format", format_) for format_ in (*FORMATS, *FOR_CI)),
     ("register", "src"),
+    *(("diff", CLEAN, "src", "--format", format_) for format_ in FORMATS),
 ]
 
 

@@ -36,6 +36,8 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
     "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
     "when": (0.06, _words(lambda dice: dice.choice(CHOICES))),
+    "further_old": (0.1, lambda inputs: inputs.declarations()),
+    "further_new": (0.1, lambda inputs: inputs.declarations()),
     "key_globs": (0.3, _words(words.key_glob)),
     "tensors": (0, _words(calls.tensor)),
     "contexts": (0.4, _words(calls.context)),
@@ -228,6 +230,15 @@ def _history(inputs: Inputs) -> list[str]:
     return [inputs.word(make(dice)), *([inputs.word(key)] if dice.random() < 0.5 else [])]
 
 
+def _sides(inputs: Inputs, files: list[str]) -> list[str]:
+    """What ``diff`` compares: two sides; now and then another number of them."""
+    dice = inputs.dice
+    others = [inputs.declarations() if dice.random() < 0.6 else words.base(dice) for _ in range(2)]
+    found = (files + others)[:2]
+    dice.shuffle(found)
+    return found if inputs.careful or dice.random() < 0.9 else found[: dice.randrange(2)]
+
+
 def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
@@ -248,6 +259,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "bases": list,
         "schema": list,
         "crossref": lambda: _crossref(format_, inputs, files),
+        "diff": lambda: _sides(inputs, files),
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]

@@ -34,7 +34,8 @@ class SlotCause(NamedTuple):
     """A change that a slot's answer follows from.
 
     key: where the kernel is registered. Of a fallback it is the slot's own key, and it is empty here, so that slots of
-    many keys have one cause; of UNIVERSE it is empty as well.
+    many keys have one cause. Of UNIVERSE it is the alias that covers the slot in one of the universes alone; empty
+    where it is none.
     """
 
     kind: CauseKind
@@ -53,6 +54,8 @@ class CauseFinder:
         self._registered = (before.registered, after.registered)
         self._came = tuple(key for key in after.kernels if key not in before.kernels)
         self._went = tuple(key for key in before.kernels if key not in after.kernels)
+        kernels = dict.fromkeys((*before.kernels, *after.kernels))
+        self._aliases = [key for key in kernels if old.universe.is_alias(key) or new.universe.is_alias(key)]
 
     def causes(self, key: str, wanted: Answer) -> tuple[SlotCause, ...]:
         """What leads to the answer *wanted*, the new one, at a runtime key whose answer was another one before."""
@@ -72,7 +75,17 @@ class CauseFinder:
             found.append(
                 SlotCause(CauseKind.FALLBACK_ADDED if key in new.fallbacks else CauseKind.FALLBACK_REMOVED, "")
             )
-        return (*found, SlotCause(CauseKind.UNIVERSE, "")) if universe else tuple(found)
+        if universe:
+            found.append(SlotCause(CauseKind.UNIVERSE, self._other_cover(key)))
+        return tuple(found)
+
+    def _other_cover(self, key: str) -> str:
+        """The alias with a kernel that covers the slot in one of the two universes alone; empty where there is none."""
+        covers = [side.universe.aliases for side in self._sides]
+        registered = (
+            one for one in self._aliases if (key in covers[0].get(one, ())) != (key in covers[1].get(one, ()))
+        )
+        return next(registered, "")
 
     def _matters(self, source: str, key: str) -> bool:
         """Whether the rules look at *source* when they decide the slot of *key*."""

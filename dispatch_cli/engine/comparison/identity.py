@@ -72,6 +72,8 @@ def kernel_view(kernel: Kernel, captured: bool) -> KernelView:
     if captured:
         return captured_kernel(kernel.debug, kernel.fallthrough)
     file, name = source_file(kernel.debug), kernel.function_name
+    if kernel.span is not None and kernel.debug.startswith(f"registered at {kernel.span.file}:"):
+        file = None  # the file of the declaration, of which the other side has another one
     if name is None and file is None and not is_placed(kernel.debug):
         name = kernel.debug
     identity = KernelIdentity(kernel.fallthrough, file, name)

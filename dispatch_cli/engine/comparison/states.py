@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
@@ -58,7 +58,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
     """
     sides = Side(old), Side(new)
     slots = SlotComparison(*sides)
-    chosen = sides[0].names.keys() | sides[1].names.keys() if names is None else names
+    chosen = _candidates(*sides, slots) if names is None else names
     changes = (compare_operator(sides[0].view(name), sides[1].view(name), slots) for name in sorted(chosen))
     keys = [side.universe.ids for side in sides]
     return StatesChange(
@@ -69,6 +69,18 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
         tuple(key for key in sides[0].universe.keys_by_id if key not in keys[1]),
         tuple(key for key in sides[1].universe.keys_by_id if key not in keys[0]),
     )
+
+
+def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
+    """The operators that may differ: of one captured state those that one side has touched, if the rest is equal."""
+    names = old.names.keys() | new.names.keys()
+    if old.dispatcher.base is None or old.dispatcher.base is not new.dispatcher.base or slots.fallbacks:
+        return names
+    if old.dispatcher.fallback_bits != new.dispatcher.fallback_bits:
+        return names
+    touched = {str(name) for side in (old, new) for name in side.dispatcher.present()}
+    python = {str(one.operator) for side in (old, new) for one in side.state.declarations.python_kernels}
+    return names & (touched | python)
 
 
 def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackChange, ...]:

@@ -1,0 +1,145 @@
+"""``dispatch-cli diff``"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
+from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
+from dispatch_cli.cli.output import Output, output_options, say_written, show
+from dispatch_cli.cli.sides import is_embedded, side_state
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.history.state import State
+
+PARTS = ("registrations", "slots", "schemas")
+
+
+def _further(side: str) -> Callable[[Any], Any]:
+    return click.option(
+        f"--{side.lower()}",
+        f"further_{side.lower()}",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=complete_files,
+        help=f"A further file of {side}, applied after it. Repeatable.",
+    )
+
+
+@click.command("diff")
+@partial(source_options, arguments="OLD NEW", complete=complete_sides, what_if=False)
+@_further("OLD")
+@_further("NEW")
+@filter_option("all")
+@click.option(
+    "--key",
+    "key_globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_registrable_keys,
+    help="Only registrations and slots at keys whose name matches.",
+)
+@click.option(
+    "--only",
+    "parts",
+    type=click.Choice(PARTS),
+    multiple=True,
+    help="Only these differences. schemas: operators, their schemas and tags. registrations: also fallbacks, Python "
+    "kernels, higher-order operators and keys. Repeatable.",
+)
+@output_options()
+def command(
+    source: SourceOptions,
+    further_old: tuple[str, ...],
+    further_new: tuple[str, ...],
+    ops: tuple[str, ...],
+    key_globs: tuple[str, ...],
+    parts: tuple[str, ...],
+    out: Output,
+) -> None:
+    """Compare two states: what is different in NEW.
+
+    OLD and NEW are each an embedded PyTorch state (torch-2.15), a file of declarations, a capture, a source or a
+    directory of sources. --base, --universe and --when count for the sides that are files.
+
+    A kernel is the same in both if it is registered for the same operator and key, and is in the same source file (or
+    has the same name). Text groups what differs; --op shows each; JSON and CSV have everything. Exits with 1 if there
+    is a difference.
+    """
+    from dispatch_cli.report.diff import diff_report
+    from dispatch_cli.report.diff_parts import PARTS as EVERY_PART
+    from dispatch_cli.report.diff_parts import Chosen
+
+    sides = _sides(source)
+    named = [(sides[0], *further_old), (sides[1], *further_new)]
+    states = [side_state(one[0], one[1:], source, out.color) for one in named]
+    operators, higher_order = _operators(states, ops)
+    chosen = Chosen(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
+    report = diff_report(states[0], states[1], (named[0], named[1]), chosen)
+    for state in states:
+        note_conditions(state, state.own_operators(), out.color)
+    universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)
+    show(report, out, universes=universes, each=bool(ops))
+    if out.file is not None:
+        from dispatch_cli.render.diff_wording import outcome
+
+        say_written(out.file, outcome(report))
+    if not report.equal:
+        raise click.exceptions.Exit(1)
+
+
+def _sides(source: SourceOptions) -> tuple[str, str]:
+    if len(source.files) != 2:
+        found = f"not {len(source.files)}; further files of a side are given by --old and --new"
+        raise click.UsageError(f"Two states are compared, OLD and NEW, {found}.")
+    old, new = source.files
+    if old == new == "-":
+        raise click.UsageError("Only one of OLD and NEW can be standard input.")
+    if all(map(is_embedded, source.files)) and (source.bases or source.universe):
+        raise click.UsageError("--base and --universe are for files; OLD and NEW are embedded states.")
+    return old, new
+
+
+def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset[str] | None, frozenset[str] | None]:
+    """The operators and higher-order operators that --op chooses in either state; None for all."""
+    if not ops:
+        return None, None
+    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names, similar_names
+
+    names = sorted({name for state in states for name in state.dispatcher.names()})
+    others = sorted({one.name for state in states for one in state.higher_order_operators})
+    operators: set[str] = set()
+    higher_order: set[str] = set()
+    for glob in ops:
+        found = select_names(names, glob)
+        found_others = select_higher_order(others, glob) if may_be_higher_order(glob) else []
+        if not found and not found_others:
+            from dispatch_cli.model.suggest import did_you_mean
+
+            hint = as_sentence(did_you_mean(similar_names([*names, *others], glob)))
+            raise click.BadParameter(f"no operator of either side matches {glob!r}.{hint}", param_hint="'--op'")
+        operators.update(found)
+        higher_order.update(found_others)
+    return frozenset(operators), frozenset(higher_order)
+
+
+def _keys(states: Sequence[State], globs: tuple[str, ...]) -> frozenset[str] | None:
+    """The keys of either universe that --key chooses; None for all."""
+    if not globs:
+        return None
+    from dispatch_cli.cli.options import chosen_keys
+    from dispatch_cli.model.universe import UNDEFINED
+    from dispatch_cli.report.selection import select_keys
+
+    found: set[str] = set()
+    universes = [state.dispatcher.universe for state in states]
+    for glob in globs:
+        both = [select_keys(one, (glob,), (UNDEFINED, *one.ids)) for one in universes]
+        if not any(both):
+            chosen_keys(universes[1], (glob,), registrable=True)  # says what is wrong
+        found.update(*both)
+    return frozenset(found)

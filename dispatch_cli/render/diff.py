@@ -1,0 +1,37 @@
+"""Two states held against each other: what is different, grouped so that a person can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.diff_registrations import others, registrations
+from dispatch_cli.render.diff_schemas import definitions
+from dispatch_cli.render.diff_sections import Fold
+from dispatch_cli.render.diff_sheet import sheet
+from dispatch_cli.render.diff_slots import slots
+from dispatch_cli.render.diff_wording import outcome, side_label
+from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.report.diff import DiffReport
+
+__all__ = ["document", "sheet"]
+
+
+def document(
+    report: DiffReport, _: int | None = None, *, universes: tuple[Universe, Universe], each: bool = False
+) -> Iterator[Block]:
+    """The counts, then a section for each kind of difference.
+
+    universes: of both sides. each: nothing is grouped or left out.
+    """
+    sides = f"{side_label(report.old)} → {side_label(report.new)}"
+    yield Paragraph((Run(sides, Tone.HEAD), Run(f": {outcome(report)}.")))
+    fold = Fold(each)
+    yield from definitions(report, fold)
+    yield from registrations(report, fold)
+    yield from slots(report, fold, universes)
+    yield from others(report, fold)
+    if fold.left_out:
+        yield Gap()
+        hint = "Not all is listed: --op GLOB, --key KEY and --only show parts, --format json or csv has all."
+        yield Paragraph(Run(hint, Tone.DIM))

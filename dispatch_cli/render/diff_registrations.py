@@ -1,0 +1,155 @@
+"""Registrations that came, went or moved; and what differs beside those of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
+from dispatch_cli.render.diff_wording import CHANGES, NOTHING, kernel_words
+from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone, Under
+from dispatch_cli.render.words import place_cell, plural, short_function
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.diff_rows import (
+    DiffFallback,
+    DiffHigherOrder,
+    DiffKernel,
+    DiffKey,
+    DiffMove,
+    DiffPythonKernel,
+    DiffRegistration,
+)
+
+
+def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Registrations of operators that both sides have."""
+    rows = report.registrations
+    if rows:
+        yield from heading(f"{plural(len(rows), 'registration')} changed")
+        if fold.lists(rows):
+            yield from table(_REGISTRATIONS, rows, fold, "registrations")
+        else:
+            groups = grouped(rows, lambda one: (CHANGES[one.change], one.key, namespace(one.operator)))
+            yield from table(_groups(fold), groups, fold, "groups")
+    if report.moved:
+        yield from heading(f"{plural(len(report.moved), 'kernel')} moved to other keys")
+        moves = grouped(report.moved, lambda one: (one.old_keys, one.new_keys, kernel_words(one.kernel)))
+        yield from table(_moves(fold), moves, fold, "moves")
+
+
+def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Python kernels, higher-order operators, fallbacks, and keys that one universe has alone."""
+    if report.fallbacks:
+        yield from heading(f"{plural(len(report.fallbacks), 'backend fallback')} changed")
+        yield from table(_FALLBACKS, report.fallbacks, fold, "fallbacks")
+    if report.python_kernels:
+        yield from heading(f"{plural(len(report.python_kernels), 'Python kernel')} changed")
+        if fold.lists(report.python_kernels):
+            yield from table(_PYTHON, report.python_kernels, fold, "kernels")
+        else:
+            groups = grouped(report.python_kernels, lambda one: (_what(one), one.key, namespace(one.operator)))
+            yield from table(_groups(fold), groups, fold, "groups")
+    if report.higher_order_operators:
+        yield from heading(f"{plural(len(report.higher_order_operators), 'higher-order operator')} changed")
+        yield from _higher_order(report.higher_order_operators, fold)
+    if report.keys:
+        yield from heading("Keys that only one universe has")
+        yield from table(_keys(fold), report.keys, fold, "keys")
+
+
+def _what(row: DiffPythonKernel) -> str:
+    return "another function" if row.change is ChangeKind.REPLACED else row.change.value
+
+
+def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block]:
+    changed = [one for one in rows if one.change is ChangeKind.REPLACED]
+    alone = [one for one in rows if one.change is not ChangeKind.REPLACED]
+    if alone:
+        groups = grouped(alone, lambda one: one.change.value)
+        names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
+            Column("Change", lambda row, _: row[0]),
+            Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+            Column("Names", lambda row, _: fold.names([one.name for one in row[1]], 8), Under("Change")),
+        ]
+        yield from table(names, groups, fold, "groups")
+    if changed:
+        yield from table(_HIGHER_ORDER, changed, fold, "operators")
+
+
+def _impls(row: DiffHigherOrder, _: bool) -> Inline:
+    found = [
+        f"{one.name or one.kind.value}: {_function(one.before)} → {_function(one.after)}" for one in row.impls
+    ] or ["its effects"]
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(found))
+
+
+def _function(name: str | None) -> str:
+    return NOTHING if name is None else short_function(name)
+
+
+def _kernels(before: DiffKernel | None, after: DiffKernel | None) -> str:
+    if before is None or after is None:
+        return kernel_words(before or after)
+    return f"{kernel_words(before)} → {kernel_words(after)}"
+
+
+def _first(kernels: tuple[DiffKernel, ...]) -> DiffKernel | None:
+    return kernels[0] if kernels else None
+
+
+def _place(kernel: DiffKernel | None) -> Run:
+    return place_cell(None if kernel is None else kernel.span)
+
+
+def _groups(fold: Fold) -> list[Column[tuple[tuple[str, str, str], list[DiffRegistration | DiffPythonKernel]]]]:
+    return [
+        Column("Key", lambda row, _: row[0][1]),
+        Column("Change", lambda row, _: row[0][0]),
+        Column("Namespace", lambda row, _: row[0][2]),
+        Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+        fold.examples(lambda row: [one.operator for one in row[1]]),
+    ]
+
+
+def _moves(fold: Fold) -> list[Column[tuple[tuple[tuple[str, ...], tuple[str, ...], str], list[DiffMove]]]]:
+    return [
+        Column("From", lambda row, _: ", ".join(row[0][0])),
+        Column("To", lambda row, _: ", ".join(row[0][1])),
+        Column("Kernel", lambda row, _: row[0][2], Under("From")),
+        Column("Operators", lambda row, _: fold.names([one.operator for one in row[1]]), Under("From")),
+        Column("Declared at", lambda row, _: _place(row[1][0].kernel), Narrow.BELOW, optional=True),
+    ]
+
+
+def _keys(fold: Fold) -> list[Column[DiffKey]]:
+    return [
+        Column("Key", lambda row, _: f"{row.key} [alias]" if row.alias else row.key),
+        Column("Only in", lambda row, _: row.side),
+        Column("Registrations", lambda row, _: f"{len(row.operators):,}", right=True, short_header="Reg."),
+        Column("Fallback", lambda row, _: "" if row.fallback is None else kernel_words(row.fallback), optional=True),
+        fold.examples(lambda row: row.operators),
+    ]
+
+
+_REGISTRATIONS: list[Column[DiffRegistration]] = [
+    Column("Operator", lambda row, _: row.operator),
+    Column("Key", lambda row, _: Run(row.key, Tone.ALIAS), Under("Operator")),
+    Column("Change", lambda row, _: CHANGES[row.change], wraps=False),
+    Column("Kernel", lambda row, _: _kernels(_first(row.before), _first(row.after)), Under("Operator")),
+    Column("Declared at", lambda row, _: _place(_first(row.after) or _first(row.before)), Narrow.BELOW, optional=True),
+]
+_FALLBACKS: list[Column[DiffFallback]] = [
+    Column("Key", lambda row, _: row.key),
+    Column("Change", lambda row, _: "another one" if row.change is ChangeKind.REPLACED else row.change.value),
+    Column("Fallback", lambda row, _: _kernels(row.before, row.after), Under("Key")),
+    Column("Declared at", lambda row, _: _place(row.after or row.before), Narrow.BELOW, optional=True),
+]
+_PYTHON: list[Column[DiffPythonKernel]] = [
+    Column("Operator", lambda row, _: row.operator),
+    Column("Key", lambda row, _: row.key),
+    Column("Change", lambda row, _: f"{_function(row.before)} → {_function(row.after)}", Under("Operator")),
+]
+_HIGHER_ORDER: list[Column[DiffHigherOrder]] = [
+    Column("Operator", lambda row, _: row.name),
+    Column("Implementations", _impls, Under("Operator")),
+]

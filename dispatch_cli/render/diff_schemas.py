@@ -1,0 +1,102 @@
+"""Operators that came and went, and definitions that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
+from dispatch_cli.render.document import Block, Column, Narrow, Paragraph, ParagraphKind, Run, Tone, Under, lines
+from dispatch_cli.render.words import place_cell, plural, schema_label
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.diff_rows import DiffOperator, DiffRename, DiffSchema
+
+
+def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Operators added, removed and renamed; schemas, tags and alias analysis."""
+    yield from _operators("added", report.operators_added, fold)
+    yield from _operators("removed", report.operators_removed, fold)
+    if report.operators_renamed:
+        yield from heading(f"{plural(len(report.operators_renamed), 'operator')} renamed")
+        yield from table(_RENAMED, report.operators_renamed, fold, "operators")
+    yield from _schemas([one for one in report.schemas if one.old_schema != one.new_schema], fold)
+    yield from _tags(report.schemas, fold)
+    analysis = [one for one in report.schemas if one.new_alias_analysis is not None]
+    if analysis:
+        yield from heading(f"Alias analysis of {plural(len(analysis), 'operator')}")
+        rows = grouped(analysis, lambda one: f"{one.old_alias_analysis} → {one.new_alias_analysis}")
+        yield from table(_group_columns("Kind", fold), rows, fold, "kinds")
+
+
+def _operators(what: str, rows: Sequence[DiffOperator], fold: Fold) -> Iterator[Block]:
+    if not rows:
+        return
+    yield from heading(f"{plural(len(rows), 'operator')} {what}")
+    if fold.lists(rows):
+        yield from table(_OPERATORS, rows, fold, "operators")
+    else:
+        groups = grouped(rows, lambda one: namespace(one.operator))
+        yield from table(_group_columns("Namespace", fold), groups, fold, "namespaces")
+
+
+def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
+    if not rows:
+        return
+    yield from heading(f"{plural(len(rows), 'schema')} changed")
+    if fold.lists(rows):
+        for row in rows:
+            places = _places(row.old_declared_at, row.new_declared_at)
+            yield Paragraph(
+                (
+                    Run(row.operator, Tone.HEAD),
+                    Run(f": {'; '.join(row.changes)}" if row.changes else ""),
+                    Run(places, Tone.PLACE),
+                ),
+                indent=2,
+                hang=2,
+            )
+            texts = [schema_label(row.operator, text) for text in (row.old_schema, row.new_schema)]
+            yield Paragraph(lines(f"- {texts[0]}", f"+ {texts[1]}"), indent=4, kind=ParagraphKind.CODE)
+    else:
+        groups = grouped(rows, lambda one: "; ".join(one.changes) or "another text")
+        yield from table(_group_columns("Change", fold), groups, fold, "changes")
+
+
+def _places(old: Span | None, new: Span | None) -> str:
+    found = dict.fromkeys(str(one) for one in (old, new) if one is not None)
+    return f"  {' → '.join(found)}" if found else ""
+
+
+def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
+    tagged = [
+        (f"{sign}{tag}", one.operator)
+        for one in rows
+        for sign, tags in (("+", one.tags_added), ("-", one.tags_removed))
+        for tag in tags
+    ]
+    if tagged:
+        yield from heading(f"Tags of {plural(len({operator for _, operator in tagged}), 'operator')}")
+        groups = [(tag, [operator for _, operator in found]) for tag, found in grouped(tagged, lambda one: one[0])]
+        yield from table(_group_columns("Tag", fold), groups, fold, "tags")
+
+
+def _group_columns(header: str, fold: Fold) -> list[Column[tuple[str, list[DiffOperator | DiffSchema | str]]]]:
+    return [
+        Column(header, lambda row, _: row[0]),
+        Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+        fold.examples(lambda row: [*map(_name, row[1])]),
+    ]
+
+
+def _name(row: DiffOperator | DiffSchema | str) -> str:
+    return row if isinstance(row, str) else row.operator
+
+
+_OPERATORS: list[Column[DiffOperator]] = [
+    Column("Operator", lambda row, _: schema_label(row.operator, row.schema)),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+_RENAMED: list[Column[DiffRename]] = [
+    Column("Before", lambda row, _: row.old),
+    Column("Now", lambda row, _: row.new, Under("Before")),
+]

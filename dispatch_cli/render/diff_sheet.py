@@ -1,0 +1,81 @@
+"""A comparison as a sheet: a row per difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.diff_wording import answer_words
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.diff_rows import DiffKernel
+
+COLUMNS = ("what", "change", "operator", "key", "old", "new", "because", "old_declared_at", "new_declared_at")
+
+
+def sheet(report: DiffReport) -> Sheet:
+    """A row per difference; of slots one for each operator and key."""
+    return Sheet(COLUMNS, _rows(report))
+
+
+def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
+    for added in report.operators_added:
+        yield ("operator", ChangeKind.ADDED, added.operator, None, None, added.schema, None, None, added.span)
+    for gone in report.operators_removed:
+        yield ("operator", ChangeKind.REMOVED, gone.operator, None, gone.schema, None, None, gone.span, None)
+    for one in report.operators_renamed:
+        yield ("operator", "renamed", one.new, None, one.old, one.new, None, None, None)
+    yield from _definitions(report)
+    for row in report.registrations:
+        yield ("registration", row.change, row.operator, row.key, *_kernels(row.before, row.after))
+    for move in report.moved:
+        keys = (" ".join(move.old_keys), " ".join(move.new_keys))
+        yield ("registration", "moved", move.operator, None, *keys, move.kernel.kernel, None, move.kernel.span)
+    for fallback in report.fallbacks:
+        sides = (() if one is None else (one,) for one in (fallback.before, fallback.after))
+        yield ("fallback", fallback.change, None, fallback.key, *_kernels(*sides))
+    for python in report.python_kernels:
+        yield ("python", python.change, python.operator, python.key, python.before, python.after, None, None, None)
+    for operator in report.higher_order_operators:
+        if not operator.impls:
+            yield ("higher-order", operator.change, operator.name, None, None, None, None, None, None)
+        for impl in operator.impls:
+            place = impl.name or impl.kind.value
+            yield ("higher-order", operator.change, operator.name, place, impl.before, impl.after, None, None, None)
+    for key in report.keys:
+        yield ("key", f"only in {key.side}", None, key.key, None, None, None, None, None)
+        for name in key.operators:
+            yield ("key", f"only in {key.side}", name, key.key, None, None, None, None, None)
+    yield from _slots(report)
+
+
+def _definitions(report: DiffReport) -> Iterator[tuple[object, ...]]:
+    for one in report.schemas:
+        places = (one.old_declared_at, one.new_declared_at)
+        if one.old_schema != one.new_schema:
+            why = "; ".join(one.changes)
+            yield ("schema", ChangeKind.REPLACED, one.operator, None, one.old_schema, one.new_schema, why, *places)
+        if one.tags_added or one.tags_removed:
+            tags = (one.tags_removed, one.tags_added)
+            yield ("tags", ChangeKind.REPLACED, one.operator, None, *tags, None, *places)
+        if one.new_alias_analysis is not None:
+            kinds = (one.old_alias_analysis, one.new_alias_analysis)
+            yield ("alias-analysis", ChangeKind.REPLACED, one.operator, None, *kinds, None, *places)
+
+
+def _slots(report: DiffReport) -> Iterator[tuple[object, ...]]:
+    for group in report.slots:
+        why = tuple(f"{cause.kind.value}:{cause.key}" for cause in group.causes)
+        answers = answer_words(group.before), answer_words(group.after)
+        for one in group.operators:
+            places = [None if kernel is None else kernel.span for kernel in (one.before, one.after)]
+            for key in group.keys:
+                yield ("slot", "changed", one.operator, key, *answers, why, *places)
+
+
+def _kernels(
+    before: tuple[DiffKernel, ...], after: tuple[DiffKernel, ...]
+) -> tuple[str | None, str | None, None, Span | None, Span | None]:
+    old, new = (found[0] if found else None for found in (before, after))
+    return old and old.kernel, new and new.kernel, None, old and old.span, new and new.span

@@ -1,0 +1,48 @@
+"""Slots that give another answer: a row per group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.diff_sections import Fold, heading, table
+from dispatch_cli.render.diff_wording import answer_words, cause_words
+from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run
+from dispatch_cli.render.words import keys_label, plural, rule_tone, runs_label
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.diff_rows import DiffSlots
+from dispatch_cli.report.folding import runs_of
+
+
+def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) -> Iterator[Block]:
+    """The groups, those with the most slots first. universes: of both sides."""
+    if not report.slots:
+        return
+    yield from heading(f"{plural(report.counts.slots, 'slot')} with another answer")
+    shared = (key for key in universes[1].slots if key in universes[0].slot)
+    places = {key: place for place, key in enumerate(shared)}
+    columns: list[Column[DiffSlots]] = [
+        Column("Operators", lambda row, _: f"{len(row.operators):,}", right=True, short_header="Op."),
+        Column("Keys", lambda row, _: _keys(row.keys, fold, places)),
+        Column("Answer", _answer),
+        Column("Because", lambda row, _: _because(row, report.new.universe), Narrow.BELOW),
+        fold.examples(lambda row: [one.operator for one in row.operators]),
+    ]
+    yield from table(columns, report.slots, fold, "groups")
+
+
+def _keys(keys: tuple[str, ...], fold: Fold, places: Mapping[str, int]) -> str:
+    """The keys; where nothing is left out, in runs of neighbours."""
+    return runs_label(runs_of(keys, places)) if fold.each else keys_label(keys)
+
+
+def _answer(row: DiffSlots, _: bool) -> Inline:
+    before, after = (Run(answer_words(one), rule_tone(one.rule)) for one in (row.before, row.after))
+    if row.before == row.after:
+        return before, Run(", another one")
+    return before, Run(" → "), after
+
+
+def _because(row: DiffSlots, universe: str) -> Inline:
+    found = (cause_words(row, position, universe) for position in range(len(row.causes)))
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(found))

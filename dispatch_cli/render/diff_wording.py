@@ -1,0 +1,145 @@
+"""How differences between two states are put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dispatch_cli.engine.comparison.causes import Answer, CauseKind, SlotCause
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.debug_text import is_placed, source_file
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.words import fallthrough_text, plural
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.diff_rows import DiffCounts, DiffKernel, DiffSide, DiffSlots
+
+NOTHING = "nothing"
+CHANGES = {
+    ChangeKind.ADDED: "added",
+    ChangeKind.REMOVED: "removed",
+    ChangeKind.REPLACED: "another kernel",
+    ChangeKind.BENEATH: "other overridden kernels",
+}
+
+
+def side_label(side: DiffSide) -> str:
+    """A side as it was named, with the state that it continues."""
+    named = ", ".join(side.named)
+    over = [one for one in side.over if one not in side.named]
+    return f"{named} (over {', '.join(over)})" if over else named
+
+
+def outcome(report: DiffReport) -> str:
+    """The whole result as one line."""
+    return ", ".join(_counted(report.counts)) or "no difference"
+
+
+def _counted(counts: DiffCounts) -> Iterator[str]:
+    operators = [
+        (counts.operators_added, "added"),
+        (counts.operators_removed, "removed"),
+        (counts.operators_renamed, "renamed"),
+    ]
+    yield from _listed(operators, "operator")
+    if counts.schemas:
+        yield f"{plural(counts.schemas, 'schema')} changed"
+    if counts.tags:
+        yield f"tags of {plural(counts.tags, 'operator')}"
+    if counts.alias_analysis:
+        yield f"alias analysis of {plural(counts.alias_analysis, 'operator')}"
+    registrations = [
+        (counts.registrations_added, "added"),
+        (counts.registrations_removed, "removed"),
+        (counts.registrations_replaced, "replaced"),
+        (counts.registrations_moved, "moved"),
+    ]
+    yield from _listed(registrations, "registration")
+    if counts.slots:
+        found = f"{plural(counts.slots, 'slot')} of {plural(counts.slot_operators, 'operator')}"
+        yield f"{found} {'gives' if counts.slots == 1 else 'give'} another answer"
+    others = [
+        (counts.python_kernels, "Python kernel", None),
+        (counts.higher_order_operators, "higher-order operator", None),
+        (counts.fallbacks, "backend fallback", None),
+    ]
+    for number, noun, nouns in others:
+        if number:
+            yield f"{plural(number, noun, nouns)} changed"
+    if counts.keys:
+        yield f"{plural(counts.keys, 'key')} in one universe only"
+
+
+def _listed(counts: Iterable[tuple[int, str]], noun: str) -> Iterator[str]:
+    """The counts that are not 0; the noun with the first one."""
+    first = True
+    for number, what in counts:
+        if number:
+            yield f"{plural(number, noun)} {what}" if first else f"{number:,} {what}"
+            first = False
+
+
+def answer_words(answer: Answer) -> str:
+    """What a slot holds."""
+    if answer.rule is Rule.MISSING:
+        return NOTHING
+    if answer.rule is Rule.DEFAULT and answer.source is not None:
+        return f"{answer.rule.dump_text} ({answer.source})"
+    return answer.rule.dump_text
+
+
+def kernel_words(kernel: DiffKernel | None) -> str:
+    """A kernel by its name or its source file."""
+    if kernel is None:
+        return NOTHING
+    name = source_file(kernel.kernel) or ("Python" if is_placed(kernel.kernel) else kernel.kernel)
+    if not kernel.fallthrough:
+        return name
+    return f"fallthrough {name}" if fallthrough_text(kernel.kernel, kernel.span) else "fallthrough"
+
+
+def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> str:
+    """Why the slots of a group give another answer: one of its causes, with the registrations."""
+    cause = group.causes[position]
+    words = _cause(cause, group, str(universe))
+    found = dict.fromkeys(
+        _source(one.because[position]) for one in group.operators if one.because[position] is not None
+    )
+    if not found:
+        return words
+    if cause.kind is CauseKind.REPLACED:
+        was = dict.fromkeys(_source(one.before) for one in group.operators)
+        return f"{words}: {_some(was)} → {_some(found)}"
+    return f"{words} ({_some(found)})"
+
+
+def _some(found: Iterable[str]) -> str:
+    first, *others = found
+    return f"{first} and {len(others)} more" if others else first
+
+
+def _source(kernel: DiffKernel | None) -> str:
+    """Where a kernel is declared, or else its source file or name."""
+    if kernel is None:
+        return NOTHING
+    return kernel_words(kernel) if kernel.span is None else f"{kernel_words(kernel)}, {kernel.span}"
+
+
+def _cause(cause: SlotCause, group: DiffSlots, new: str) -> str:
+    match cause.kind:
+        case CauseKind.ADDED:
+            return f"kernel at {cause.key} added"
+        case CauseKind.REMOVED:
+            return f"kernel at {cause.key} removed"
+        case CauseKind.REPLACED:
+            return f"another kernel at {cause.key}"
+        case CauseKind.FALLBACK_ADDED:
+            return "backend fallback added"
+        case CauseKind.FALLBACK_REMOVED:
+            return "backend fallback removed"
+        case CauseKind.FALLBACK_REPLACED:
+            return "another backend fallback"
+        case CauseKind.UNIVERSE if cause.key:
+            covers = "covers" if group.after.source == cause.key else "does not cover"
+            return f"{cause.key} {covers} {'it' if len(group.keys) == 1 else 'them'} in {new}"
+        case _:
+            return f"the keys of {new} are related in another way"

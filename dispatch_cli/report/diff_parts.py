@@ -1,0 +1,169 @@
+"""The parts of a comparison but for the slots, each made of what the engine says is different."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.identity import KernelView
+from dispatch_cli.engine.comparison.same_functions import certain_renames
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.states import StatesChange
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.report.diff_rows import (
+    DiffFallback,
+    DiffHigherOrder,
+    DiffImpl,
+    DiffKernel,
+    DiffKey,
+    DiffMove,
+    DiffOperator,
+    DiffPythonKernel,
+    DiffRegistration,
+    DiffRename,
+    DiffSchema,
+    DiffSide,
+)
+from dispatch_cli.report.schema_changes import schema_changes
+
+PARTS = ("schemas", "registrations", "slots")
+"""What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
+keys; slots."""
+
+
+class Chosen(NamedTuple):
+    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
+
+    operators: Collection[str] | None = None
+    higher_order: Collection[str] | None = None
+    keys: Collection[str] | None = None
+    parts: Collection[str] = PARTS
+
+    def has_key(self, key: str) -> bool:
+        """Whether a key is chosen."""
+        return self.keys is None or key in self.keys
+
+
+EVERYTHING = Chosen()
+
+
+def side(state: Side, named: Sequence[str]) -> DiffSide:
+    """A state as the report names it."""
+    return DiffSide(tuple(named), state.universe.name, state.state.over, len(state.dispatcher))
+
+
+def kernel_of(side: Side, kernel: KernelView) -> DiffKernel:
+    """A kernel of a side, with its place or state."""
+    base = side.state.source
+    state = base.name if kernel.captured and base is not None else None
+    return DiffKernel(kernel.label, kernel.fallthrough, kernel.span, state, kernel.when)
+
+
+def renamed(change: StatesChange) -> tuple[DiffRename, ...]:
+    """The operators that have another name."""
+    return tuple(DiffRename(*one) for one in certain_renames(change.operators))
+
+
+def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename]) -> Iterator[DiffOperator]:
+    """The operators that one side has alone, without those that were renamed. kind: ADDED or REMOVED."""
+    known = {name for one in renamed for name in one}
+    side = change.new if kind is ChangeKind.ADDED else change.old
+    source = side.state.source
+    for one in change.operators:
+        view = one.after if kind is ChangeKind.ADDED else one.before
+        if one.change is kind and view is not None and one.name not in known:
+            captured = source is not None and side.dispatcher.is_untouched(side.names[one.name])
+            state = source.name if captured and source is not None else None
+            yield DiffOperator(one.name, view.schema, view.span, state)
+
+
+def schemas(change: StatesChange) -> Iterator[DiffSchema]:
+    """The definitions that differ."""
+    for one in change.operators:
+        found = one.schema
+        if found is not None and one.before is not None and one.after is not None:
+            yield DiffSchema(
+                one.name,
+                found.old,
+                found.new,
+                schema_changes(found.old, found.new),
+                found.tags_added,
+                found.tags_removed,
+                found.alias_analysis and found.alias_analysis[0],
+                found.alias_analysis and found.alias_analysis[1],
+                one.before.span,
+                one.after.span,
+            )
+
+
+def registrations(change: StatesChange, chosen: Chosen) -> Iterator[DiffRegistration]:
+    """The registrations that came, went or are other ones, at keys that both universes have."""
+    alone = {*change.only_old, *change.only_new}
+    for one in change.operators:
+        for each in one.registrations:
+            if each.key not in alone and chosen.has_key(each.key):
+                before = tuple(kernel_of(change.old, kernel) for kernel in each.before)
+                after = tuple(kernel_of(change.new, kernel) for kernel in each.after)
+                yield DiffRegistration(one.name, each.key, each.change, before, after)
+
+
+def moved(change: StatesChange, chosen: Chosen) -> Iterator[DiffMove]:
+    """The kernels that are registered at other keys of their operators."""
+    for one in change.operators:
+        for each in one.moves:
+            if any(map(chosen.has_key, (*each.old_keys, *each.new_keys))):
+                yield DiffMove(one.name, each.old_keys, each.new_keys, kernel_of(change.new, each.kernel))
+
+
+def fallbacks(change: StatesChange, chosen: Chosen) -> Iterator[DiffFallback]:
+    """The backend fallbacks that differ, where all operators are looked at."""
+    for one in change.fallbacks if chosen.operators is None else ():
+        if chosen.has_key(one.key):
+            before = None if one.before is None else kernel_of(change.old, one.before)
+            after = None if one.after is None else kernel_of(change.new, one.after)
+            yield DiffFallback(one.key, one.change, before, after)
+
+
+def python_kernels(change: StatesChange, chosen: Chosen) -> Iterator[DiffPythonKernel]:
+    """The kernels of the Python dispatcher that differ."""
+    for one in change.operators:
+        for each in one.python_kernels:
+            if chosen.has_key(each.key):
+                yield DiffPythonKernel(one.name, each.key, each.change, each.before, each.after)
+
+
+def higher_order(change: StatesChange, chosen: Chosen) -> Iterator[DiffHigherOrder]:
+    """The higher-order operators that differ; none where keys are chosen."""
+    for one in change.higher_order if chosen.keys is None else ():
+        if chosen.higher_order is None or one.name in chosen.higher_order:
+            impls = [
+                DiffImpl(
+                    each.place.kind,
+                    each.place.name,
+                    each.before and each.before.kernel,
+                    each.after and each.after.kernel,
+                )
+                for each in one.impls
+            ]
+            yield DiffHigherOrder(one.name, one.change, tuple(impls))
+
+
+def keys_alone(change: StatesChange, chosen: Chosen) -> Iterator[DiffKey]:
+    """The keys that one universe has alone, with what is registered there."""
+    for side, keys in ((change.old, change.only_old), (change.new, change.only_new)):
+        at: dict[str, list[str]] = {key: [] for key in keys if chosen.has_key(key)}
+        names = side.names if chosen.operators is None else [one for one in chosen.operators if one in side.names]
+        for name in names if at else ():
+            view = side.view(name)
+            for key in at.keys() & view.kernels.keys() if view is not None else ():
+                at[key].append(name)
+        for key, found in at.items():
+            fallback = side.fallbacks.get(key) if chosen.operators is None else None
+            if chosen.operators is None or found:
+                yield DiffKey(
+                    key,
+                    side.universe.name,
+                    side.universe.is_alias(key),
+                    tuple(found),
+                    None if fallback is None else kernel_of(side, fallback),
+                )

@@ -1,0 +1,156 @@
+"""``dispatch-cli diff``: what differs, what is chosen, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import api
+from tests.cli.support import call
+
+OLD, NEW = "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"
+FORMATS = ("text", "json", "csv", "markdown", "html")
+OVERLAY = """dispatch: 1
+extends: [torch-2.15]
+libraries:
+- {kind: IMPL, namespace: aten, dispatch_key: @, impl: {@: mine}}
+"""
+
+
+def report(*args: str) -> dict[str, Any]:
+    result = call("diff", *args, "--format", "json")
+    found: dict[str, Any] = json.loads(result.out)
+    assert result.code == int(not found["equal"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("side", "format_"),
+    [("torch-2.15", "text"), ("examples/extension", "json"), *((OLD, one) for one in FORMATS)],
+)
+def test_no_difference(side: str, format_: str) -> None:
+    result = call("diff", side, side, "--no-cache", "--format", format_)
+    assert result.code == 0
+    if format_ in ("text", "markdown", "html"):
+        assert "no difference" in result.out
+    if format_ == "csv":
+        assert len(result.out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "operator"),
+    [("PrivateUse1", "sin"), ("CompositeExplicitAutograd", "matmul"), ("Autograd", "reshape"), ("CPU", "add.Tensor")],
+)
+def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
+    """Exactly that, and the slots in which the two tables differ."""
+    file = tmp_path / "more.yaml"
+    file.write_text(OVERLAY.replace("@", key, 1).replace("@", operator, 1), encoding="utf-8")
+    found = report("torch-2.15", str(file))
+    had = key in _registered(f"aten::{operator}")
+    assert [(one["operator"], one["key"], one["change"]) for one in found["registrations"]] == [
+        (f"aten::{operator}", key, "beneath" if had else "added")
+    ]
+    kernels = found["registrations"][0]
+    assert kernels["after"][0]["kernel"] == "mine"
+    assert kernels["after"][0]["declared_at"]["line"] == 4
+    assert len(kernels["after"]) == len(kernels["before"]) + 1
+    tables = [
+        json.loads(
+            call(
+                "table",
+                *args,
+                "--op",
+                f"aten::{operator}.default" if "." not in operator else f"aten::{operator}",
+                "--format",
+                "json",
+            ).out
+        )
+        for args in (("--base", "torch-2.15"), (str(file),))
+    ]
+    rows = [{row["key"]: row for row in table["operators"][0]["entries"]} for table in tables]
+    differ = {
+        slot for slot in rows[0] if any(rows[0][slot][field] != rows[1][slot][field] for field in ("rule", "source"))
+    }
+    slots = {slot for group in found["slots"] for slot in group["keys"]}
+    assert slots == differ
+    others = ("operators_added", "operators_removed", "schemas", "moved", "fallbacks", "python_kernels", "keys")
+    assert not any(found[name] for name in (*others, "higher_order_operators"))
+
+
+def _registered(operator: str) -> set[str]:
+    state = api.load_state((), bases=["torch-2.15"])
+    assert state.source is not None
+    return set(state.source.header(operator).kernels)
+
+
+def test_parts_are_chosen() -> None:
+    whole = report(OLD, NEW)
+    assert [one["old"] for one in whole["operators_renamed"]] == ["mylib::oldname"]
+    assert [one["operator"] for one in whole["operators_removed"]] == ["mylib::gone"]
+    assert [one["key"] for one in whole["fallbacks"]] == ["AutogradPrivateUse2"]
+    parts = {
+        "schemas": ("operators_added", "operators_removed", "operators_renamed", "schemas"),
+        "registrations": (
+            *("registrations", "moved", "fallbacks", "python_kernels", "higher_order_operators", "keys"),
+        ),
+        "slots": ("slots",),
+    }
+    for part, names in parts.items():
+        found = report(OLD, NEW, "--only", part)
+        for name in (name for others in parts.values() for name in others):
+            assert found[name] == (whole[name] if name in names else [])
+    chosen = report(OLD, NEW, "--key", "meta")
+    assert [(one["operator"], one["key"]) for one in chosen["registrations"]] == [("mylib::mul_add", "Meta")]
+    assert {key for group in chosen["slots"] for key in group["keys"]} == {"Meta"}
+    assert chosen["schemas"] == []
+    chosen = report(OLD, NEW, "--op", "aten::sin")
+    assert [one["operator"] for one in chosen["registrations"]] == ["aten::sin"]
+    assert chosen["higher_order_operators"] == chosen["fallbacks"] == []
+    assert [one["name"] for one in report(OLD, NEW, "--op", "my_*")["higher_order_operators"]] == ["my_cond", "my_loop"]
+
+
+def test_sheets_have_every_difference() -> None:
+    whole = report("torch-2.4", "torch-2.15")
+    rows = list(csv.DictReader(io.StringIO(call("diff", "torch-2.4", "torch-2.15", "--format", "csv").out)))
+    what = [row["what"] for row in rows]
+    counts = whole["counts"]
+    assert what.count("slot") == counts["slots"] > 3_000
+    assert what.count("operator") == counts["operators_added"] + counts["operators_removed"]
+    assert what.count("registration") == len(whole["registrations"]) + len(whole["moved"])
+    assert what.count("python") == counts["python_kernels"]
+    assert what.count("schema") == counts["schemas"]
+    assert what.count("tags") == counts["tags"]
+
+
+def test_further_files_of_a_side(tmp_path: Path) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text(OVERLAY.replace("@", "XLA", 1).replace("@", "sin", 1), encoding="utf-8")
+    found = report("torch-2.15", "torch-2.15", "--new", str(file))
+    assert [one["key"] for one in found["registrations"]] == ["XLA"]
+    assert found["new"]["named"] == ["torch-2.15", str(file)]
+    assert [one["key"] for one in report("torch-2.15", "torch-2.15", "--old", str(file))["registrations"]] == ["XLA"]
+    assert report(OLD, OLD, "--old", str(file), "--new", str(file))["equal"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "OLD and NEW"),
+        (("torch-2.4",), "OLD and NEW"),
+        (("torch-2.4", "torch-2.15", OLD), "--old and --new"),
+        (("-", "-"), "standard input"),
+        (("torch-2.4", "torch-2.15", "--base", "torch-2.15"), "for files"),
+        (("torch-2.4", "torch-2.15", "--op", "aten::sinn"), "Did you mean aten::sin"),
+        (("torch-2.4", "torch-2.15", "--key", "CPUU"), "no dispatch key matches"),
+        (("torch-2.4", "nowhere.yaml"), "nowhere.yaml"),
+    ],
+)
+def test_bad_input(args: tuple[str, ...], said: str) -> None:
+    result = call("diff", *args)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
