@@ -138,6 +138,8 @@ def _cause(cause: SlotCause, group: DiffSlots, new: str) -> str:
             return "backend fallback removed"
         case CauseKind.FALLBACK_REPLACED:
             return "another backend fallback"
+        case CauseKind.UNIVERSE if Rule.NOT_KNOWN in (group.before.rule, group.after.rule):
+            return "one of the states does not have all kernels there"
         case CauseKind.UNIVERSE if cause.key:
             covers = "covers" if group.after.source == cause.key else "does not cover"
             return f"{cause.key} {covers} {'it' if len(group.keys) == 1 else 'them'} in {new}"
