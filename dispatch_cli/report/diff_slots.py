@@ -18,7 +18,7 @@ _FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, Ca
 def slot_groups(change: StatesChange, chosen: Chosen) -> tuple[DiffSlots, ...]:
     """The groups, those with the most slots first."""
     groups: dict[SlotChange, list[DiffSlotOperator]] = {}
-    filler = _Filler(change)
+    filler = _SlotRows(change)
     for operator in change.operators:
         for slots in operator.slots:
             shown = slots
@@ -30,7 +30,7 @@ def slot_groups(change: StatesChange, chosen: Chosen) -> tuple[DiffSlots, ...]:
     return tuple(sorted(found, key=lambda one: -len(one.keys) * len(one.operators)))
 
 
-class _Filler:
+class _SlotRows:
     """Puts kernels to answers and causes."""
 
     def __init__(self, change: StatesChange) -> None:
