@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
-from dispatch_cli.render.document import Block, Column, Narrow, Paragraph, ParagraphKind, Run, Tone, Under, lines
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Narrow, Paragraph, Run, Tone, Under
 from dispatch_cli.render.words import place_cell, plural, schema_label
 from dispatch_cli.report.diff import DiffReport
 from dispatch_cli.report.diff_rows import DiffOperator, DiffRename, DiffSchema
@@ -56,7 +56,7 @@ def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
                 hang=2,
             )
             texts = [schema_label(row.operator, text) for text in (row.old_schema, row.new_schema)]
-            yield Paragraph(lines(f"- {texts[0]}", f"+ {texts[1]}"), indent=4, kind=ParagraphKind.CODE)
+            yield Facts([Fact("before", texts[0]), Fact("now", texts[1])], indent=4, tone=Tone.DIM)
     else:
         groups = grouped(rows, lambda one: "; ".join(one.changes) or "another text")
         yield from table(_group_columns("Change", fold), groups, fold, "changes")
