@@ -72,13 +72,13 @@ def command(
     """
     from dispatch_cli.report.diff import diff_report
     from dispatch_cli.report.diff_parts import PARTS as EVERY_PART
-    from dispatch_cli.report.diff_parts import Chosen
+    from dispatch_cli.report.diff_parts import DiffChoice
 
     sides = _sides(source)
     named = [(sides[0], *further_old), (sides[1], *further_new)]
     states = [side_state(one[0], one[1:], source, out.color) for one in named]
     operators, higher_order = _operators(states, ops)
-    chosen = Chosen(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
+    chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
     report = diff_report(states[0], states[1], (named[0], named[1]), chosen)
     for state in states:
         note_conditions(state, state.own_operators(), out.color)

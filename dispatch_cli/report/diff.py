@@ -10,7 +10,7 @@ from dispatch_cli.engine.comparison.states import compare_states
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.report import diff_parts as rows
-from dispatch_cli.report.diff_parts import EVERYTHING, Chosen
+from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 from dispatch_cli.report.diff_rows import (
     DiffCounts,
     DiffFallback,
@@ -57,7 +57,7 @@ class DiffReport:
 
 
 def diff_report(
-    old: State, new: State, named: tuple[Sequence[str], Sequence[str]], chosen: Chosen = EVERYTHING
+    old: State, new: State, named: tuple[Sequence[str], Sequence[str]], chosen: DiffChoice = EVERYTHING
 ) -> DiffReport:
     """What is different in *new*. named: how the command line names the two."""
     change = compare_states(old, new, chosen.operators)

@@ -31,7 +31,7 @@ PARTS = ("schemas", "registrations", "slots")
 keys; slots."""
 
 
-class Chosen(NamedTuple):
+class DiffChoice(NamedTuple):
     """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
 
     operators: Collection[str] | None = None
@@ -44,7 +44,7 @@ class Chosen(NamedTuple):
         return self.keys is None or key in self.keys
 
 
-EVERYTHING = Chosen()
+EVERYTHING = DiffChoice()
 
 
 def side(state: Side, named: Sequence[str]) -> DiffSide:
@@ -96,7 +96,7 @@ def schemas(change: StatesChange) -> Iterator[DiffSchema]:
             )
 
 
-def registrations(change: StatesChange, chosen: Chosen) -> Iterator[DiffRegistration]:
+def registrations(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRegistration]:
     """The registrations that came, went or are other ones, at keys that both universes have."""
     alone = {*change.only_old, *change.only_new}
     for one in change.operators:
@@ -107,7 +107,7 @@ def registrations(change: StatesChange, chosen: Chosen) -> Iterator[DiffRegistra
                 yield DiffRegistration(one.name, each.key, each.change, before, after)
 
 
-def moved(change: StatesChange, chosen: Chosen) -> Iterator[DiffMove]:
+def moved(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffMove]:
     """The kernels that are registered at other keys of their operators."""
     for one in change.operators:
         for each in one.moves:
@@ -115,7 +115,7 @@ def moved(change: StatesChange, chosen: Chosen) -> Iterator[DiffMove]:
                 yield DiffMove(one.name, each.old_keys, each.new_keys, kernel_of(change.new, each.kernel))
 
 
-def fallbacks(change: StatesChange, chosen: Chosen) -> Iterator[DiffFallback]:
+def fallbacks(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffFallback]:
     """The backend fallbacks that differ, where all operators are looked at."""
     for one in change.fallbacks if chosen.operators is None else ():
         if chosen.has_key(one.key):
@@ -124,7 +124,7 @@ def fallbacks(change: StatesChange, chosen: Chosen) -> Iterator[DiffFallback]:
             yield DiffFallback(one.key, one.change, before, after)
 
 
-def python_kernels(change: StatesChange, chosen: Chosen) -> Iterator[DiffPythonKernel]:
+def python_kernels(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffPythonKernel]:
     """The kernels of the Python dispatcher that differ."""
     for one in change.operators:
         for each in one.python_kernels:
@@ -132,7 +132,7 @@ def python_kernels(change: StatesChange, chosen: Chosen) -> Iterator[DiffPythonK
                 yield DiffPythonKernel(one.name, each.key, each.change, each.before, each.after)
 
 
-def higher_order(change: StatesChange, chosen: Chosen) -> Iterator[DiffHigherOrder]:
+def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHigherOrder]:
     """The higher-order operators that differ; none where keys are chosen."""
     for one in change.higher_order if chosen.keys is None else ():
         if chosen.higher_order is None or one.name in chosen.higher_order:
@@ -148,7 +148,7 @@ def higher_order(change: StatesChange, chosen: Chosen) -> Iterator[DiffHigherOrd
             yield DiffHigherOrder(one.name, one.change, tuple(impls))
 
 
-def keys_alone(change: StatesChange, chosen: Chosen) -> Iterator[DiffKey]:
+def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
     """The keys that one universe has alone, with what is registered there."""
     for side, keys in ((change.old, change.only_old), (change.new, change.only_new)):
         at: dict[str, list[str]] = {key: [] for key in keys if chosen.has_key(key)}

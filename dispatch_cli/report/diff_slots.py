@@ -7,7 +7,7 @@ from dispatch_cli.engine.comparison.operators import OperatorChange
 from dispatch_cli.engine.comparison.sides import OperatorView, Side
 from dispatch_cli.engine.comparison.slots import SlotChange
 from dispatch_cli.engine.comparison.states import StatesChange
-from dispatch_cli.report.diff_parts import Chosen, kernel_of
+from dispatch_cli.report.diff_parts import DiffChoice, kernel_of
 from dispatch_cli.report.diff_rows import DiffKernel, DiffSlotOperator, DiffSlots
 
 _OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED))
@@ -15,7 +15,7 @@ _OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED))
 _FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, CauseKind.FALLBACK_REPLACED))
 
 
-def slot_groups(change: StatesChange, chosen: Chosen) -> tuple[DiffSlots, ...]:
+def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ...]:
     """The groups, those with the most slots first."""
     groups: dict[SlotChange, list[DiffSlotOperator]] = {}
     filler = _SlotRows(change)

@@ -149,7 +149,9 @@ def _answer(keys: Sequence[str], side: Side, view: OperatorView) -> VersionAnswe
 
 def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseRow:
     kernels = views[cause.kind is not CauseKind.REMOVED].kernels.get(cause.key)
-    return CauseRow(cause.kind, cause.key, None if kernels is None else kernel_row(kernels[0]))
+    if kernels is None or cause.kind is CauseKind.UNIVERSE:
+        return CauseRow(cause.kind, cause.key, None)
+    return CauseRow(cause.kind, cause.key, kernel_row(kernels[0]))
 
 
 def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -125,7 +126,7 @@ def _same_slot(old: tuple[bool, str, str, str] | None, new: tuple[bool, str, str
 
 
 def _same(old: Kernel, new: Kernel) -> bool:
-    files = (file_of(old[1]), file_of(new[1]))
+    files = (_file(old[1]), _file(new[1]))
     if old[0] != new[0]:
         return False
     # a Python kernel, of which older versions do not say the file, is not one of a C++ file
@@ -133,7 +134,7 @@ def _same(old: Kernel, new: Kernel) -> bool:
 
 
 @cache
-def file_of(debug: str) -> str:
+def _file(debug: str) -> str:
     """``registered at a/b/RegisterCPU_0.cpp:12`` → ``RegisterCPU.cpp``; a text without a path stays as it is."""
     if not debug.startswith("registered at "):
         return debug
@@ -147,3 +148,46 @@ def live(python: str) -> dict[str, Any]:
     done = subprocess.run([python, "-c", RAW], check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def of_report(report: Mapping[str, Any]) -> RawDifferences:
+    """The same of the JSON of ``dispatch-cli diff``; a kernel that moved has gone from some keys and come to others."""
+    registrations = {(one["operator"], one["key"]): one["change"] for one in report["registrations"]}
+    for move in report["moved"]:
+        registrations |= {(move["operator"], key): "removed" for key in move["old_keys"]}
+        registrations |= {(move["operator"], key): "added" for key in move["new_keys"]}
+    alone = {one["operator"] for which in ("added", "removed") for one in report[f"operators_{which}"]}
+    for key in report["keys"]:
+        change = "removed" if key["side"] == report["old"]["universe"] else "added"
+        registrations |= {(name, key["key"]): change for name in key["operators"] if name not in alone}
+    return RawDifferences(
+        {one["operator"] for one in report["operators_added"]},
+        {one["operator"] for one in report["operators_removed"]},
+        {
+            one["operator"]: (one["old_schema"], one["new_schema"])
+            for one in report["schemas"]
+            if one["old_schema"] != one["new_schema"]
+        },
+        {one["operator"] for one in report["schemas"] if one["new_alias_analysis"] is not None},
+        registrations,
+        {(one["operator"], key) for group in report["slots"] for key in group["keys"] for one in group["operators"]},
+    )
+
+
+def main(old_python: str, new_python: str, old: str, new: str) -> None:
+    """Compare ``diff OLD NEW`` with what the two live builds print; exit with 1 where they differ."""
+    theirs = raw_differences(live(old_python), live(new_python))
+    done = subprocess.run(
+        [sys.executable, "-m", "dispatch_cli", "diff", old, new, "--format", "json"], capture_output=True, text=True
+    )
+    ours = of_report(json.loads(done.stdout))
+    for name in RawDifferences._fields:
+        one, other = getattr(ours, name), getattr(theirs, name)
+        print(
+            f"{name}: {len(other)} by the live builds, {len(one)} by diff, {'equal' if one == other else 'DIFFERENT'}"
+        )
+    sys.exit(ours != theirs)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
