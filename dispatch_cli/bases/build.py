@@ -1,6 +1,10 @@
 """Make an embedded state from captured declarations.
 
 usage: python -m dispatch_cli.bases.build CAPTURE.json[.gz] OUT.state
+       python -m dispatch_cli.bases.build --common STATE OUT
+
+The second form writes what the blocks of all states have in common, from the operators of one; all states must be made
+anew then.
 
 CAPTURE is what ``dispatch-cli capture -o CAPTURE.json.gz`` writes. The universe that it carries must be the embedded
 one of its version, so ``dispatch_cli.universes.build`` comes first; the state refers to the universe by name.
@@ -14,7 +18,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.bases import MAGIC
+from dispatch_cli import bases
+from dispatch_cli.bases import MAGIC, Base, common_text
 from dispatch_cli.bases.higher_order import record_of
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
@@ -24,6 +29,8 @@ from dispatch_cli.model.kernel import Kernel
 
 BLOCK_SIZE = 64
 """Operators per block: enough that compression finds what they share, few enough that one costs little."""
+COMMON_BYTES = 1 << 15
+"""As far as zlib looks back."""
 
 
 def build(declarations: Declarations, build_name: str) -> bytes:
@@ -70,7 +77,7 @@ def build(declarations: Declarations, build_name: str) -> bytes:
         "offsets": places,
         "higher_order_offset": higher_order_place,
     }
-    packed = _pack(head)
+    packed = zlib.compress(_text(head), 9)
     return MAGIC + len(packed).to_bytes(4, "big") + packed + bytes(body)
 
 
@@ -98,13 +105,21 @@ def _fake_rules(rules: FakeRules) -> list[Any]:
 
 
 def _append(body: bytearray, data: Any) -> list[int]:
-    packed = _pack(data)
+    packer = zlib.compressobj(9, zdict=common_text())
+    packed = packer.compress(_text(data)) + packer.flush()
     body += packed
     return [len(body) - len(packed), len(packed)]
 
 
-def _pack(data: Any) -> bytes:
-    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)
+def _text(data: Any) -> bytes:
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def common(base: Base) -> bytes:
+    """Records from all over a state, as many as zlib can use."""
+    records = [_text(base.record(name)) for name in base.names]
+    step = sum(map(len, records)) // COMMON_BYTES
+    return b",".join(records[step // 2 :: step])[-COMMON_BYTES:]
 
 
 def main(capture: str, out: str) -> None:
@@ -121,4 +136,7 @@ def main(capture: str, out: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "--common":
+        Path(sys.argv[3]).write_bytes(common(bases.load(sys.argv[2])))
+    else:
+        main(*sys.argv[1:])

@@ -16,6 +16,12 @@ from tests.support import UNIVERSE_OF, load_recording
 _PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|usr|opt)/")
 
 
+def test_all_states_together_leave_the_wheel_small() -> None:
+    """It stays under 4 MB; these files are compressed already."""
+    files = [file for file in Path(bases.__file__).parent.iterdir() if file.suffix in (".state", ".overlay", ".txt")]
+    assert sum(file.stat().st_size for file in files) < 2_700_000
+
+
 def test_every_minor_version_is_there() -> None:
     assert bases.names() == tuple(f"torch-2.{minor}" for minor in range(15, 3, -1))
     assert universes.names() == bases.names()
