@@ -11,7 +11,7 @@ import click
 from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
 from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
 from dispatch_cli.cli.output import Output, output_options, say_written, show
-from dispatch_cli.cli.sides import is_embedded, side_state
+from dispatch_cli.cli.sides import embedded_name, side_state
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -99,7 +99,7 @@ def _sides(source: SourceOptions) -> tuple[str, str]:
     old, new = source.files
     if old == new == "-":
         raise click.UsageError("Only one of OLD and NEW can be standard input.")
-    if all(map(is_embedded, source.files)) and (source.bases or source.universe):
+    if None not in map(embedded_name, source.files) and (source.bases or source.universe):
         raise click.UsageError("--base and --universe are for files; OLD and NEW are embedded states.")
     return old, new
 

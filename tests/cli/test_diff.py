@@ -127,6 +127,11 @@ def test_sheets_have_every_difference() -> None:
     assert what.count("tags") == counts["tags"]
 
 
+def test_a_patch_version_means_its_minor_version() -> None:
+    result = call("diff", "torch-2.9.1", "torch-2.9")
+    assert (result.code, "note: torch-2.9.1 means torch-2.9" in result.err) == (0, True)
+
+
 def test_further_files_of_a_side(tmp_path: Path) -> None:
     file = tmp_path / "more.yaml"
     file.write_text(OVERLAY.replace("@", "XLA", 1).replace("@", "sin", 1), encoding="utf-8")
@@ -148,6 +153,7 @@ def test_further_files_of_a_side(tmp_path: Path) -> None:
         (("torch-2.4", "torch-2.15", "--op", "aten::sinn"), "Did you mean aten::sin"),
         (("torch-2.4", "torch-2.15", "--key", "CPUU"), "no dispatch key matches"),
         (("torch-2.4", "nowhere.yaml"), "nowhere.yaml"),
+        (("torch-2.4", "torch-2.99"), "torch-2.15"),
     ],
 )
 def test_bad_input(args: tuple[str, ...], said: str) -> None:
