@@ -11,7 +11,7 @@ import click
 from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
 from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
 from dispatch_cli.cli.output import Output, output_options, say_written, show
-from dispatch_cli.cli.sides import embedded_name, side_state
+from dispatch_cli.cli.sides import embedded_name, opened_sides, side_state, state_without
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -63,8 +63,10 @@ def command(
 ) -> None:
     """Compare two states: what is different in NEW.
 
-    OLD and NEW are each an embedded PyTorch state (torch-2.15), a file of declarations, a capture, a source or a
-    directory of sources. --base, --universe and --when count for the sides that are files.
+    OLD and NEW are each an embedded PyTorch state (torch-2.15), a file of declarations, a capture, a source, a
+    directory of sources, or REV:PATH: one of these at a git revision, as in `diff main:decl.yaml decl.yaml`. What a
+    file at a revision refers to is read at that revision. --base, --universe and --when count for the sides that are
+    files. If only one of two revisions has PATH, all of it is added or removed.
 
     A kernel is the same in both if it is registered for the same operator and key, and is in the same source file (or
     has the same name). Text groups what differs; --op shows each; JSON and CSV have everything. Exits with 1 if there
@@ -75,11 +77,13 @@ def command(
     from dispatch_cli.report.diff_parts import DiffChoice
 
     sides = _sides(source)
-    named = [(sides[0], *further_old), (sides[1], *further_new)]
-    states = [side_state(one[0], one[1:], source, out.color) for one in named]
+    *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new), out.color)
+    states = [side_state(one[0], one[1:], source, out.color) for one in named if one != (absent,)]
+    if absent is not None:
+        states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)
     chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
-    report = diff_report(states[0], states[1], (named[0], named[1]), chosen)
+    report = diff_report(states[0], states[1], ((sides[0], *further_old), (sides[1], *further_new)), chosen)
     for state in states:
         note_conditions(state, state.own_operators(), out.color)
     universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.cli.options import SourceOptions, load_state, resolved_name
+from dispatch_cli.cli.output import say
+from dispatch_cli.cli.revisions import opened
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -28,6 +30,33 @@ def side_state(argument: str, further: Sequence[str], source: SourceOptions, col
     else:
         source = source._replace(files=(argument, *further))
     return load_state(source, color)
+
+
+def opened_sides(
+    old: Sequence[str], new: Sequence[str], color: str
+) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
+    """The names under which the files of two sides can be read, and the one of them that is absent, if any.
+
+    Absent is the file of a side if the other side is the same path and has it: it was added or deleted since a
+    revision. Errors: BadInput.
+    """
+    missing = None
+    if len(old) == len(new) == 1 and ":" in old[0] + new[0]:
+        from dispatch_cli.files.asked import absent
+
+        missing = absent(*opened([*old, *new], color, must_exist=False))
+    names = opened([*old, *new], color, must_exist=missing is None)
+    return names[: len(old)], names[len(old) :], missing
+
+
+def state_without(file: str, other: State) -> State:
+    """The state of a file that is absent: what the other side starts from."""
+    from dispatch_cli import api
+    from dispatch_cli.render.text_safety import safe
+
+    bases = other.declarations.bases
+    say(f"note: {safe(file)} does not exist: it counts as {' and '.join(bases) or 'a file without registrations'}\n")
+    return api.load_state((), universe=other.dispatcher.universe, bases=bases)
 
 
 def embedded_name(argument: str) -> str | None:

@@ -10,7 +10,7 @@ from dispatch_cli.render.diff_schemas import definitions
 from dispatch_cli.render.diff_sections import Fold
 from dispatch_cli.render.diff_sheet import sheet
 from dispatch_cli.render.diff_slots import slots
-from dispatch_cli.render.diff_wording import outcome, side_label
+from dispatch_cli.render.diff_wording import outcome, sides_label
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.report.diff import DiffReport
 
@@ -24,7 +24,7 @@ def document(
 
     universes: of both sides. each: nothing is grouped or left out.
     """
-    sides = f"{side_label(report.old)} → {side_label(report.new)}"
+    sides = sides_label(report.old, report.new)
     yield Paragraph((Run(sides, Tone.HEAD), Run(f": {outcome(report)}.")))
     fold = Fold(each)
     yield from definitions(report, fold)

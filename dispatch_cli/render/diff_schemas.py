@@ -64,7 +64,7 @@ def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
 
 def _places(old: Span | None, new: Span | None) -> str:
     found = dict.fromkeys(str(one) for one in (old, new) if one is not None)
-    return f"  {' → '.join(found)}" if found else ""
+    return f" ({' → '.join(found)})" if found else ""
 
 
 def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:

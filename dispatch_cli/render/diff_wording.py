@@ -29,6 +29,13 @@ def side_label(side: DiffSide) -> str:
     return f"{named} (over {', '.join(over)})" if over else named
 
 
+def sides_label(old: DiffSide, new: DiffSide) -> str:
+    """Both sides; the state that both continue is named once."""
+    if not old.over or old.over != new.over or {*old.named, *new.named} & {*old.over}:
+        return f"{side_label(old)} → {side_label(new)}"
+    return f"{', '.join(old.named)} → {', '.join(new.named)} (over {', '.join(old.over)})"
+
+
 def outcome(report: DiffReport) -> str:
     """The whole result as one line."""
     return ", ".join(_counted(report.counts)) or "no difference"

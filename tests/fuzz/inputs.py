@@ -20,6 +20,20 @@ from tests.support import load_recording
 CAREFUL = 0.75
 """How many cases mean to be understood: their files are of good parts, their options go together."""
 NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
+REVISIONS = (
+    "main",
+    "HEAD~1",
+    "",
+    "--output=out.txt",
+    "-h",
+    "@{u}",
+    "HEAD^{/x",
+    "a\nb",
+    "\x1b[31m",
+    "\u202e",
+    "x" * 9999,
+)
+"""Of files at a git revision; there is no repository."""
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
 """Files that a command may write: its answer, the page of a CI job, findings that are known."""
 STDIN = "stdin.bin"
@@ -48,6 +62,8 @@ class Inputs:
         if isinstance(data, dict) and not REGISTERING.intersection(data) and self.seldom():
             data.pop("extends", None)
         name = self._document(data)
+        if not self.careful and self.dice.random() < 0.05:
+            return f"{self.dice.choice(REVISIONS)}:{name}"
         if not self.stdin and self.dice.random() < 0.04:
             self.stdin = (self.folder / name).read_bytes()
             return "-"

@@ -74,6 +74,8 @@ def kernel_view(kernel: Kernel, captured: bool) -> KernelView:
     file, name = source_file(kernel.debug), kernel.function_name
     if kernel.span is not None and kernel.debug.startswith(f"registered at {kernel.span.file}:"):
         file = None  # the file of the declaration, of which the other side has another one
+    if name is not None and is_placed(name):
+        file, name = source_file(name), None  # a function without a name
     if name is None and file is None and not is_placed(kernel.debug):
         name = kernel.debug
     identity = KernelIdentity(kernel.fallthrough, file, name)

@@ -1,0 +1,231 @@
+"""Files at a git revision on the command line, and a pull request as it is shown in a comment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.files import paths
+from tests.cli.support import assert_valid, call
+from tests.files.support import commit, git, repository, write
+
+PROJECT = "[tool.dispatch-cli]\nprivateuse1 = 'npu'\n\n[tool.dispatch-cli.extract]\ninclude = ['include']\n"
+BEFORE = {
+    "pyproject.toml": PROJECT,
+    "decl.yaml": """\
+dispatch: 1
+extends: [torch-2.15, more.yaml]
+operators:
+- func: npu::fused_add(Tensor a, Tensor b) -> Tensor
+  dispatch: {PrivateUse1: fused_add_npu, CompositeImplicitAutograd: fused_add_math}
+- func: npu::rotary(Tensor x, Tensor cos) -> Tensor
+  dispatch: {PrivateUse1: rotary_npu, AutogradPrivateUse1: rotary_autograd}
+""",
+    "more.yaml": """\
+dispatch: 1
+libraries:
+- {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {relu: r}}
+""",
+    "include/keys.h": "#define KEY PrivateUse1\n",
+    "csrc/ops.cpp": """\
+#include <keys.h>
+TORCH_LIBRARY_IMPL(aten, KEY, m) {
+  m.impl("bmm", TORCH_FN(bmm_npu));
+  m.impl("mul.Tensor", [](const Tensor& a, const Tensor& b) { return a; });
+}
+""",
+}
+AFTER = {
+    "decl.yaml": """\
+dispatch: 1
+extends: [torch-2.15]
+operators:
+- func: npu::fused_add(Tensor a, Tensor b, *, Scalar alpha=1) -> Tensor
+  dispatch: {PrivateUse1: fused_add_npu}
+- func: npu::rotary(Tensor x, Tensor cos) -> Tensor
+  dispatch: {PrivateUse1: rotary_npu, Autograd: rotary_autograd}
+- func: npu::swiglu(Tensor x) -> Tensor
+  dispatch: {PrivateUse1: swiglu_npu}
+""",
+    "csrc/ops.cpp": """\
+#include <keys.h>
+// one line more
+TORCH_LIBRARY_IMPL(aten, KEY, m) {
+  m.impl("bmm", TORCH_FN(bmm_npu_v2));
+  m.impl("mul.Tensor", [](const Tensor& a, const Tensor& b) { return a; });
+}
+""",
+}
+COMMENT = r"""**main:decl.yaml → decl.yaml (over torch-2.15)**: 1 operator added, 1 schema changed, 2 registrations removed, 1 moved, 121 slots of 3 operators give another answer.
+
+### 1 operator added
+
+| Operator | Declared at |
+| --- | --- |
+| npu::swiglu(Tensor x) -> Tensor | decl.yaml:8:9 |
+
+### 1 schema changed
+
+**npu::fused\_add**: argument added: Scalar alpha=1 (main:decl.yaml:4:9 → decl.yaml:4:9)
+
+- before: npu::fused\_add(Tensor a, Tensor b) -> Tensor
+- now: npu::fused\_add(Tensor a, Tensor b, \*, Scalar alpha=1) -> Tensor
+
+### 2 registrations changed
+
+| Operator | Key | Change | Kernel | Declared at |
+| --- | --- | --- | --- | --- |
+| aten::relu | PrivateUse1 | removed | r | main:more.yaml:3:73 |
+| npu::fused\_add | CompositeImplicitAutograd | removed | fused\_add\_math | main:decl.yaml:5:69 |
+
+### 1 kernel moved to other keys
+
+| From | To | Kernel | Operators | Declared at |
+| --- | --- | --- | --- | --- |
+| AutogradPrivateUse1 | Autograd | rotary\_autograd | npu::rotary | decl.yaml:7:49 |
+
+### 121 slots with another answer
+
+| Operators | Keys | Answer | Because | Such as |
+| ---: | --- | --- | --- | --- |
+| 1 | Undefined … AutogradNestedTensor (90 keys) | math kernel → nothing | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
+| 1 | Meta … AutogradMeta (12 keys) | math kernel → backend fallback | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
+| 1 | AutogradOther … AutogradMeta (11 keys) | backend fallback → autograd kernel | kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
+| 1 | AutogradHIP … AutogradNestedTensor (6 keys) | nothing → autograd kernel | kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
+| 1 | PrivateUse1 | kernel → nothing | kernel at PrivateUse1 removed (r, main:more.yaml:3:73) | aten::relu |
+| 1 | AutogradPrivateUse1 | kernel → autograd kernel | kernel at AutogradPrivateUse1 removed (rotary\_autograd, main:decl.yaml:7:60)<br>kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
+"""  # noqa: E501
+
+
+@pytest.fixture(autouse=True)
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working directory is a repository with a pull request that is checked out."""
+    folder = repository(tmp_path / "repo")
+    commit(folder, BEFORE)
+    git(folder, "checkout", "-q", "-b", "change")
+    commit(folder, AFTER)
+    monkeypatch.chdir(folder)
+    yield folder
+    assert paths.trees() == (), "they are closed when a command ends"
+
+
+def test_a_pull_request_as_a_comment() -> None:
+    result = call("diff", "main:decl.yaml", "decl.yaml", "--format", "markdown")
+    assert (result.code, result.err) == (1, "")
+    assert result.out == COMMENT
+
+
+def test_the_merge_of_a_pull_request_in_a_clone_of_depth_2(repo: Path, tmp_path: Path) -> None:
+    """As a workflow has it: what is compared is the branch that it goes into, with what came to it since."""
+    git(repo, "checkout", "-q", "main")
+    commit(repo, {"later.yaml": BEFORE["more.yaml"]})
+    git(repo, "checkout", "-q", "-b", "merged")
+    git(repo, "merge", "-q", "--no-edit", "change")
+    git(tmp_path, "clone", "-q", "--depth=2", "--branch=merged", f"file://{repo}", "clone")
+    os.chdir(tmp_path / "clone")
+    result = call("diff", "HEAD^1:decl.yaml", "decl.yaml", "--format", "markdown")
+    assert result.out == COMMENT.replace("main:", "HEAD^<!-- -->1:")  # which shows HEAD^1
+    assert call("diff", "HEAD^1:later.yaml", "later.yaml", "--base", "torch-2.15").code == 0
+
+
+def test_sources_are_compared_across_revisions() -> None:
+    """The lambda is the same: what was put above it changed its line alone."""
+    result = call("diff", "main:csrc", "csrc", "--base", "torch-2.15", "--format", "json")
+    report = json.loads(result.out)
+    (replaced,) = report["registrations"]
+    assert (result.code, report["counts"]["slots"]) == (1, 1)
+    assert [replaced[side][0]["declared_at"] for side in ("before", "after")] == [
+        {"file": "main:csrc/ops.cpp", "line": 3, "column": 3},
+        {"file": "csrc/ops.cpp", "line": 4, "column": 3},
+    ]
+    assert report["old"]["named"] == ["main:csrc"]
+
+
+def test_the_whole_tree_is_compared_with_the_working_tree(repo: Path) -> None:
+    """Wherever the working directory is in it."""
+    asked = ("--base", "torch-2.15", "--format", "json", "--no-cache")
+    found = call("diff", "main:.", ".", *asked)
+    assert json.loads(found.out)["counts"]["registrations_replaced"] == 1
+    assert call("diff", "HEAD:.", ".", *asked).code == 0
+    os.chdir(repo / "csrc")
+    assert json.loads(call("diff", "main:.", ".", *asked).out)["counts"]["registrations_replaced"] == 1
+    assert call("diff", "main:csrc", "HEAD~1:./ops.cpp", *asked).code == 0
+
+
+def test_everything_about_a_revision_is_read_there(repo: Path) -> None:
+    """Its project file names the backend, and the folder of headers; the working tree has other ones, or none."""
+    write(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'xyz'\n", "csrc/ops.cpp": "broken("})
+    (repo / "include" / "keys.h").unlink()
+    found = call("register", "main:csrc", "--base", "torch-2.15", "--op", "aten::bmm", "--no-cache")
+    assert "bmm_npu" in found.out
+    for file, backend in (("main:decl.yaml", "npu"), ("decl.yaml", "xyz")):
+        found = call("explain", "npu::rotary", f"Autograd{backend.upper()}", file, "--format", "json")
+        assert found.code in (0, 1), (file, found.err)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change", "missing"),
+    [
+        ("main:new.yaml", "new.yaml", "added", "main:new.yaml"),
+        ("main:more.yaml", "more.yaml", "removed", "more.yaml"),
+        ("main:new.yaml", "HEAD:new.yaml", "added", "main:new.yaml"),
+    ],
+)
+def test_a_file_that_is_new_or_was_deleted(old: str, new: str, change: str, missing: str, repo: Path) -> None:
+    """It is compared with what it starts from, so that all of it is added, or removed."""
+    commit(repo, {"new.yaml": BEFORE["more.yaml"].replace("libraries", "extends: [torch-2.14]\nlibraries")})
+    write(repo, {"more.yaml": ""})
+    (repo / "more.yaml").unlink()
+    result = call("diff", old, new, "--format", "json", *(("--base", "torch-2.14") if "more" in old else ()))
+    assert (result.code, missing in result.err) == (1, True)
+    report = json.loads(result.out)
+    assert [(one["operator"], one["change"]) for one in report["registrations"]] == [("aten::relu", change)]
+    assert report["counts"]["operators_added"] == report["counts"]["operators_removed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("main:nothing.yaml", "nothing.yaml"), "nothing.yaml is not in main"),
+        (("main:decl.yml", "decl.yaml"), "did you mean decl.yaml?"),
+        (("mian:decl.yaml", "decl.yaml"), "did you mean main?"),
+        (("decl.yaml", "--", "--output=x:decl.yaml"), "none begins with -"),
+        (("main:../decl.yaml", "decl.yaml"), "leads out of the repository"),
+        ((":decl.yaml", "decl.yaml"), "git's index is not read"),
+        (("nofile.yaml", "HEAD:decl.yaml"), "nofile.yaml does not exist"),
+        (("main:include", "decl.yaml", "--universe", "main:u.json"), "main:u.json"),
+    ],
+)
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_what_is_wrong_is_bad_input(arguments: tuple[str, ...], message: str, format_: str) -> None:
+    result = call("diff", "--format", format_, *arguments)
+    assert result.code == 2
+    assert message in result.err
+    if format_ == "json":
+        assert_valid(json.loads(result.out))
+
+
+def test_places_of_a_revision_in_problems(repo: Path) -> None:
+    commit(repo, {"decl.yaml": "dispatch: 1\noperators:\n- func: 'm::a('\n"})
+    write(repo, AFTER)
+    result = call("diff", "HEAD:decl.yaml", "decl.yaml")
+    assert result.code == 2
+    assert "HEAD:decl.yaml:3:" in result.err
+    assert "3 | - func: 'm::a('" in result.err
+
+
+def test_harmful_names_do_not_reach_a_terminal(repo: Path) -> None:
+    name = "\x1b[31m::error::x\u202e.yaml"
+    declaration = f"dispatch: 1\nextends: ['./{name}', 'no/{name}']\n"
+    commit(repo, {name: BEFORE["more.yaml"], "b.yaml": declaration, "a": f"->{name}", "c": "->no"})
+    pairs = ((f"main:{name}", "."), (f"{name}:a", "."), ("HEAD:b.yaml", "."), ("HEAD:.", "main:a"), ("HEAD:a", "c"))
+    for old, new in pairs:
+        for format_ in ("text", "json", "markdown"):
+            result = call("diff", old, new, "--format", format_)
+            assert "\x1b" not in result.out + result.err
+            assert "\n::error" not in "\n" + result.out + result.err
+            assert "\u202e" not in result.out + result.err
