@@ -47,12 +47,10 @@ def load_state(
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
-    if not paths and not guards and len(bases) == 1 and universe is None and privateuse1 is None and not when:
+    if bases and not paths and not guards and universe is None and privateuse1 is None and not when:
         # nothing to read and nothing to run: the state as it is
-        from dispatch_cli import bases as states
-
-        if bases[0] in states.names():
-            base = states.load(bases[0])
+        base = _fitting(bases)
+        if base is not None:
             return State(Dispatcher(base.universe, base=base), source=base)
     from dispatch_cli.declarations.loader import load
 
@@ -219,6 +217,20 @@ def _run(declarations: Declarations) -> State:
     if conflict := _other_universe(declarations.universe, base):
         raise InputError((Problem("universe-conflict", conflict, _extended(declarations, base.name)),))
     return run(declarations, base)
+
+
+def _fitting(names: Sequence[str]) -> Base | OverlaidBase | None:
+    """The embedded state of these names, with its overlays; None where a name is none, or they do not go together."""
+    from dispatch_cli import bases
+
+    states, overlays = bases.names(), bases.overlay_names()
+    if len(names) == 1:
+        return bases.load(names[0]) if names[0] in states else None
+    if not all(name in states or name in overlays for name in names) or len({*names}) < len(names):
+        return None
+    from dispatch_cli.bases import overlay
+
+    return None if overlay.conflict(names) is not None else overlay.combined(tuple(names))
 
 
 def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | OverlaidBase:

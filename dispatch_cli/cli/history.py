@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from dispatch_cli.cli.completion import complete_bases, complete_history
-from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.options import as_sentence, resolved_name
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def _names(first: str | None, last: str | None) -> list[str]:
 
 
 def _named(names: Sequence[str], text: str, option: str) -> str:
+    text = resolved_name(text)
     if text in names:
         return text
     from dispatch_cli.model.suggest import suggested_version

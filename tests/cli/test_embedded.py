@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "keys --universe {}",
         "keys --universe torch-2.8 --against {}",
         "keys --universe {} --against torch-2.8",
+        "history aten::relu --from {}",
     ],
 )
 def test_options(line: str) -> None:
