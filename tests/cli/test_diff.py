@@ -53,7 +53,7 @@ def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
     found = report("torch-2.15", str(file))
     had = key in _registered(f"aten::{operator}")
     assert [(one["operator"], one["key"], one["change"]) for one in found["registrations"]] == [
-        (f"aten::{operator}", key, "beneath" if had else "added")
+        (f"aten::{operator}", key, "replaced" if had else "added")
     ]
     kernels = found["registrations"][0]
     assert kernels["after"][0]["kernel"] == "mine"
@@ -74,7 +74,9 @@ def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
     ]
     rows = [{row["key"]: row for row in table["operators"][0]["entries"]} for table in tables]
     differ = {
-        slot for slot in rows[0] if any(rows[0][slot][field] != rows[1][slot][field] for field in ("rule", "source"))
+        slot
+        for slot in rows[0]
+        if any(rows[0][slot][field] != rows[1][slot][field] for field in ("rule", "source", "kernel"))
     }
     slots = {slot for group in found["slots"] for slot in group["keys"]}
     assert slots == differ

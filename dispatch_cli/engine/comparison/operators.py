@@ -126,12 +126,25 @@ def _registrations(
         if after is None:
             found.append(RegistrationChange(key, ChangeKind.REMOVED, before, ()))
         elif before != after:
-            if not same_kernel(before[0], after[0]):
+            if not _same_active(before, after):
                 found.append(RegistrationChange(key, ChangeKind.REPLACED, before, after))
             elif len(before) != len(after) or not all(map(same_kernel, before, after)):
                 found.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
     found += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
     return found
+
+
+def _same_active(before: tuple[KernelView, ...], after: tuple[KernelView, ...]) -> bool:
+    """Whether the active kernels of a key are the same.
+
+    Not where one of them is known to be below the other: a declared kernel that overrides a captured one may have only
+    a name, but the captured one is still there.
+    """
+    old, new = before[0], after[0]
+    if old.identity == new.identity:
+        return True
+    overridden = (*(one.identity for one in before[1:]), *(one.identity for one in after[1:]))
+    return old.identity not in overridden and new.identity not in overridden and same_kernel(old, new)
 
 
 def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], tuple[RegistrationChange, ...]]:
