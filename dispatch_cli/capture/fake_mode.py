@@ -28,11 +28,12 @@ PRIMS = "prims::"
 def about_mode(torch: Any) -> Data:
     """What ``register_fake`` and the mode are like, as far as this PyTorch says it.
 
-    fake_overrides: ``register_fake`` has a parameter ``allow_override``. fake_fallbacks: the namespaces of the
-    operators whose own kernels the mode runs where there is nothing for fake tensors. fake_without_device: it calls a
-    factory that takes no device as it is.
+    fake_overrides: ``register_fake`` has a parameter ``allow_override`` that is true by default. fake_fallbacks: the
+    namespaces of the operators whose own kernels the mode runs where there is nothing for fake tensors.
+    fake_without_device: it calls a factory that takes no device as it is.
     """
-    found: Data = {"fake_overrides": "allow_override" in inspect.signature(torch.library.register_fake).parameters}
+    override = inspect.signature(torch.library.register_fake).parameters.get("allow_override")
+    found: Data = {"fake_overrides": override is not None and override.default is True}
     mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
     found["fake_without_device"] = _calls_without_device(torch, mode)
     namespaces = getattr(mode, "_can_run_unsafe_fallback_allowed_namespaces", None)
