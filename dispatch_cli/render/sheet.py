@@ -15,8 +15,8 @@ from dispatch_cli.render.text_safety import safe
 class Sheet(NamedTuple):
     """Columns by name, and rows, which are computed as they are read.
 
-    A cell is a text, a number, a bool (``true`` or ``false``), an enum (its value), a place, a tuple of texts (with a
-    blank between two), or None (empty).
+    A cell is a text, a number, a bool (``true`` or ``false``), an enum (its value), a place, a tuple of texts or enums
+    (with a blank between two), or None (empty).
     """
 
     columns: tuple[str, ...]
@@ -64,7 +64,7 @@ def _cell(value: object) -> str:
     if isinstance(value, Enum):
         return _cell(value.value)
     if type(value) is tuple:
-        value = " ".join(map(str, value))
+        value = " ".join(str(one.value if isinstance(one, Enum) else one) for one in value)
     return safe(str(value))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.render.sheet import Sheet, csv_text
+from dispatch_cli.report.coverage_needs import BackendNeed
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,8 @@ def test_a_semicolon_can_part_cells(cell: str, written: str) -> None:
     assert "".join(csv_text(Sheet(("a",), [(cell,)]), exact=True)) == (
         "a\n" + ('"a;""=1"""' if quoted else cell) + "\n"
     )
+
+
+def test_a_cell_of_enums_has_their_values() -> None:
+    row = ((BackendNeed.NEW, BackendNeed.SCHEMA), BackendNeed.NEW, ())
+    assert "".join(csv_text(Sheet(("a", "b", "c"), [row]))) == "a,b,c\nnew schema-changed,new,\n"
