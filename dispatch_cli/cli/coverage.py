@@ -19,15 +19,18 @@ from dispatch_cli.cli.options import (
     state_or_newest,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import Output, output_options, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, say, say_written, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.coverage.backend import CoveredBackend
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.coverage import CoverageReport
 
 
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
+
+_EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `universe` in them, and give {over}\n"
 
 
 @click.command("coverage")
@@ -64,7 +67,8 @@ _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a dev
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="Exit with 1 if fewer of the chosen operators are served.",
+    help="Exit with 1 if fewer of the chosen operators are served. Composite kernels and fallbacks serve, too: the "
+    "answer counts them apart. Operators of which it is not known do not count.",
 )
 @output_options()
 def command(
@@ -112,7 +116,24 @@ def command(
         overlay=_overlay(state, backend),
     )
     show(report, out)
-    return int(fail_under is not None and report.is_under(fail_under))
+    if out.file is not None:
+        from dispatch_cli.render.coverage_wording import served_share
+
+        say_written(out.file, served_share(report))
+    return 0 if fail_under is None else _gate(report, fail_under)
+
+
+def _gate(report: CoverageReport, wanted: float) -> int:
+    """The exit code; standard error says why it is 1, and what it leaves out."""
+    from dispatch_cli.render.coverage_wording import served_by, served_share
+
+    is_under = report.is_under(wanted)
+    if is_under:
+        how = served_by(report)
+        say(f"{served_share(report)}, which is under {wanted:g} %{f': {how}' if how else ''}\n")
+    if report.not_known:
+        say(f"note: --fail-under leaves out {report.not_known:,} of {report.chosen:,} operators: not known\n")
+    return int(is_under)
 
 
 def _backend(state: State, text: str) -> CoveredBackend:
@@ -132,7 +153,12 @@ def _backend(state: State, text: str) -> CoveredBackend:
 
 def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
     """The older embedded state, with the files over it; exits with 2 for what is no embedded state."""
-    older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
+    try:
+        older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
+    except BadInput as error:
+        if state.over and {one.code for one in error.problems} & {"several-states", "universe-conflict"}:
+            say(_EXTENDED.format(over=" ".join(f"--base {one}" for one in state.over)))
+        raise
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
     return older
@@ -160,6 +186,8 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
         if tag not in found:
             from dispatch_cli.model.suggest import suggestion
 
-            hint = as_sentence(suggestion(tag, sorted(found), 3))
+            universe = state.dispatcher.universe.name
+            no_base = None if state.over else f"PyTorch's own operators are not loaded: add --base {universe}"
+            hint = as_sentence(suggestion(tag, sorted(found), 3) or no_base)
             raise click.BadParameter(f"no chosen operator has the tag {tag[:200]!r}.{hint}", param_hint="'--tag'")
     return with_tags(state, names, tags)

@@ -16,6 +16,8 @@ from dispatch_cli.render.coverage_wording import (
     SERVICES_MEAN,
     TRAININGS_MEAN,
     VMAP_MEANS,
+    served_by,
+    served_share,
     service_words,
     training_words,
 )
@@ -66,6 +68,8 @@ class Counted(NamedTuple):
 def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
     yield Paragraph(_title(report), kind=ParagraphKind.TITLE)
+    if how := served_by(report):
+        yield Paragraph(f"{how[0].upper()}{how[1:]}.")
     yield Paragraph(Run(_about(report), Tone.DIM))
     if report.overlay is not None:
         base = report.over[0]
@@ -101,13 +105,8 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
 
 
 def _title(report: CoverageReport) -> Inline:
-    known = report.chosen - report.not_known
-    share = "" if report.percent is None else f" ({report.percent} %)"
-    unknown = f", {report.not_known:,} not known" if report.not_known else ""
-    return (
-        Run(f"{report.backend.key}: ", Tone.HEAD),
-        Run(f"{report.served:,} of {plural(known, 'operator')} {'is' if known == 1 else 'are'} served{share}{unknown}"),
-    )
+    key, _, rest = served_share(report).partition(": ")
+    return (Run(f"{key}: ", Tone.HEAD), Run(rest))
 
 
 def _about(report: CoverageReport) -> str:

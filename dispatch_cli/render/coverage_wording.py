@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
 from dispatch_cli.render.document import Tone
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.coverage import CoverageReport
 from dispatch_cli.report.coverage_needs import BackendNeed
 
 
@@ -28,6 +32,32 @@ def training_words(training: Training, gradient: Gradient | None) -> str:
     return name if gradient is None else f"{name}: {gradient.value.replace('-', ' ')}"
 
 
+def served_share(report: CoverageReport) -> str:
+    """How many operators are served."""
+    known = report.chosen - report.not_known
+    verb = "is" if 1 in (known, report.served) else "are"
+    share = "" if report.percent is None else f" ({report.percent} %)"
+    unknown = f", {report.not_known:,} not known" if report.not_known else ""
+    return f"{report.backend.key}: {report.served:,} of {plural(known, 'operator')} {verb} served{share}{unknown}"
+
+
+def served_by(report: CoverageReport) -> str:
+    """By what they are served, the own kernels first; composite kernels only pass a call on to other operators."""
+    counts: Counter[Service] = Counter()
+    for one in report.services:
+        counts[one.service] += one.served
+    others = [f"{counts[one]:,} {BY[one]}" for one in BY if one is not Service.KERNEL and counts[one]]
+    if not others:
+        return ""
+    return f"{', '.join((f'{counts[Service.KERNEL]:,} {BY[Service.KERNEL]}', *others))}"
+
+
+BY = {
+    Service.KERNEL: "by own kernels",
+    Service.FALLBACK: "by the backend fallback",
+    Service.ABOVE: "above the backend",
+    Service.COMPOSITE: "by composite kernels, if the operators that these call are served",
+}
 SERVICE_NAMES = {
     Service.KERNEL: "own kernel",
     Service.COMPOSITE: "composite",
