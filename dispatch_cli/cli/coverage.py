@@ -156,7 +156,7 @@ def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
     try:
         older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
     except BadInput as error:
-        if state.over and {one.code for one in error.problems} & {"several-states", "universe-conflict"}:
+        if {one.code for one in error.problems} & {"several-states", "universe-conflict"}:
             say(_EXTENDED.format(over=" ".join(f"--base {one}" for one in state.over)))
         raise
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
@@ -186,8 +186,16 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
         if tag not in found:
             from dispatch_cli.model.suggest import suggestion
 
-            universe = state.dispatcher.universe.name
-            no_base = None if state.over else f"PyTorch's own operators are not loaded: add --base {universe}"
-            hint = as_sentence(suggestion(tag, sorted(found), 3) or no_base)
+            hint = as_sentence(suggestion(tag, sorted(found), 3) or _no_base(state))
             raise click.BadParameter(f"no chosen operator has the tag {tag[:200]!r}.{hint}", param_hint="'--tag'")
     return with_tags(state, names, tags)
+
+
+def _no_base(state: State) -> str | None:
+    """What to add where the operators of PyTorch are not loaded."""
+    if state.dispatcher.base is not None:
+        return None
+    from dispatch_cli import bases
+
+    names, universe = bases.names(), state.dispatcher.universe.name
+    return f"PyTorch's own operators are not loaded: add --base {universe if universe in names else names[0]}"

@@ -11,7 +11,9 @@ from dispatch_cli.render.coverage_wording import (
     GRADIENTS_MEAN,
     LACKS_MEAN,
     NEEDS,
+    NEEDS_COUNTED,
     PASSAGES,
+    SERVICE_NAMES,
     SERVICE_TONES,
     SERVICES_MEAN,
     TRAININGS_MEAN,
@@ -42,6 +44,11 @@ from dispatch_cli.report.coverage_needs import NeedCount
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""
 
+_FIRST_VMAP = (
+    "Embedded states are from before a first vmap, at which PyTorch registers further batching rules: an operator "
+    "without one here can have one. A `capture` in a program after a vmap has them."
+)
+
 
 class OperatorFamily(NamedTuple):
     """Operators of one family with one answer, of which *first* is one.
@@ -67,7 +74,11 @@ class Counted(NamedTuple):
 
 def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
-    yield Paragraph(_title(report), kind=ParagraphKind.TITLE)
+    key, _, share = served_share(report).partition(": ")
+    answer = share if report.against is None else _needed(report, report.against)
+    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE)
+    if report.against is not None:
+        yield Paragraph(f"Of all that were asked for, {share}.")
     if how := served_by(report):
         yield Paragraph(f"{how[0].upper()}{how[1:]}.")
     yield Paragraph(Run(_about(report), Tone.DIM))
@@ -88,25 +99,42 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
         if counts is not None:
             yield Gap()
             yield TableBlock(_counts(title), [_passage_count(one, meanings) for one in counts])
-    if report.against is not None:
+    if report.vmap is not None and report.over:
+        yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
+    if report.needs:
         yield Gap()
-        if report.needs:
-            yield TableBlock(_needs_columns(report), report.needs)
-        else:
-            yield Paragraph(f"Nothing is needed that {', '.join(report.against)} did not need.")
+        yield TableBlock(_needs_columns(report), report.needs)
     if report.operators:
         yield Gap()
         families = _families(report.operators)
-        yield TableBlock(_columns(report), families)
+        yield TableBlock(_columns(report), families, narrow_note=_short_names(families))
+        if len(families) < len(report.operators):
+            yield Gap()
+            folded = f"{plural(len(report.operators), 'operator')} in {plural(len(families), 'row')}"
+            yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
+    if report.missing_only and report.not_known:
         yield Gap()
-        shown = plural(len(report.operators), "operator")
-        folded = f"{shown} in {plural(len(families), 'row')}"
-        yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
+        yield Paragraph(Run(_not_listed(report), Tone.WARN))
 
 
-def _title(report: CoverageReport) -> Inline:
-    key, _, rest = served_share(report).partition(": ")
-    return (Run(f"{key}: ", Tone.HEAD), Run(rest))
+def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
+    """What the newer state needs: the operators, and the needs by their kinds."""
+    older = ", ".join(against)
+    if not report.needs:
+        return f"nothing is needed that {older} did not need"
+    kinds = ", ".join(f"{one.operators:,} {NEEDS_COUNTED[one.need]}" for one in report.needs)
+    if report.missing_only:
+        listed = plural(len(report.operators), "operator")
+        return f"needed since {older}: {kinds}; nothing serves {listed} of these"
+    verb = "needs" if len(report.operators) == 1 else "need"
+    return f"{plural(len(report.operators), 'operator')} {verb} something that {older} did not: {kinds}"
+
+
+def _not_listed(report: CoverageReport) -> str:
+    """What --missing leaves out."""
+    bare = sum(one.operators for one in report.services if one.otherwise is Service.NOTHING)
+    others = f"; nothing that is known serves {bare:,} of them" if bare else ""
+    return f"{plural(report.not_known, 'operator')} not listed: what serves them is not known{others}."
 
 
 def _about(report: CoverageReport) -> str:
@@ -123,7 +151,7 @@ def _counts(title: str) -> list[Column[Counted]]:
         Column(title, lambda one, _: Run(one.name, one.tone)),
         Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
         Column("%", lambda one, _: f"{one.percent:.1f}", right=True),
-        Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.DROP, optional=True),
+        Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True),
     ]
 
 
@@ -200,7 +228,7 @@ def _columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
     columns.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
     columns.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
     if report.against is not None:
-        columns.append(Column("Schema before", _before, narrow=Narrow.BELOW, optional=True))
+        columns.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
         columns.append(Column("Declared at", _place, narrow=Narrow.BELOW))
     return columns
@@ -213,7 +241,7 @@ def _variants(one: OperatorFamily, short: bool) -> Inline:
 def _before(one: OperatorFamily, _: bool) -> Inline:
     """The older schema, where it is another one."""
     before = one.first.schema_before
-    return "" if before is None else Run(before, Tone.DIM)
+    return "" if before is None else Run(f"before: {before}", Tone.DIM)
 
 
 def _place(one: OperatorFamily, _: bool) -> Inline:
@@ -224,14 +252,26 @@ def _place(one: OperatorFamily, _: bool) -> Inline:
 
 def _service(one: OperatorFamily, short: bool) -> Inline:
     row = one.first
-    text = service_words(row.service, row.source, row.lack, row.otherwise)
-    if short and row.otherwise is not None:
-        text = f"{row.otherwise.value}?"
-    if short and row.service is Service.COMPOSITE:
-        text = text.removeprefix("Composite").replace("Autograd", "")  # the counts above have it in full
     if row.service is Service.FALLBACK and row.kernel is not None:
-        text = f"fallback {short_kernel(row.kernel) if short else row.kernel}"
-    return Run(text, SERVICE_TONES[row.service])
+        return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[row.service])
+    return Run((_short_words if short else _words)(row), SERVICE_TONES[row.service])
+
+
+def _words(row: CoverageRow) -> str:
+    return service_words(row.service, row.source, row.lack, row.otherwise)
+
+
+def _short_words(row: CoverageRow) -> str:
+    if row.otherwise is not None:
+        return f"{SERVICE_NAMES[row.otherwise]}?"
+    text = _words(row)
+    return text.removeprefix("Composite").replace("Autograd", "") if row.service is Service.COMPOSITE else text
+
+
+def _short_names(families: Sequence[OperatorFamily]) -> Inline:
+    """What the short words of the rows stand for."""
+    words = {short: full for one in families if (short := _short_words(one.first)) != (full := _words(one.first))}
+    return Run("; ".join(f"{short}: {full}" for short, full in words.items()), Tone.DIM) if words else ""
 
 
 def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[OperatorFamily, bool], Inline]:

@@ -129,3 +129,9 @@ NEEDS = {
     BackendNeed.SERVICE: "service lost",
     BackendNeed.TRAINING: "training lost",
 }
+NEEDS_COUNTED = {
+    BackendNeed.NEW: "new",
+    BackendNeed.SCHEMA: "with another schema",
+    BackendNeed.SERVICE: "no longer served",
+    BackendNeed.TRAINING: "no longer trained",
+}

@@ -152,3 +152,77 @@ def test_families_fold_what_has_one_answer(tmp_path: Path) -> None:
     rows = [line.split() for line in call("coverage", "CPU", str(file)).out.splitlines() if line.startswith("m::")]
     assert [row[0] for row in rows] == ["m::a", "m::a.b", "m::c__"]
     assert " ".join(rows[0]).endswith(f"-, .out, _ {file}:3:54 and 2 more")
+
+
+def text(*args: str) -> list[str]:
+    result = call("coverage", *args)
+    assert result.code == 0, result.err
+    return result.out.splitlines()
+
+
+def test_composite_kernels_and_own_ones_are_counted_apart() -> None:
+    """A backend without a kernel: what serves its operators passes the call on to others."""
+    lines = text("PrivateUse1", "--base", "torch-2.15", "--tag", "core")
+    composite = "by composite kernels, if the operators that these call are served."
+    assert lines[:2] == [
+        "PrivateUse1: 159 of 193 operators are served (82.4 %)",
+        f"0 by own kernels, 159 {composite}",
+    ]
+    assert text("CPU", "--base", "torch-2.15", "--op", "aten::add.Tensor")[1].startswith("over torch-2.15")
+
+
+def test_why_a_share_is_not_enough(tmp_path: Path) -> None:
+    args = ("coverage", "PrivateUse1", "--base", "torch-2.15", "--tag", "core")
+    under = call(*args, "--fail-under", "90")
+    assert under.code == 1
+    assert "159 of 193 operators are served (82.4 %), which is under 90 %: 0 by own kernels, 159 by" in under.err
+    assert call(*args, "--fail-under", "80").err == ""
+    file = tmp_path / "coverage.txt"
+    written = call(*args, "-o", str(file))
+    assert (written.out, written.err) == ("", f"{file}: PrivateUse1: 159 of 193 operators are served (82.4 %)\n")
+
+
+def test_what_is_not_known_is_said() -> None:
+    base = ("--base", "torch-2.15", "--base", "torch-2.15-mps", "--tag", "core")
+    found = call("coverage", "mps", *base, "--missing", "--fail-under", "100")
+    assert (found.code, found.err) == (0, "note: --fail-under leaves out 59 of 193 operators: not known\n")
+    last = "59 operators not listed: what serves them is not known; nothing that is known serves 2 of them."
+    assert found.out.splitlines()[-1] == last
+
+
+def test_registrations_at_a_first_vmap_are_not_in_embedded_states() -> None:
+    note = "Embedded states are from before a first vmap"
+    assert any(one.startswith(note) for one in text("CPU", "--base", "torch-2.15", "--op", "aten::addr", "--vmap"))
+    assert note not in "\n".join(text("PrivateUse1", BACKEND, "--vmap"))
+
+
+def test_a_tag_of_operators_that_are_not_loaded() -> None:
+    assert "add --base torch-2.15" in call("coverage", "PrivateUse1", BACKEND, "--tag", "core").err
+    assert "--base" not in call("coverage", "CPU", "--base", "torch-2.15", "--tag", "zzzz").err
+
+
+def test_files_that_extend_a_state_are_not_applied_to_an_older_one(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text("dispatch: 1\nextends: [torch-2.15]\n", encoding="utf-8")
+    refused = call("coverage", "PrivateUse1", str(file), "--against", "torch-2.13")
+    assert (refused.code, refused.out) == (2, "")
+    assert "leave out `extends` and `universe` in them, and give --base torch-2.15" in refused.err
+    file.write_text("dispatch: 1\n", encoding="utf-8")
+    assert call("coverage", "PrivateUse1", str(file), "--base", "torch-2.15", "--against", "torch-2.13").code == 0
+
+
+def test_the_answer_to_against_comes_first() -> None:
+    args = ("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", "--op", "aten::_cdist*")
+    lines = text(*args, "--op", "aten::linalg_polar*")
+    assert lines[0] == "PrivateUse1: 4 operators need something that torch-2.13 did not: 2 new, 2 with another schema"
+    assert lines[1].startswith("Of all that were asked for, ")
+    assert "before: aten::_cdist_backward(" in "\n".join(lines)
+    assert text(*args, "--missing")[0].endswith(": 2 with another schema; nothing serves 1 operator of these")
+    none = text("CPU", *args[1:5], "--op", "aten::add.Tensor")
+    assert none[0] == "CPU: nothing is needed that torch-2.13 did not need"
+
+
+def test_one_of_two_is_served() -> None:
+    lines = text("MkldnnCPU", "examples/ambiguous.yaml")
+    assert lines[0] == "MkldnnCPU: 1 of 2 operators is served (50.0 %)"
+    assert "JSON and CSV" not in "\n".join(lines)
