@@ -74,7 +74,7 @@ class Counted(NamedTuple):
 
 def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
-    key, _, share = served_share(report).partition(": ")
+    key, share = served_share(report).split(": ", 1)
     answer = share if report.against is None else _needed(report, report.against)
     yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE)
     if report.against is not None:
