@@ -126,7 +126,7 @@ def _same_slot(old: tuple[bool, str, str, str] | None, new: tuple[bool, str, str
 
 
 def _same(old: Kernel, new: Kernel) -> bool:
-    files = (_file(old[1]), _file(new[1]))
+    files = (file_of(old[1]), file_of(new[1]))
     if old[0] != new[0]:
         return False
     # a Python kernel, of which older versions do not say the file, is not one of a C++ file
@@ -134,7 +134,7 @@ def _same(old: Kernel, new: Kernel) -> bool:
 
 
 @cache
-def _file(debug: str) -> str:
+def file_of(debug: str) -> str:
     """``registered at a/b/RegisterCPU_0.cpp:12`` → ``RegisterCPU.cpp``; a text without a path stays as it is."""
     if not debug.startswith("registered at "):
         return debug
