@@ -49,7 +49,7 @@ def _further(side: str) -> Callable[[Any], Any]:
     type=click.Choice(PARTS),
     multiple=True,
     help="Only these differences. schemas: operators, their schemas and tags. registrations: also fallbacks, Python "
-    "kernels, higher-order operators and keys. Repeatable.",
+    "kernels, higher-order operators, keys, and what PyTorch refuses. Repeatable.",
 )
 @output_options()
 def command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.diff_registrations import others, registrations
+from dispatch_cli.render.diff_registrations import others, refused, registrations
 from dispatch_cli.render.diff_schemas import definitions
 from dispatch_cli.render.diff_sections import Fold
 from dispatch_cli.render.diff_sheet import sheet
@@ -29,6 +29,7 @@ def document(
     fold = Fold(each)
     yield from definitions(report, fold)
     yield from registrations(report, fold)
+    yield from refused(report, fold)
     yield from slots(report, fold, universes)
     yield from others(report, fold)
     if fold.left_out:

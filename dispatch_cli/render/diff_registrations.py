@@ -17,6 +17,7 @@ from dispatch_cli.report.diff_rows import (
     DiffKey,
     DiffMove,
     DiffPythonKernel,
+    DiffRefused,
     DiffRegistration,
 )
 
@@ -55,6 +56,14 @@ def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
     if report.keys:
         yield from heading("Keys that only one universe has")
         yield from table(_keys(fold), report.keys, fold, "keys")
+
+
+def refused(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Registrations that PyTorch refuses, of one side alone."""
+    if report.refused:
+        number = plural(len(report.refused), "registration")
+        yield from heading(f"{number} that PyTorch refuses, in one of the two only")
+        yield from table(_REFUSED, report.refused, fold, "registrations")
 
 
 def _what(row: DiffPythonKernel) -> str:
@@ -143,6 +152,12 @@ _FALLBACKS: list[Column[DiffFallback]] = [
     Column("Change", lambda row, _: "another one" if row.change is ChangeKind.REPLACED else row.change.value),
     Column("Fallback", lambda row, _: _kernels(row.before, row.after), Under("Key")),
     Column("Declared at", lambda row, _: _place(row.after or row.before), Narrow.BELOW, optional=True),
+]
+_REFUSED: list[Column[DiffRefused]] = [
+    Column("Change", lambda row, _: CHANGES[row.change]),
+    Column("Operator", lambda row, _: row.operator or "", optional=True),
+    Column("Reason", lambda row, _: row.message, Under("Change")),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
 ]
 _PYTHON: list[Column[DiffPythonKernel]] = [
     Column("Operator", lambda row, _: row.operator),

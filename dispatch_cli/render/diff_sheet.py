@@ -9,7 +9,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.diff_wording import answer_words
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.diff_rows import DiffKernel
+from dispatch_cli.report.diff_rows import DiffKernel, DiffRefused
 
 COLUMNS = ("what", "change", "operator", "key", "old", "new", "because", "old_declared_at", "new_declared_at")
 
@@ -47,6 +47,8 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
         yield ("key", f"only in {key.side}", None, key.key, None, None, None, None, None)
         for name in key.operators:
             yield ("key", f"only in {key.side}", name, key.key, None, None, None, None, None)
+    for refused in report.refused:
+        yield _refused(refused)
     yield from _slots(report)
 
 
@@ -62,6 +64,12 @@ def _definitions(report: DiffReport) -> Iterator[tuple[object, ...]]:
         if one.new_alias_analysis is not None:
             kinds = (one.old_alias_analysis, one.new_alias_analysis)
             yield ("alias-analysis", ChangeKind.REPLACED, one.operator, None, *kinds, None, *places)
+
+
+def _refused(row: DiffRefused) -> tuple[object, ...]:
+    """The reason is in the column of causes; the place is that of the side that has it."""
+    places = (row.span, None) if row.change is ChangeKind.REMOVED else (None, row.span)
+    return ("refused", row.change, row.operator, None, None, None, row.message, *places)
 
 
 def _slots(report: DiffReport) -> Iterator[tuple[object, ...]]:

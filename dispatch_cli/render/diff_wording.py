@@ -74,6 +74,8 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
             yield f"{plural(number, noun, nouns)} changed"
     if counts.keys:
         yield f"{plural(counts.keys, 'key')} in one universe only"
+    refused = [(counts.refused_added, "added"), (counts.refused_removed, "removed")]
+    yield from _listed(refused, "refused registration")
 
 
 def _listed(counts: Iterable[tuple[int, str]], noun: str) -> Iterator[str]:

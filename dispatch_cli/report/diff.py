@@ -19,6 +19,7 @@ from dispatch_cli.report.diff_rows import (
     DiffMove,
     DiffOperator,
     DiffPythonKernel,
+    DiffRefused,
     DiffRegistration,
     DiffRename,
     DiffSchema,
@@ -34,7 +35,7 @@ class DiffReport:
 
     counts: of what the report has. operators_added, operators_removed: without those that were renamed.
     registrations, slots: of the operators that both sides have, at the keys that both universes have. keys: those that
-    one universe has alone.
+    one universe has alone. refused: the registrations that PyTorch refuses, and that one side has alone.
     """
 
     REPORT: ClassVar[str] = "diff"
@@ -54,6 +55,7 @@ class DiffReport:
     higher_order_operators: tuple[DiffHigherOrder, ...]
     keys: tuple[DiffKey, ...]
     slots: tuple[DiffSlots, ...]
+    refused: tuple[DiffRefused, ...]
 
 
 def diff_report(
@@ -80,6 +82,7 @@ def diff_report(
         higher_order_operators=tuple(rows.higher_order(change, chosen)) if registered else (),
         keys=tuple(rows.keys_alone(change, chosen)) if registered else (),
         slots=slot_groups(change, chosen) if "slots" in chosen.parts else (),
+        refused=tuple(rows.refused(change, chosen)) if registered else (),
     )
     counts = _counts(report)
     return replace(report, counts=counts, equal=not any(counts))
@@ -104,4 +107,6 @@ def _counts(report: DiffReport) -> DiffCounts:
         higher_order_operators=len(report.higher_order_operators),
         fallbacks=len(report.fallbacks),
         keys=len(report.keys),
+        refused_added=sum(one.change is ChangeKind.ADDED for one in report.refused),
+        refused_removed=sum(one.change is ChangeKind.REMOVED for one in report.refused),
     )

@@ -10,6 +10,7 @@ from dispatch_cli.engine.comparison.same_functions import certain_renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.model.simplify import text_of_all
 from dispatch_cli.report.diff_rows import (
     DiffFallback,
     DiffHigherOrder,
@@ -19,6 +20,7 @@ from dispatch_cli.report.diff_rows import (
     DiffMove,
     DiffOperator,
     DiffPythonKernel,
+    DiffRefused,
     DiffRegistration,
     DiffRename,
     DiffSchema,
@@ -146,6 +148,14 @@ def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHighe
                 for each in one.impls
             ]
             yield DiffHigherOrder(one.name, one.change, tuple(impls))
+
+
+def refused(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRefused]:
+    """What PyTorch refuses of one side alone; none where keys are chosen."""
+    for kind, one in change.refused if chosen.keys is None else ():
+        if chosen.operators is None or one.operator in chosen.operators:
+            message, when = " ".join(one.message.split()), text_of_all(one.when) or None
+            yield DiffRefused(kind, one.operator, one.code, message, one.span, when)
 
 
 def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:

@@ -41,6 +41,8 @@ class DiffCounts(NamedTuple):
     higher_order_operators: int = 0
     fallbacks: int = 0
     keys: int = 0
+    refused_added: int = 0
+    refused_removed: int = 0
 
 
 class DiffKernel(NamedTuple):
@@ -151,6 +153,20 @@ class DiffKey(NamedTuple):
     alias: bool
     operators: tuple[str, ...]
     fallback: DiffKernel | None
+
+
+class DiffRefused(NamedTuple):
+    """A registration that PyTorch refuses, and that one side has alone. code, message: why.
+
+    operator: None where it is not known, and of a fallback. when: the conditions of the registration.
+    """
+
+    change: ChangeKind
+    operator: str | None
+    code: str
+    message: str
+    span: Span | None
+    when: str | None
 
 
 class DiffSlotOperator(NamedTuple):

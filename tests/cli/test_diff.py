@@ -162,3 +162,33 @@ def test_bad_input(args: tuple[str, ...], said: str) -> None:
     result = call("diff", *args)
     assert (result.code, result.out) == (2, "")
     assert said in result.err
+
+
+REFUSED = """#include <torch/library.h>
+at::Tensor one(const at::Tensor& x);
+at::Tensor two(const at::Tensor& x, double y);
+TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }
+@
+TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &two); }
+"""
+
+
+def test_what_pytorch_refuses_of_one_side_alone(tmp_path: Path) -> None:
+    """A kernel with another number of arguments; the same one on another line is no difference."""
+    texts = {"same": "", "moved": "\n\n", "more": 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("f", &two); }'}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.cpp").write_text(REFUSED.replace("@", text), encoding="utf-8")
+    same, moved, more = (str(tmp_path / f"{name}.cpp") for name in texts)
+    assert report(same, moved)["equal"]
+    found = report(same, more)
+    assert [(one["change"], one["operator"], one["declared_at"]["line"]) for one in found["refused"]] == [
+        ("added", "my::f", 6)
+    ]
+    assert found["counts"]["refused_added"] == 1
+    assert found["registrations"] == found["slots"] == []
+    assert [one["change"] for one in report(more, same, "--op", "my::f")["refused"]] == ["removed"]
+    assert report(same, more, "--only", "schemas", "--only", "slots")["equal"]
+    text = call("diff", same, more)
+    assert (text.code, "1 refused registration added" in text.out, "more.cpp:6:" in text.out) == (1, True, True)
+    rows = list(csv.DictReader(io.StringIO(call("diff", same, more, "--format", "csv").out)))
+    assert [(one["what"], one["change"], one["operator"]) for one in rows] == [("refused", "added", "my::f")]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
 from dispatch_cli.engine.comparison.identity import KernelView, same_kernel
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
+from dispatch_cli.engine.comparison.refused import RefusedChange, compare_refused
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.slots import SlotComparison
 from dispatch_cli.engine.history.difference import ChangeKind
@@ -35,6 +36,7 @@ class StatesChange(NamedTuple):
     operators: those that differ, sorted by name; those that one side has alone among them.
     fallbacks: at keys that both universes have.
     only_old, only_new: the keys that one universe has alone, alias and functionality keys among them.
+    refused: the registrations that PyTorch refuses, and that one side has alone.
     """
 
     old: Side
@@ -44,11 +46,12 @@ class StatesChange(NamedTuple):
     higher_order: tuple[HigherOrderChange, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
+    refused: tuple[RefusedChange, ...]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is different."""
-        return not (self.operators or self.fallbacks or self.higher_order or self.only_old or self.only_new)
+        return not any((self.operators, self.fallbacks, self.higher_order, self.only_old, self.only_new, self.refused))
 
 
 def compare_states(old: State, new: State, names: Iterable[str] | None = None) -> StatesChange:
@@ -68,6 +71,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
         compare_higher_order(old, new),
         tuple(key for key in sides[0].universe.keys_by_id if key not in keys[1]),
         tuple(key for key in sides[1].universe.keys_by_id if key not in keys[0]),
+        compare_refused(old, new),
     )
 
 
