@@ -91,6 +91,18 @@ def _named(names: Sequence[str], text: str, option: str) -> str:
 
 def _chosen(versions: Versions, text: str) -> _Chosen:
     """The operators that a name or a glob means; exits with 2 when no version has one."""
+    found = _found(versions, text)
+    if any(found):
+        return found
+    hint = as_sentence(_similar([*versions.operators(), *versions.higher_order_operators()], text))
+    looked_at = versions.names
+    _refuse_if_elsewhere(looked_at, text)
+    which = "no embedded version has an" if len(looked_at) > 1 else f"{looked_at[0]} has no"
+    raise click.BadParameter(f"{which} operator {text[:200]!r}.{hint}", param_hint="'OP'")
+
+
+def _found(versions: Versions, text: str) -> _Chosen:
+    """The operators that a name or a glob means; none when no version has one."""
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
 
@@ -98,16 +110,27 @@ def _chosen(versions: Versions, text: str) -> _Chosen:
         for name in (text, str(OperatorName.parse_printed(text))):
             if any(versions.with_operator(name)):
                 return _Chosen([name])
-    names = versions.operators()
-    found = _Chosen(select_names(names, text))
+    found = _Chosen(select_names(versions.operators(), text))
     if may_be_higher_order(text):
         found = found._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
-    if any(found):
-        return found
-    hint = as_sentence(_similar([*names, *versions.higher_order_operators()], text))
-    looked_at = versions.names
-    which = "no embedded version has an" if len(looked_at) > 1 else f"{looked_at[0]} has no"
-    raise click.BadParameter(f"{which} operator {text[:200]!r}.{hint}", param_hint="'OP'")
+    return found
+
+
+def _refuse_if_elsewhere(looked_at: Sequence[str], text: str) -> None:
+    """Exits with 2 when a version that is not looked at has an operator of that name, and says which."""
+    from dispatch_cli.report.history_versions import Versions
+
+    every = Versions(_names(None, None))
+    found = _found(every, text)
+    if not any(found):
+        return
+    name = (*found.operators, *found.higher_order)[0]
+    has = every.with_operator(name, higher_order=not found.operators)
+    there = [version for version, has_it in zip(every.names, has, strict=True) if has_it]
+    before = [version for version in there if every.names.index(version) < every.names.index(looked_at[0])]
+    which = f"{before[-1]} was the last before that to have it" if before else f"{there[0]} is the first that has it"
+    where = f"in none of {looked_at[0]} to {looked_at[-1]}" if len(looked_at) > 1 else f"not in {looked_at[0]}"
+    raise click.BadParameter(f"{name} is {where}; {which}.", param_hint="'OP'")
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:

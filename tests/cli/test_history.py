@@ -73,6 +73,11 @@ def test_versions_from_and_to() -> None:
         (("aten::nosuch*",), "no embedded version has an operator 'aten::nosuch*'"),
         (("",), "no embedded version has an operator ''"),
         (("aten::sin", "CPUU"), "no embedded version has a dispatch key 'CPUU'. Did you mean CPU"),
+        (
+            ("aten::align_to", "CPU", "--from", "torch-2.13"),
+            "aten::align_to is in none of torch-2.13 to torch-2.15; torch-2.12 was the last before that to have it.",
+        ),
+        (("flex_gemm", "--to", VERSIONS[0]), "flex_gemm is not in torch-2.4; torch-2.14 is the first that has it."),
         (("aten::sin", "--from", "torch-2.99"), "The nearest is"),
         (("aten::sin", "--to", "nosuch"), "there is no embedded state 'nosuch'"),
         (("aten::sin", "--from", VERSIONS[-1], "--to", VERSIONS[0]), "is newer than"),
