@@ -22,7 +22,7 @@ def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) 
     shared = (key for key in universes[1].slots if key in universes[0].slot)
     places = {key: place for place, key in enumerate(shared)}
     columns: list[Column[DiffSlots]] = [
-        Column("Operators", lambda row, _: f"{len(row.operators):,}", right=True, short_header="Op."),
+        Column("Count", lambda row, _: f"{len(row.operators):,}", right=True),
         Column("Keys", lambda row, _: _keys(row.keys, fold, places)),
         Column("Answer", _answer),
         Column("Because", lambda row, _: _because(row, report.new.universe), Narrow.BELOW),

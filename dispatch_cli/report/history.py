@@ -35,7 +35,7 @@ class OperatorHistory(NamedTuple):
     schema: in the last version that has it; None of a higher-order operator, and of one without a schema.
     versions: those that have it. or_earlier: the oldest version has it, so that it may be older than that.
     schema_changed_in, registrations_changed_in, slots_changed_in: the versions in which these changed; of a
-    higher-order operator, implementations are its registrations.
+    higher-order operator, implementations are its registrations. Python kernels are registrations, too.
     renames: what it may have been called before, or may be called since. overloads: of an operator that is gone, the
     overloads of its name that the newest version has.
     changes: of the versions in which something changed; with a key, what concerns it. at_key: what it has at the key.
@@ -105,7 +105,9 @@ def _history(versions: Versions, name: str, higher_order: bool, key: str | None,
         or_earlier=has[0],
         schema_changed_in=tuple(one.version for one in changes if one.schema and one.schema.old != one.schema.new),
         registrations_changed_in=tuple(
-            one.version for one in changes if one.registrations or one.moves or one.implementations
+            one.version
+            for one in changes
+            if one.registrations or one.moves or one.python_kernels or one.implementations
         ),
         slots_changed_in=tuple(one.version for one in changes if one.slots),
         renames=renamed,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli import bases
 from dispatch_cli.engine.comparison.renames import Likeness, Rename, renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -139,3 +140,12 @@ def test_a_key_that_some_versions_lack() -> None:
     lacking = [one["version"] for one in recorded() if "Named" not in one["runtime"]]
     (run,) = [held for held in operator.at_key if held.kind is HeldKind.NO_KEY]
     assert (run.first, run.last) == (f"torch-{lacking[0]}", f"torch-{lacking[-1]}")
+
+
+def test_python_kernels_are_registrations_that_changed() -> None:
+    """miopen_batch_norm has a decomposition at Autograd since 2.15, and nothing else that is new in it."""
+    every = Versions([*reversed(bases.names())])
+    (operator,) = history_report(every, ["aten::miopen_batch_norm"]).operators
+    changed = [one.version for one in operator.changes if one.python_kernels]
+    assert "torch-2.15" in changed
+    assert set(changed) <= set(operator.registrations_changed_in)
