@@ -211,7 +211,9 @@ def test_the_yaml_reads_well() -> None:
         "  format: 1\n"
         "  name: torch-2.15\n"
     )
-    assert max(map(len, text.splitlines())) <= 200
+    # PyTorch's error texts, each the value of a field, are not broken
+    fields = [line for line in text.splitlines() if not line.lstrip().startswith(("no_mode_rule: ", "unhandled: "))]
+    assert max(map(len, fields)) <= 200
 
 
 def test_the_small_state_says_the_same_in_json() -> None:

@@ -172,6 +172,7 @@ def test_json_has_every_key_set() -> None:
         "live_kernel": "norm_math",
         "before": None,
         "when": None,
+        "otherwise": None,
         "state": None,
         "through": [],
     }

@@ -181,6 +181,8 @@ def _other_values(results: dict[str, Result]) -> str | None:
         both = {*values.get("operator", ()), *values.get("name", ())}
         values = {"operator": both, "kernel": values.get("kernel", set())}
     values.pop("state", None)  # two truth values in the JSON
+    if "version" in values:  # of a history: the row of a definition has the first version
+        values["version"] |= values.get("first", set()) | values.get("last", set())
     for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
         for name, cell in row.items():
             known = values.get(name)

@@ -186,9 +186,6 @@ def _mappings(
 
 def _refreshes(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
-    for name in _HIGHER_ORDER:
-        first, second = (_texts(getattr(universe.higher_order_calls, name)) for universe in (one, other))
-        yield from _sets(Aspect.OTHER, f"higher_order_calls.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
         first, second = one.refreshed_by(key), other.refreshed_by(key)
         if set(_common(first, other.slot)) != set(_common(second, one.slot)):
