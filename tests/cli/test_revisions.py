@@ -90,7 +90,7 @@ COMMENT = r"""**main:decl.yaml → decl.yaml (over torch-2.15)**: 1 operator add
 
 ### 121 slots with another answer
 
-| Operators | Keys | Answer | Because | Such as |
+| Count | Keys | Answer | Because | Such as |
 | ---: | --- | --- | --- | --- |
 | 1 | Undefined … AutogradNestedTensor (90 keys) | math kernel → nothing | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
 | 1 | Meta … AutogradMeta (12 keys) | math kernel → backend fallback | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
