@@ -30,9 +30,18 @@ ALLOWED: dict[str, set[str]] = {
     "capture": {"model", "universes", "capture", "bases", "declarations.source"},
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
+    "whatif": {"model", "engine", "checks", "report", "whatif"},
+    "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
+    "explore": {
+        *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),
+        *("api", "whatif", "explore"),
+    },
     "cli": {
         "",
         "api",
+        "whatif",
+        "page",
+        "explore",
         "checks",
         "model",
         "engine",
@@ -57,11 +66,12 @@ ROOMS = (
 """The parts of the engine in order: each may import itself and those before it."""
 OUTSIDE = {
     "click": {"cli"},
-    "rich": {"render", "cli"},
+    "rich": {"render", "cli", "explore"},
     "yaml": {"declarations"},
     "torch": {"capture"},
     "tomllib": {"declarations"},
     "tomli": {"declarations"},
+    "textual": {"explore"},
 }
 """Package from outside → the parts that may import it. Nothing else from outside is imported."""
 

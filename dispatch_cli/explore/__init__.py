@@ -1,0 +1,1 @@
+"""A terminal application that shows a state from all sides. Only this package imports textual."""

@@ -1,0 +1,54 @@
+"""What all panes have in common."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.containers import Vertical
+from textual.message import Message
+
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+
+
+class Pane(Vertical):
+    """A view of a session. It is made of report data, and says which command line prints the same.
+
+    TITLE: its name in tabs and in the command palette.
+    """
+
+    TITLE: ClassVar[str]
+
+    class Went(Message):
+        """The user goes to an operator or a slot. pane: the id of the one that shows it; None to stay here."""
+
+        def __init__(self, spot: Spot, pane: str | None = None) -> None:
+            super().__init__()
+            self.spot = spot
+            self.pane = pane
+
+    class Answered(Message):
+        """The pane shows another answer than before; None if it has none."""
+
+        def __init__(self, pane: Pane, answer: PaneAnswer | None) -> None:
+            super().__init__()
+            self.pane = pane
+            self.answer = answer
+
+    class Edited(Message):
+        """The session's state was changed on trial, or such a change was undone."""
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(id=id)
+        self.session = session
+        self.answer: PaneAnswer | None = None
+
+    def open(self, spot: Spot) -> None:
+        """Show what there is at a place. Called when the pane comes to the front, and as long as it is there, whenever
+        the place or the state changes; never while it is hidden.
+        """
+        raise NotImplementedError
+
+    def answered(self, answer: PaneAnswer | None) -> None:
+        """Note what is shown, and tell the application, which shows the command line."""
+        self.answer = answer
+        self.post_message(self.Answered(self, answer))

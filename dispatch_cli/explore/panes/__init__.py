@@ -1,0 +1,25 @@
+"""The views, one module for each, imported when the view is first shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class PaneEntry(NamedTuple):
+    """A view. id: also the name of its module, which has one subclass of `Pane`. key: goes to it from everywhere."""
+
+    id: str
+    title: str
+    key: str
+
+
+PANES = (
+    PaneEntry("table", "Table", "1"),
+    PaneEntry("slot", "Slot", "2"),
+    PaneEntry("call", "Calls", "3"),
+    PaneEntry("changes", "What if", "4"),
+    PaneEntry("findings", "Findings", "5"),
+    PaneEntry("keys", "Keys", "6"),
+    PaneEntry("coverage", "Coverage", "7"),
+    PaneEntry("differences", "Versions", "8"),
+)
