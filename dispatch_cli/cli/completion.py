@@ -88,57 +88,48 @@ def complete_registrable_keys(ctx: click.Context, _param: click.Parameter, incom
 
 def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The words of a tensor: its device first, then the others."""
-    from dispatch_cli.model.call import TENSOR_WORDS
+    from dispatch_cli.report.call_words import NAMED_WORDS, tensor_words
 
     before, blank, word = incomplete.rpartition(" ")
-    given = before.split()
-    devices = _universe(ctx).devices
-    words = [one for one in TENSOR_WORDS if one not in given and not (given and one in ("undefined", "none"))]
-    if not any(one.partition(":")[0] in devices for one in given):
-        words = [*devices, *words]
-    named = [f"{one}=" for one in ("subclass",) if one.startswith(word)]
-    plain = [one for one in _starting(words, word) if one != "subclass"]
+    words = tensor_words(_universe(ctx), before.split())
+    named = [f"{one}=" for one in NAMED_WORDS if one.startswith(word)]
+    plain = [one for one in _starting(words, word) if one not in NAMED_WORDS]
     return [*_plain(plain, before + blank), *_plain(named, before + blank, "part")]
 
 
 def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The contexts, and what follows their words."""
-    from dispatch_cli.model.call import CONTEXT_WORDS
+    from dispatch_cli.report.call_words import KEYS_AFTER, autocasts, context_keys, contexts
 
     universe = _universe(ctx)
     head, equals, value = incomplete.partition("=")
-    if equals and head in ("include", "exclude"):
+    if equals and head in KEYS_AFTER:
         before, comma, key = value.rpartition(",")
-        return _plain(_starting(universe.slots[1:], key), f"{head}={before}{comma}")
-    from dispatch_cli.engine.call.thread import INFRA_MODES, PRE_DISPATCH_MODES
-    from dispatch_cli.engine.keys.autocast import autocast_key_of
-
-    contexts = [one for one in CONTEXT_WORDS if one not in _WITH_A_VALUE]
-    contexts += [f"mode={name}" for name in INFRA_MODES] + [f"pre_dispatch_mode={name}" for name in PRE_DISPATCH_MODES]
-    contexts += ["inference_mode(False)"]
-    autocast = [f"autocast {name}" for name, key in universe.devices.items() if autocast_key_of(universe, key)]
-    contexts += [*autocast, *(f"{one} off" for one in autocast if incomplete.startswith(one))]
-    parts = [one for one in ("include=", "exclude=") if one.startswith(incomplete)]
-    return [*_plain(_starting(contexts, incomplete)), *_plain(parts, kind="part")]
+        return _plain(_starting(context_keys(universe), key), f"{head}={before}{comma}")
+    off = [f"{one} off" for one in autocasts(universe) if incomplete.startswith(one)]
+    parts = [f"{one}=" for one in KEYS_AFTER if f"{one}=".startswith(incomplete)]
+    return [*_plain(_starting([*contexts(universe), *off], incomplete)), *_plain(parts, kind="part")]
 
 
 def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The devices of the chosen universe."""
-    return _plain(_starting(_universe(ctx).devices, incomplete))
+    return _option_words(ctx, "device", incomplete)
 
 
-def complete_layouts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+def complete_layouts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The layouts of tensors."""
-    from dispatch_cli.model.call import Layout
-
-    return _plain(_starting((layout.value for layout in Layout), incomplete))
+    return _option_words(ctx, "layout", incomplete)
 
 
-def complete_dtypes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+def complete_dtypes(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The dtypes."""
-    from dispatch_cli.model.options import DTYPES
+    return _option_words(ctx, "dtype", incomplete)
 
-    return _plain(_starting(DTYPES, incomplete))
+
+def _option_words(ctx: click.Context, option: str, incomplete: str) -> Items:
+    from dispatch_cli.report.call_words import option_words
+
+    return _plain(_starting(option_words(_universe(ctx), option), incomplete))
 
 
 def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -264,6 +255,3 @@ def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
-
-
-_WITH_A_VALUE = ("autocast", "mode", "pre_dispatch_mode", "include", "exclude")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_explain, complete_files
-from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
 from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -65,6 +64,8 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
     """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
+    from dispatch_cli.report.named import higher_order_named, operator_named, similar_operators
+
     name = operator_named(state.dispatcher, operator)
     if name is not None:
         return _report(state, assumed, name, _key(state.dispatcher, key))
@@ -168,6 +169,7 @@ def _from_error(
         return message_report(state, assumed, file, errors)
     if name not in dispatcher:
         from dispatch_cli.render.explain_error import unknown_operator_text
+        from dispatch_cli.report.named import similar_operators
 
         message = unknown_operator_text(first, state.over)
         hint = as_sentence(similar_operators(dispatcher, str(name)))

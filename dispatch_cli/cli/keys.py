@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
+from dispatch_cli.cli.call_options import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option, resolved
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
@@ -100,18 +100,9 @@ def _keys_of_call(
     universe: Universe, tensors: tuple[str, ...], contexts: tuple[str, ...]
 ) -> tuple[Any, dict[str, Any]]:
     """The keys of a call of any operator. Errors: InputError."""
-    from dispatch_cli.model.call import CallError
-    from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.report.call_keys import call_keys_report
+    from dispatch_cli.report.call_request import keys_of_call
 
-    problems: list[Problem] = []
-    specs, entered = read_thread(universe, tensors, contexts, problems)
-    if problems:
-        raise InputError(tuple(problems))
-    try:
-        return call_keys_report(universe, specs, entered), {}
-    except CallError as error:
-        raise refused_call(error, tensors, entered) from None
+    return keys_of_call(universe, tensors, contexts), {}
 
 
 def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, Any]]:

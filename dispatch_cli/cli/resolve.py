@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from dispatch_cli.cli.call_options import CallOptions, context_option, read_call, refused_call, tensor_option
+from dispatch_cli.cli.call_options import context_option, tensor_option
 from dispatch_cli.cli.completion import (
     complete_devices,
     complete_dtypes,
@@ -17,11 +17,6 @@ from dispatch_cli.cli.completion import (
 )
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.history.state import State
-    from dispatch_cli.report.resolve import ResolveReport
-    from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
 EXIT_CALL_FAILS = 1
 OPTIONS = {
@@ -108,39 +103,18 @@ def command(
     """
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.call_request import CallRequest, call_report, read_call
 
     state, assumed = state_or_newest(source, out.color)
-    asked = CallOptions(operator, tensors, Options(**options), keyset, contexts)
+    asked = CallRequest(operator, tensors, Options(**options), keyset, contexts)
     try:
-        report = _report(state, asked, assumed, stop_after)
+        given = read_call(state, asked)
+        if given.name is not None:
+            note_conditions(state, [given.name])
+        report = call_report(state, asked, given, assumed, stop_after)
     except InputError as error:
         raise BadInput(error, out.color) from None
     warn_of_overrides(state, out.color)
     show(report, out, full=full)
     if report.fails:
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
-
-
-def _report(
-    state: State, asked: CallOptions, over_assumed: bool, stop_after: int | None
-) -> ResolveReport | ResolveHigherOrderReport:
-    """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
-    from dispatch_cli.model.call import CallError
-
-    given = read_call(state, asked)
-    try:
-        if given.higher_order is not None:
-            from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-            from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
-
-            followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
-            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
-        assert given.name is not None, "an unknown operator is a problem"
-        note_conditions(state, [given.name])
-        from dispatch_cli.engine.call.simulate import simulate
-        from dispatch_cli.report.resolve import resolve_report
-
-        call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
-        return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
-    except CallError as error:
-        raise refused_call(error, asked.tensors, given.contexts) from None

@@ -1,20 +1,16 @@
-"""The operators that the command line names."""
+"""The operators that a user names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-    from dispatch_cli.engine.history.state import State
-    from dispatch_cli.model.higher_order import HigherOrderOperator
-    from dispatch_cli.model.names import OperatorName
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.selection import select_higher_order, select_names, similar_names
 
 
 def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
     """The operator of that name, as C++ or Python writes it; None when there is none."""
-    from dispatch_cli.model.names import OperatorName
-
     for name in (OperatorName.parse(text), OperatorName.parse_printed(text)):
         if name in dispatcher:
             return name
@@ -23,8 +19,6 @@ def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
 
 def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
     """The higher-order operator of that name, with or without the namespace; None when there is none."""
-    from dispatch_cli.report.selection import select_higher_order
-
     if any(sign in text for sign in "*?["):
         return None
     found = select_higher_order([operator.name for operator in state.higher_order_operators], text)
@@ -34,7 +28,6 @@ def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
 def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     """What may be meant by the name of no operator: an overload, or a name that looks like it."""
     from dispatch_cli.model.suggest import did_you_mean
-    from dispatch_cli.report.selection import select_names, similar_names
 
     found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
     if len(found) > 4:

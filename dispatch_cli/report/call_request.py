@@ -1,0 +1,201 @@
+"""A call as a user describes it, in texts: read, with everything that is wrong found at once; and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from dispatch_cli.engine.call.options import check_option, check_options
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.engine.call.thread import Contexts
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.named import higher_order_named, operator_named, similar_operators
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.call_keys import CallKeysReport
+    from dispatch_cli.report.resolve import ResolveReport
+    from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
+
+_Spec = TypeVar("_Spec")
+
+
+class CallRequest(NamedTuple):
+    """A call as it is described. keyset: an expression that stands for the keys of the tensors and the thread."""
+
+    operator: str
+    tensors: tuple[str, ...] = ()
+    options: Options = NO_OPTIONS
+    keyset: str | None = None
+    contexts: tuple[str, ...] = ()
+
+
+class CallGiven(NamedTuple):
+    """The same, read. name: of an ordinary operator; higher_order: the operator otherwise. keys: of the key set."""
+
+    name: OperatorName | None
+    higher_order: HigherOrderOperator | None
+    tensors: list[TensorSpec]
+    contexts: list[Context]
+    keys: DispatchKeySet | None
+
+
+def read_call(state: State, asked: CallRequest) -> CallGiven:
+    """Read the description of a call. Errors: InputError, with everything that is wrong."""
+    problems: list[Problem] = []
+    name = operator_named(state.dispatcher, asked.operator)
+    higher_order = higher_order_named(state, asked.operator) if name is None else None
+    if name is None and higher_order is None:
+        problems.append(_unknown_operator(state, asked.operator))
+    tensors, contexts = _read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
+    keys = _key_set(state.dispatcher, asked.keyset, problems)
+    _check_options(state.dispatcher, name, asked, problems)
+    if higher_order is not None:
+        problems += _not_of_higher_order(asked)
+    if problems:
+        raise InputError(tuple(problems))
+    return CallGiven(name, higher_order, tensors, contexts, keys)
+
+
+def call_report(
+    state: State, asked: CallRequest, given: CallGiven, over_assumed: bool = False, stop_after: int | None = None
+) -> ResolveReport | ResolveHigherOrderReport:
+    """The call that was read, simulated. given: what `read_call` made of *asked*.
+
+    over_assumed, stop_after: as in `resolve_report`. Errors: InputError where tensors and contexts do not go together.
+    """
+    try:
+        if given.higher_order is not None:
+            from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+            from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
+
+            followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
+            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
+        assert given.name is not None, "an unknown operator is a problem"
+        from dispatch_cli.engine.call.simulate import simulate
+        from dispatch_cli.report.resolve import resolve_report
+
+        call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
+        return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
+    except CallError as error:
+        raise _refused_call(error, asked.tensors, given.contexts) from None
+
+
+def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[str]) -> CallKeysReport:
+    """The keys of a call of any operator. Errors: InputError, with everything that is wrong."""
+    from dispatch_cli.report.call_keys import call_keys_report
+
+    problems: list[Problem] = []
+    specs, entered = _read_thread(universe, tensors, contexts, problems)
+    if problems:
+        raise InputError(tuple(problems))
+    try:
+        return call_keys_report(universe, specs, entered)
+    except CallError as error:
+        raise _refused_call(error, tensors, entered) from None
+
+
+def _read_thread(
+    universe: Universe, tensors: Iterable[str], contexts: Iterable[str], problems: list[Problem]
+) -> tuple[list[TensorSpec], list[Context]]:
+    """What is said of tensors and contexts; what is wrong with each of them is noted, all at once."""
+    specs = _read(tensors, TensorSpec.parse, "--tensor", problems)
+    entered = [
+        context._replace(keys=tuple(map(universe.key_named, context.keys)))
+        for context in _read(contexts, Context.parse, "--context", problems)
+    ]
+    _check(universe, specs, entered, problems)
+    return specs, entered
+
+
+def _refused_call(error: CallError, tensors: Iterable[str], contexts: Iterable[Context]) -> InputError:
+    """What is wrong with tensors and contexts together."""
+    of_context = not tensors or error.text in map(str, contexts)
+    return InputError((_problem_of(error, "--context" if of_context else "--tensor"),))
+
+
+def _not_of_higher_order(asked: CallRequest) -> Iterator[Problem]:
+    """The options that say nothing of a call of a higher-order operator."""
+    if asked.keyset is not None:
+        yield Problem("keyset", "--keyset: a higher-order operator has no C++ kernels; use --tensor")
+    for option, _ in asked.options.given:
+        message = f"--{option}: a higher-order operator has no schema, so it has no such argument"
+        yield Problem(option, message)
+
+
+def _unknown_operator(state: State, text: str) -> Problem:
+    hint = similar_operators(state.dispatcher, text)
+    if hint is None:
+        from dispatch_cli.model.suggest import suggestion
+
+        hint = suggestion(text, [one.name for one in state.higher_order_operators], 3)
+    return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
+
+
+def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:
+    """What each text says; for those that say nothing, problems."""
+    return [spec for text in texts if (spec := _tried(partial(parse, text), option, problems)) is not None]
+
+
+def _check(universe: Universe, specs: list[TensorSpec], contexts: list[Context], problems: list[Problem]) -> None:
+    """Note what the universe does not have: every device, key and kind of tensor at once."""
+    maker = TensorMaker(universe)
+    thread = Contexts(maker)
+    fresh = thread.fresh()
+    for spec in specs:
+        _tried(partial(maker.make, spec), "--tensor", problems)
+    for context in contexts:
+        _tried(partial(thread.enter, fresh, context), "--context", problems)
+
+
+def _check_options(
+    dispatcher: Dispatcher, name: OperatorName | None, asked: CallRequest, problems: list[Problem]
+) -> None:
+    """Note what is wrong with each option; name: of the operator, if it is an ordinary one."""
+    if not asked.options.given:
+        return
+    maker = TensorMaker(dispatcher.universe)
+    definition = None if name is None else dispatcher.operator(name).definition
+    schema = None if definition is None else definition.known_schema
+    for option, text in asked.options.given:
+        if name is None:
+            _tried(partial(check_option, maker, option, text), f"--{option}", problems)
+        else:
+            only = Options(**{option: text})
+            _tried(partial(check_options, maker, name, schema, only), f"--{option}", problems)
+    if asked.keyset is not None and asked.options.generator is not None:
+        message = "--generator adds no key when --keyset gives the whole key set; give one of the two"
+        problems.append(Problem("generator", message))
+
+
+def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) -> _Spec | None:
+    try:
+        return action()
+    except CallError as error:
+        problems.append(_problem_of(error, option))
+    return None
+
+
+def _problem_of(error: CallError, option: str) -> Problem:
+    """What is wrong with the text of an option, as a problem."""
+    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message[:600]}", hint=error.hint)
+
+
+def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:
+    if keyset is None:
+        return None
+    from dispatch_cli.engine.keys.expression import evaluate
+
+    try:
+        return evaluate(dispatcher.universe, keyset, "--keyset").keys
+    except InputError as error:
+        problems += error.problems
+    return None
