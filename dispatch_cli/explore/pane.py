@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.span import Span
 
 
 class Pane(Vertical):
@@ -36,6 +37,13 @@ class Pane(Vertical):
 
     class Edited(Message):
         """The session's state was changed on trial, or such a change was undone."""
+
+    class OpenPlace(Message):
+        """The user wants to see a place in the editor."""
+
+        def __init__(self, span: Span) -> None:
+            super().__init__()
+            self.span = span
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id)
