@@ -40,14 +40,21 @@ def column_widths(grid: ShownCells, room: int, wraps: Wraps) -> list[int] | None
     wishes = [_wish(column, [row[at] for row in grid.rows], room) for at, column in enumerate(grid.columns)]
     room -= GAP * (len(wishes) - 1)
     floors = [_floor(column, one, wraps) for column, one in zip(grid.columns, wishes, strict=True)]
+    return shared([one.widest for one in wishes], floors, room)
+
+
+def shared(wishes: Sequence[int], floors: Sequence[int], room: int) -> list[int] | None:
+    """Room for columns that would take *wishes* and need *floors*; None where there is none for these.
+
+    The widest columns give way first, down to what each needs.
+    """
     if sum(floors) > room:
         return None
-    # the widest columns give way first, down to what each needs
-    cap = max(one.widest for one in wishes)
-    while sum(found := [max(floor, min(one.widest, cap)) for one, floor in zip(wishes, floors, strict=True)]) > room:
+    cap = max(wishes)
+    while sum(found := [max(floor, min(wish, cap)) for wish, floor in zip(wishes, floors, strict=True)]) > room:
         cap -= 1
-    for at, one in enumerate(wishes):
-        found[at] = min(one.widest, found[at] + room - sum(found)) if found[at] == cap else found[at]
+    for at, wish in enumerate(wishes):
+        found[at] = min(wish, found[at] + room - sum(found)) if found[at] == cap else found[at]
     return found
 
 

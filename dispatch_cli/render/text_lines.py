@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -34,6 +35,16 @@ HEADS = (ParagraphKind.TITLE, ParagraphKind.SECTION)
 
 TextLine = list[Run]
 """A line that is laid out. Its runs are safe to print, and do not break."""
+
+
+class Part(NamedTuple):
+    """Lines of a block that belong together.
+
+    item: the paragraph, the fact or the row of a table that they show; None for headers, notes and gaps.
+    """
+
+    item: object
+    lines: list[TextLine]
 
 
 class Style(NamedTuple):
@@ -69,17 +80,23 @@ def _blanks(count: int) -> TextLine:
 
 def laid_out(block: Block, width: int | None) -> list[TextLine] | None:
     """A block without wrapping; None where there is no room for it."""
+    parts = laid_out_parts(block, width)
+    return None if parts is None else [line for part in parts for line in part.lines]
+
+
+def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
+    """A block without wrapping, in parts; None where there is no room for it."""
     if isinstance(block, Gap):
-        return [[]]
+        return [Part(None, [[]])]
     if isinstance(block, TableBlock):
         return _rows(block, width)
     if isinstance(block, Facts):
         return facts_lines(block, width)
-    block = marked(block)
-    tone = Tone.HEAD if block.kind in HEADS else Tone.PLAIN
-    first, *others = shown_lines(block.inline, tone)
-    found = [_blanks(block.indent) + first, *(_blanks(block.indent + block.hang) + line for line in others)]
-    return found if block.kind is ParagraphKind.CODE else _fitting(found, width)
+    shown = marked(block)
+    tone = Tone.HEAD if shown.kind in HEADS else Tone.PLAIN
+    first, *others = shown_lines(shown.inline, tone)
+    found = [_blanks(shown.indent) + first, *(_blanks(shown.indent + shown.hang) + line for line in others)]
+    return [Part(block, found)] if shown.kind is ParagraphKind.CODE else _fitting([Part(block, found)], width)
 
 
 def marked(block: Paragraph) -> Paragraph:
@@ -92,19 +109,23 @@ def marked(block: Paragraph) -> Paragraph:
 _ITEM = "- "
 
 
-def _fitting(lines: list[TextLine], width: int | None) -> list[TextLine] | None:
-    return lines if width is None or all(line_width(line) <= width for line in lines) else None
+def _fitting(parts: list[Part], width: int | None) -> list[Part] | None:
+    if width is None or all(line_width(line) <= width for part in parts for line in part.lines):
+        return parts
+    return None
 
 
-def facts_lines(block: Facts, width: int | None) -> list[TextLine] | None:
+def facts_lines(block: Facts, width: int | None) -> list[Part] | None:
     """Labels and texts side by side; None where there is no room for it."""
     rows = [(label_line(row, block.tone), shown_lines(row.inline)) for row in block.rows]
     room = max((line_width(label) for label, _ in rows), default=0)
     found = []
-    for label, texts in rows:
+    for fact, (label, texts) in zip(block.rows, rows, strict=True):
+        part = Part(fact, [])
         for position, line in enumerate(texts):
             head = [] if position else label
-            found.append([*_blanks(block.indent), *head, *_blanks(room - line_width(head) + GAP), *line])
+            part.lines.append([*_blanks(block.indent), *head, *_blanks(room - line_width(head) + GAP), *line])
+        found.append(part)
     return _fitting(found, width)
 
 
@@ -113,26 +134,35 @@ def label_line(fact: Fact, tone: Tone) -> TextLine:
     return shown_lines(fact.label, tone)[0]
 
 
-def _rows(table: TableBlock, width: int | None) -> list[TextLine] | None:  # type: ignore[type-arg]
-    full = _fitting(_aligned(cells_of(table), table.indent), width)
+def _rows(table: TableBlock, width: int | None) -> list[Part] | None:  # type: ignore[type-arg]
+    full = _fitting(_aligned(cells_of(table), table), width)
     if full is not None:
         return full
     note = [[], *shown_lines(table.narrow_note)] if runs_of(table.narrow_note) else []
-    return _fitting([*_aligned(cells_of(table, short=True), table.indent), *note], width)
+    return _fitting([*_aligned(cells_of(table, short=True), table), Part(None, note)], width)
 
 
-def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:
+def _aligned(grid: ShownCells, table: TableBlock) -> list[Part]:  # type: ignore[type-arg]
     """Every cell as wide as its column, the headers first."""
     cells = [[shown_lines(column.header, Tone.HEAD) for column in grid.columns]]
     cells += [[shown_lines(cell) for cell in row] for row in grid.rows]
     widths = [max(line_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+    return [
+        Part(item, beside(row, widths, [column.right for column in grid.columns], table.indent))
+        for item, row in zip((None, *table.rows), cells, strict=True)
+    ]
+
+
+def beside(
+    cells: Sequence[list[TextLine]], widths: Sequence[int], right: Sequence[bool], indent: int = 0
+) -> list[TextLine]:
+    """The cells of a row, each as wide as its column. right: whether a column is set to the right."""
     found = []
-    for row in cells:
-        for parts in zip_longest(*row, fillvalue=[]):
-            line = _blanks(indent)
-            for position, (part, width, column) in enumerate(zip(parts, widths, grid.columns, strict=True)):
-                rest = _blanks(width - line_width(part))
-                line += _blanks(GAP) if position else []
-                line += [*rest, *part] if column.right else [*part, *rest]
-            found.append(line)
+    for parts in zip_longest(*cells, fillvalue=[]):
+        line = _blanks(indent)
+        for position, (part, width) in enumerate(zip(parts, widths, strict=True)):
+            rest = _blanks(width - line_width(part))
+            line += _blanks(GAP) if position else []
+            line += [*rest, *part] if right[position] else [*part, *rest]
+        found.append(line)
     return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
+from rich.theme import Theme
 
 from dispatch_cli.render.document import (
     UNDER,
@@ -47,7 +49,7 @@ UNLIMITED = 1_000_000
 MAX_LABEL_SHARE = 0.4
 """Labels that take more of the width than this stand above their texts where those have no room beside them."""
 LOOKS = {
-    Tone.PLAIN: "",
+    Tone.PLAIN: "none",
     Tone.HEAD: "bold",
     Tone.KERNEL: "bold green",
     Tone.ALIAS: "cyan",
@@ -57,6 +59,18 @@ LOOKS = {
     Tone.DIM: "dim",
     Tone.PLACE: "dim",
 }
+
+
+class WrappedPart(NamedTuple):
+    """As in `text_lines.Part`, of a block that rich wraps."""
+
+    item: object
+    renderables: Sequence[RenderableType]
+
+
+def style_name(tone: Tone) -> str:
+    """What rich calls the style of a tone; a console's theme says how it looks."""
+    return f"tone.{tone.value}"
 
 
 def by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) -> str:
@@ -72,6 +86,7 @@ def by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) ->
         emoji=False,
         highlight=False,
         legacy_windows=False,
+        theme=Theme({style_name(tone): look for tone, look in LOOKS.items()}),
     )
     for renderable in renderables:
         console.print(renderable, soft_wrap=not wraps)
@@ -81,10 +96,15 @@ def by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) ->
 
 def rich_line(line: Sequence[Run]) -> Text:
     """A line in its colours. It does not end in blanks."""
-    texts = ((run.text.replace(" ", BLANK) if run.tone is Tone.PLACE else run.text, LOOKS[run.tone]) for run in line)
-    found = PlacedText.assemble(*texts)
+    found = PlacedText.assemble(
+        *((_glued(run), "" if run.tone is Tone.PLAIN else style_name(run.tone)) for run in line)
+    )
     found.rstrip()
     return found
+
+
+def _glued(run: Run) -> str:
+    return run.text.replace(" ", BLANK) if run.tone is Tone.PLACE else run.text
 
 
 def _rich_lines(lines: Iterable[TextLine]) -> Text:
@@ -93,16 +113,23 @@ def _rich_lines(lines: Iterable[TextLine]) -> Text:
 
 def wrapping(block: Block, style: Style) -> Iterator[RenderableType]:
     """A block that has no room, for rich to wrap."""
+    for part in wrapping_parts(block, style):
+        yield from part.renderables
+
+
+def wrapping_parts(block: Block, style: Style) -> Iterator[WrappedPart]:
+    """A block that has no room, in parts."""
     if isinstance(block, TableBlock):
         yield from _wrapping_rows(block, style)
         if runs_of(block.narrow_note):
-            yield _rich_lines([[], *shown_lines(block.narrow_note)])
+            yield WrappedPart(None, [_rich_lines([[], *shown_lines(block.narrow_note)])])
     elif isinstance(block, Facts):
         yield from _wrapping_facts(block, style)
     elif isinstance(block, Paragraph):
-        block = marked(block)
-        tone = Tone.HEAD if block.kind in HEADS else Tone.PLAIN
-        yield from _hanging(_rich_lines(shown_lines(block.inline, tone)), block.indent, block.hang, style)
+        shown = marked(block)
+        tone = Tone.HEAD if shown.kind in HEADS else Tone.PLAIN
+        lines = _rich_lines(shown_lines(shown.inline, tone))
+        yield WrappedPart(block, [*_hanging(lines, shown.indent, shown.hang, style)])
 
 
 def _hanging(found: Text, indent: int, hang: int, style: Style) -> Iterator[RenderableType]:
@@ -123,19 +150,20 @@ def _indented(renderable: RenderableType, indent: int) -> RenderableType:
     return Padding(renderable, (0, 0, 0, indent)) if indent else renderable
 
 
-def _wrapping_facts(block: Facts, style: Style) -> Iterator[RenderableType]:
+def _wrapping_facts(block: Facts, style: Style) -> Iterator[WrappedPart]:
     rows = [(rich_line(label_line(row, block.tone)), _rich_lines(shown_lines(row.inline))) for row in block.rows]
-    if style.width is not None and _stand_above(rows, style.width, block.indent):
-        for label, found in rows:
-            yield _indented(label, block.indent)
-            yield _indented(found, block.indent + 2 * GAP)
-        return
-    grid = RichTable.grid(padding=(0, GAP, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, found in rows:
+    above = style.width is not None and _stand_above(rows, style.width, block.indent)
+    labels = max(label.cell_len for label, _ in rows)
+    for fact, (label, found) in zip(block.rows, rows, strict=True):
+        if above:
+            stacked = [_indented(label, block.indent), _indented(found, block.indent + 2 * GAP)]
+            yield WrappedPart(fact, stacked)
+            continue
+        grid = RichTable.grid(padding=(0, GAP, 0, 0))
+        grid.add_column(no_wrap=True, width=labels)
+        grid.add_column(overflow="fold")
         grid.add_row(label, found)
-    yield _indented(grid, block.indent)
+        yield WrappedPart(fact, [_indented(grid, block.indent)])
 
 
 def _stand_above(rows: list[tuple[Text, Text]], width: int, indent: int) -> bool:
@@ -148,7 +176,7 @@ def _stand_above(rows: list[tuple[Text, Text]], width: int, indent: int) -> bool
     return any(beside < place <= below for place in places)
 
 
-def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:  # type: ignore[type-arg]
+def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[WrappedPart]:  # type: ignore[type-arg]
     room = (style.width or UNLIMITED) - table.indent
     most = stackable(table)
     steps = range(most + 1) if any(column.narrow is Narrow.BELOW for column in table.columns) else (most,)
@@ -156,14 +184,14 @@ def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:
     last = grids[-1]
     for grid, wraps in (*((grid, Wraps.TEXTS) for grid in grids), (last, Wraps.NAMES), (last, Wraps.ALL)):
         if widths := column_widths(grid, room, wraps):
-            yield from _columns(grid, widths, table.indent, room)
+            yield from _columns(grid, table, widths, room)
             return
-    yield from _cards(cells_of(table, short=True), table.indent, style)
+    yield from _cards(cells_of(table, short=True), table, style)
 
 
-def _columns(grid: ShownCells, widths: list[int], indent: int, room: int) -> Iterator[RenderableType]:
+def _columns(grid: ShownCells, table: TableBlock, widths: list[int], room: int) -> Iterator[WrappedPart]:  # type: ignore[type-arg]
     """Columns of these widths, the headers first, and below each row what has lines of its own."""
-    console, right = Console(width=room), [column.right for column in grid.columns]
+    console, right, indent = Console(width=room), [column.right for column in grid.columns], table.indent
 
     def beside(cells: Iterable[list[TextLine]]) -> Iterator[RenderableType]:
         columns = [_wrapped(lines, width, console) for lines, width in zip(cells, widths, strict=True)]
@@ -176,12 +204,13 @@ def _columns(grid: ShownCells, widths: list[int], indent: int, room: int) -> Ite
             line.rstrip()
             yield line
 
-    yield from beside(shown_lines(column.header, Tone.HEAD) for column in grid.columns)
-    for row, below in zip(grid.rows, grid.below, strict=True):
-        yield from beside(map(shown_lines, row))
+    yield WrappedPart(None, [*beside(shown_lines(column.header, Tone.HEAD) for column in grid.columns)])
+    for item, row, below in zip(table.rows, grid.rows, grid.below, strict=True):
+        found = [*beside(map(shown_lines, row))]
         for inline in below:
-            for line in _wrapped(shown_lines(inline), room - UNDER, console):
-                yield Text(" " * (indent + UNDER)).append_text(line)
+            lines = _wrapped(shown_lines(inline), room - UNDER, console)
+            found += (Text(" " * (indent + UNDER)).append_text(line) for line in lines)
+        yield WrappedPart(item, found)
 
 
 def _wrapped(lines: list[TextLine], width: int, console: Console) -> list[Text]:
@@ -194,12 +223,15 @@ def _wrapped(lines: list[TextLine], width: int, console: Console) -> list[Text]:
     return found
 
 
-def _cards(grid: ShownCells, indent: int, style: Style) -> Iterator[RenderableType]:
+def _cards(grid: ShownCells, table: TableBlock, style: Style) -> Iterator[WrappedPart]:  # type: ignore[type-arg]
     """Each row as facts, where the columns have no room beside each other."""
-    for row in grid.rows:
+    for item, row in zip(table.rows, grid.rows, strict=True):
         facts = Facts(
-            [Fact(column.header, cell) for column, cell in zip(grid.columns, row, strict=True) if cell], indent
+            [Fact(column.header, cell) for column, cell in zip(grid.columns, row, strict=True) if cell], table.indent
         )
-        lines = facts_lines(facts, style.width)
-        yield from _wrapping_facts(facts, style) if lines is None else (_rich_lines(lines),)
-        yield rich_line([])
+        parts = facts_lines(facts, style.width)
+        if parts is None:
+            found = [one for part in _wrapping_facts(facts, style) for one in part.renderables]
+        else:
+            found = [_rich_lines(line for part in parts for line in part.lines)]
+        yield WrappedPart(item, [*found, rich_line([])])

@@ -1,0 +1,101 @@
+"""A table as a list: one line for each row, made when it is looked at. For tables of thousands of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, runs_of
+from dispatch_cli.render.text_columns import LEAST, shared
+from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
+
+_CUT = "…"
+
+
+class ListLayout(NamedTuple):
+    """The columns that a list shows, their widths, and whether its cells are short."""
+
+    columns: Sequence[Column[Any]]
+    widths: Sequence[int]
+    short: bool
+
+    def header(self) -> TextLine:
+        """The line above the rows."""
+        names = (column.short_header if self.short else "" for column in self.columns)
+        heads = [name or column.header for name, column in zip(names, self.columns, strict=True)]
+        return self._line([Run(head, Tone.HEAD) for head in heads])
+
+    def line(self, row: Any) -> TextLine:
+        """A row; cells that have no room are cut."""
+        return self._line([column.cell(row, self.short) for column in self.columns])
+
+    def _line(self, cells: Sequence[Inline]) -> TextLine:
+        lines = [[cut(_one_line(cell), width)] for cell, width in zip(cells, self.widths, strict=True)]
+        return beside(lines, self.widths, [column.right for column in self.columns])[0]
+
+
+def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
+    """How a list of these rows has room.
+
+    Where it has none, cells are short, then the columns are left out that a table would drop or put below, the last
+    first; then the widest cells are cut.
+    """
+    columns = [
+        one for one in table.columns if not one.optional or any(runs_of(one.cell(row, False)) for row in table.rows)
+    ]
+    for short in (False, True):
+        wishes = [_widest(column, table.rows, short) for column in columns]
+        if _taken(wishes) <= room:
+            return ListLayout(columns, wishes, short)
+    while _taken(wishes) > room and (left_out := _next_left_out(columns)) is not None:
+        del columns[left_out], wishes[left_out]
+    floors = [min(wish, LEAST) for wish in wishes]
+    widths = shared(wishes, floors, room - GAP * (len(wishes) - 1))
+    return ListLayout(columns, floors if widths is None else widths, True)
+
+
+def _next_left_out(columns: Sequence[Column[Any]]) -> int | None:
+    """The column that is left out next."""
+    for dropped in (True, False):
+        for at in reversed(range(len(columns))):
+            if columns[at].narrow is Narrow.DROP if dropped else columns[at].narrow is not Narrow.KEEP:
+                return at
+    return None
+
+
+def _taken(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _widest(column: Column[Any], rows: Sequence[Any], short: bool) -> int:
+    header = (short and column.short_header) or column.header
+    return max([width_of(header), *(line_width(_one_line(column.cell(row, short))) for row in rows)])
+
+
+def _one_line(cell: Inline) -> TextLine:
+    """A cell on one line."""
+    first, *others = shown_lines(cell)
+    for line in others:
+        first += [Run(" "), *line]
+    return first
+
+
+def cut(line: TextLine, width: int) -> TextLine:
+    """A line that is at most so wide. Of a place the end stays, of other texts the start."""
+    if line_width(line) <= width:
+        return line
+    from rich.cells import set_cell_size
+
+    keeps_end = line[-1].tone is Tone.PLACE
+    found: TextLine = []
+    room = width - len(_CUT)
+    for run in reversed(line) if keeps_end else line:
+        text = run.text
+        if width_of(text) > room:
+            text = set_cell_size(text[::-1], room)[::-1] if keeps_end else set_cell_size(text, room)
+            found += [run._replace(text=text)]
+            break
+        found.append(run)
+        room -= width_of(text)
+    mark = Run(_CUT, found[-1].tone if found else Tone.PLAIN)
+    return [mark, *found[::-1]] if keeps_end else [*found, mark]
