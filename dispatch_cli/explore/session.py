@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.whatif.whatif import WhatIf
 
 
 class PaneAnswer(NamedTuple):
@@ -34,17 +35,28 @@ class Session:
     """A state that is explored.
 
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
+    whatif: the changes that are tried out on it.
     """
 
     def __init__(self, state: State, source: tuple[str, ...]) -> None:
         self.original = state
         self.source = source
+        self.whatif = WhatIf(state)
 
     @property
     def state(self) -> State:
         """The state with the changes that are being tried."""
-        return self.original
+        return self.whatif.state
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are changes that are not in the file that command lines name."""
+        return self.whatif.unsaved
 
     def command(self, name: str, *arguments: str, before: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A command line over this state. before: its arguments that stand before the files, such as OP and KEY."""
-        return (name, *before, *self.source, *arguments)
+        """A command line over this state. before: its arguments that stand before the files, such as OP and KEY.
+
+        With changes, it names the file that they are written to, or will be (`unsaved`).
+        """
+        changes = (self.whatif.path,) if self.whatif.changes else ()
+        return (name, *before, *self.source, *changes, *arguments)

@@ -210,6 +210,19 @@ class RefusedDeclaration(NamedTuple):
     when: tuple[Condition, ...] = ()
 
 
+class CapturedRegistration(NamedTuple):
+    """A registration that was there before the history: of a captured state, or one of PyTorch's own fallbacks.
+
+    operator: None for a backend fallback. number: the first, second, … at its key, oldest first.
+    python: it is a kernel of the Python dispatcher.
+    """
+
+    operator: str | None
+    key: str
+    number: int = 1
+    python: bool = False
+
+
 class NameNote(NamedTuple):
     """What to tell the user about a name that means another one. span: where it is; None for a name of the caller."""
 
@@ -230,7 +243,8 @@ class Declarations(NamedTuple):
     files: every file read, in order of reading.
     undecided, unread: what sources register beside that, as far as it was found. refused: what PyTorch refuses
     of what sources say.
-    notes: on names that mean others.
+    notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
+    had never been registered.
     """
 
     universe: Universe
@@ -251,6 +265,7 @@ class Declarations(NamedTuple):
     unread: tuple[UnreadStatement, ...] = ()
     refused: tuple[RefusedDeclaration, ...] = ()
     notes: tuple[NameNote, ...] = ()
+    without: tuple[CapturedRegistration, ...] = ()
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

@@ -61,9 +61,16 @@ class Dispatcher:
 
     core_fallbacks: whether the universe's own backend fallbacks stand from the beginning, as in PyTorch.
     base: a captured state to continue; its operators are taken in one at a time, when they are first needed.
+    without: keys at which the universe's own fallback does not stand.
     """
 
-    def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
+    def __init__(
+        self,
+        universe: Universe,
+        core_fallbacks: bool = True,
+        base: StateSource | None = None,
+        without: Container[str] = (),
+    ) -> None:
         self.universe = universe
         self.has_core_fallbacks = core_fallbacks
         self.layout: KeyLayout = layout_of(universe, () if base is None else base.incomplete)
@@ -71,6 +78,8 @@ class Dispatcher:
         self._operators = self._registry.operators
         if core_fallbacks:
             for fallback in universe.fallbacks:
+                if fallback.key in without:
+                    continue
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
         self._checkpoint: ref[Checkpoint] | None = None
         self._base = base

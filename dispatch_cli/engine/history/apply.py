@@ -22,6 +22,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
+from dispatch_cli.engine.history.reduced import reduced
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.model.captured import StateSource
@@ -211,7 +212,8 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
 
     source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
     """
-    dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
+    source = reduced(source, declarations.without)
+    dispatcher = _fresh(declarations, source)
     applied = apply(dispatcher, declarations.steps)
     places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
     in_python = [*_refused_in_python(declarations, source)]
@@ -224,9 +226,15 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     before = declarations.inherited_steps
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
-        base = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
+        base = _fresh(declarations, source)
         apply(base, before)
     return State(dispatcher, applied.overrides, base, source, declarations, refused)
+
+
+def _fresh(declarations: Declarations, source: StateSource | None) -> Dispatcher:
+    """A dispatcher before the history begins."""
+    without = frozenset(one.key for one in declarations.without if one.operator is None)
+    return Dispatcher(declarations.universe, declarations.core_fallbacks, source, without)
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:

@@ -47,10 +47,13 @@ class Variant:
 
 
 class Variants:
-    """All variants of declarations. chosen: what the user says of names and atoms, as for `groups_of`."""
+    """All variants of declarations, all of whose registrations are in *declarations*.
+
+    chosen: what the user says of names and atoms, as for `groups_of`.
+    """
 
     def __init__(self, declarations: Declarations, chosen: Mapping[str, str]) -> None:
-        self._declarations = declarations
+        self.declarations = declarations
         self.chosen = dict(chosen)
         self.atoms = tuple(all_atoms(declarations))
         self._groups = groups_of(self.atoms, chosen)
@@ -71,7 +74,7 @@ class Variants:
     @cached_property
     def defined(self) -> frozenset[OperatorName]:
         """The operators that are defined under some condition, whichever variant is looked at."""
-        return frozenset(step.schema.name for step in self._declarations.steps if isinstance(step, Define))
+        return frozenset(step.schema.name for step in self.declarations.steps if isinstance(step, Define))
 
     @property
     def capped(self) -> list[str]:
@@ -83,7 +86,7 @@ class Variants:
 
         Where there are very many registrations and variants, those of a further variant are of the units to look at.
         """
-        said = self._declarations
+        said = self.declarations
         is_small = len(said.steps) * len(self.variants) <= MOST_STEPS
         units = None if variant is self.default or is_small else variant.cases.keys()
         inherited = frozenset(map(id, said.inherited_steps))

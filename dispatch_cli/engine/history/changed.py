@@ -1,0 +1,54 @@
+"""The state after changes of its history: what it would be if the history had been another one from the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
+from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history.reduced import whole
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.variants.variants import Variants
+from dispatch_cli.model.change import Change, ChangeError, declared
+from dispatch_cli.model.declarations import Declarations, has_conditions
+from dispatch_cli.model.problem import InputError
+
+PLACE = "whatif.yaml"
+"""Stands for the file that changes are written to."""
+_KINDS = {one.value: one for one in Refusal}
+
+
+def changed(state: State, changes: Sequence[Change], place: str = PLACE) -> State:
+    """The state after changes; *state* is as it was.
+
+    Errors: Refused, with PyTorch's text, for a change that PyTorch refuses, and for one that names no registration.
+    """
+    try:
+        said = declared(all_declarations(state), whole(state.source), changes, place)
+    except ChangeError as error:
+        raise refusal_of(error) from None
+    return rerun(state, said)
+
+
+def rerun(state: State, said: Declarations) -> State:
+    """The state that other declarations lead to, over the same captured state. Errors: Refused, with PyTorch's text."""
+    variants = Variants(said, state.variants.chosen) if state.variants is not None and has_conditions(said) else None
+    try:
+        after = run(said if variants is None else variants.select(variants.default), state.source)
+    except InputError as error:
+        first = error.problems[0]
+        raise Refused(_KINDS.get(first.code, Refusal.BLOCK_MISUSE), first.message) from None
+    after.variants = variants
+    after.over_assumed = state.over_assumed
+    return after
+
+
+def refusal_of(error: ChangeError) -> Refused:
+    """An error of a change as a refusal."""
+    message = str(error) if error.hint is None else f"{error}; {error.hint}"
+    return Refused(Refusal.NO_KERNEL, message)
+
+
+def all_declarations(state: State) -> Declarations:
+    """Everything that the files of a state say, under whatever conditions."""
+    return state.declarations if state.variants is None else state.variants.declarations

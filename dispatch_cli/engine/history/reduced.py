@@ -1,0 +1,125 @@
+"""A captured state without some of its registrations, as if they had never been made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator, StateSource
+from dispatch_cli.model.declarations import CapturedRegistration
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.fake_tensor import FakeRules
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+
+_Entry = TypeVar("_Entry", bound=Sequence[object])
+
+
+def reduced(source: StateSource | None, without: Iterable[CapturedRegistration]) -> StateSource | None:
+    """The whole captured state of *source* without these registrations."""
+    source = whole(source)
+    gone = [one for one in without if one.operator is not None]
+    return ReducedSource(source, gone) if gone and source is not None else source
+
+
+def whole(source: StateSource | None) -> StateSource | None:
+    """The captured state with all of its registrations."""
+    return source.whole if isinstance(source, ReducedSource) else source
+
+
+class ReducedSource:
+    """A `StateSource` that leaves registrations out. whole: the one that has them."""
+
+    def __init__(self, whole: StateSource, without: Iterable[CapturedRegistration]) -> None:
+        self.whole = whole
+        self._without: dict[str, set[tuple[str, int, bool]]] = {}
+        for one in without:
+            if one.operator is not None:
+                self._without.setdefault(one.operator, set()).add((one.key, one.number, one.python))
+
+    @property
+    def name(self) -> str:
+        """What the state is called."""
+        return self.whole.name
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of its operators: all of them."""
+        return self.whole.names
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of what makes it up."""
+        return self.whole.parts
+
+    def part_of(self, operator: str, key: str) -> str:
+        """The name of that part which has an operator's kernel at a key."""
+        return self.whole.part_of(operator, key)
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """The runtime keys at which it may lack kernels."""
+        return self.whole.incomplete
+
+    def operator(self, name: str) -> CapturedOperator:
+        """One operator."""
+        found = self.whole.operator(name)
+        if name not in self._without:
+            return found
+        return found._replace(
+            kernels=self._left(name, found.kernels), python_kernels=self._left(name, found.python_kernels, python=True)
+        )
+
+    def header(self, name: str) -> CapturedHeader:
+        """The same operator, as far as a table needs it."""
+        found = self.whole.header(name)
+        if name not in self._without:
+            return found
+        listing = self.listing(name)
+        counts = Counter(key for key, _, _ in listing.kernels)
+        return CapturedHeader(
+            found.schema,
+            {key: (debug, fallthrough) for key, debug, fallthrough in listing.kernels},
+            tuple(key for key, count in counts.items() if count > 1),
+            tuple(key for key, _ in listing.python_kernels),
+        )
+
+    def listing(self, name: str) -> CapturedListing:
+        """The same operator, as far as it is compared with that of another state."""
+        found = self.whole.listing(name)
+        if name not in self._without:
+            return found
+        return found._replace(
+            kernels=self._left(name, found.kernels), python_kernels=self._left(name, found.python_kernels, python=True)
+        )
+
+    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
+        """The kernels of the Python dispatcher for the same operator."""
+        return self._left(name, self.whole.python_kernels(name), python=True)
+
+    def fake_rules(self, name: str) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of the same operator, beside its kernels."""
+        return self.whole.fake_rules(name)
+
+    @cached_property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """Its higher-order operators."""
+        return self.whole.higher_order_operators
+
+    @property
+    def modes(self) -> tuple[ModeType, ...]:
+        """What is known of its mode types."""
+        return self.whole.modes
+
+    def _left(self, name: str, entries: Sequence[_Entry], python: bool = False) -> tuple[_Entry, ...]:
+        """The entries, oldest first, each of which begins with its key, without those that are left out."""
+        without = self._without.get(name, set())
+        counts: Counter[object] = Counter()
+        left = []
+        for entry in entries:
+            counts[entry[0]] += 1
+            if (entry[0], counts[entry[0]], python) not in without:
+                left.append(entry)
+        return tuple(left)

@@ -1,0 +1,157 @@
+"""What a change leads to: the slots that hold something else, and the findings that come and go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python.table import decisions
+from dispatch_cli.engine.rules import MISSING, Decision
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.table import Table, TableEntry, answer
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.baseline import Entry
+
+SlotPlace = tuple[OperatorName, str]
+"""An operator and the key of a slot."""
+
+
+class SlotChange(NamedTuple):
+    """A slot that holds something else.
+
+    before, after: of the canonical table. live_before, live_after: where the live table differs from that.
+    changes: the positions of the changes that made it so, from 1.
+    """
+
+    operator: OperatorName
+    key: str
+    before: TableEntry
+    after: TableEntry
+    live_before: StaleEntry | None = None
+    live_after: StaleEntry | None = None
+    changes: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> SlotPlace:
+        """The slot."""
+        return self.operator, self.key
+
+
+class PythonSlotChange(NamedTuple):
+    """A slot for which Python's ``resolve_key`` chooses something else. changes: as in `SlotChange`."""
+
+    operator: OperatorName
+    key: str
+    before: Decision
+    after: Decision
+    changes: tuple[int, ...] = ()
+
+
+class Effect(NamedTuple):
+    """What is different from another state.
+
+    slots, python_slots: by operator, in table order. new, gone: findings. operators: those that were compared.
+    """
+
+    slots: tuple[SlotChange, ...] = ()
+    python_slots: tuple[PythonSlotChange, ...] = ()
+    new: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+    operators: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is different."""
+        return not (self.slots or self.python_slots or self.new or self.gone)
+
+
+class Touched(NamedTuple):
+    """What a change can concern. operators: by name. keys: of backend fallbacks, which concern every operator."""
+
+    operators: frozenset[OperatorName] = frozenset()
+    keys: frozenset[str] = frozenset()
+
+    def __or__(self, other: Touched) -> Touched:
+        return Touched(self.operators | other.operators, self.keys | other.keys)
+
+
+def slot_changes(before: State, after: State, touched: Touched) -> list[SlotChange]:
+    """The slots that are different, of the canonical tables and of the live ones."""
+    found = [change for name in sorted(touched.operators, key=str) for change in _of_operator(before, after, name)]
+    if touched.keys:
+        found += _of_fallbacks(before, after, touched)
+        slot = before.dispatcher.universe.slot
+        found.sort(key=lambda one: (str(one.operator), slot[one.key]))
+    return found
+
+
+def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[SlotChange]:
+    tables = [_table(state.dispatcher, name) for state in (before, after)]
+    stale = [state.dispatcher.stale_slots(name) if name in state.dispatcher else {} for state in (before, after)]
+    for key in before.dispatcher.universe.slots:
+        old, new = (TableEntry(key, MISSING, None) if table is None else table[key] for table in tables)
+        was, became = (found.get(key) for found in stale)
+        if answer(old) != answer(new) or _live(was) != _live(became):
+            yield SlotChange(name, key, old, new, was, became)
+
+
+def _table(dispatcher: Dispatcher, name: OperatorName) -> Table | None:
+    return dispatcher.table(name) if name in dispatcher else None
+
+
+def _live(entry: StaleEntry | None) -> tuple[object, ...] | None:
+    return None if entry is None else answer(entry.live)
+
+
+def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[SlotChange]:
+    """The same of the operators that only the fallbacks at some keys concern: a fallback fills no other slot."""
+    keys = sorted(touched.keys, key=before.dispatcher.universe.slot.__getitem__)
+    registered = before.dispatcher.present() | after.dispatcher.present()
+    for name in before.dispatcher:
+        if name in touched.operators or name not in after.dispatcher:
+            continue
+        old, new = before.dispatcher.table(name), after.dispatcher.table(name)
+        stale = [state.dispatcher.stale_slots(name) if name in registered else {} for state in (before, after)]
+        for key in keys:
+            was, became = (found.get(key) for found in stale)
+            if answer(old[key]) != answer(new[key]) or _live(was) != _live(became):
+                yield SlotChange(name, key, old[key], new[key], was, became)
+
+
+def python_slot_changes(before: State, after: State, touched: Touched) -> list[PythonSlotChange]:
+    """The slots for which Python chooses something else, of the operators that have kernels in Python."""
+    found = []
+    for name in sorted(touched.operators, key=str):
+        keys = [[one.dispatch_key for one in state.python_kernels(name)] for state in (before, after)]
+        if not any(keys) or not all(name in state.dispatcher for state in (before, after)):
+            continue
+        old, new = (decisions(state.dispatcher, name, some) for state, some in zip((before, after), keys, strict=True))
+        for key, was, became in zip(before.dispatcher.universe.slots, old, new, strict=True):
+            if was != became:
+                found.append(PythonSlotChange(name, key, was, became))
+    return found
+
+
+def beyond(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that the others do not have, or not so often."""
+    left = Counter(map(Entry.of, others))
+    found = []
+    for one in findings:
+        entry = Entry.of(one)
+        if left[entry]:
+            left[entry] -= 1
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def caused_by(slots: Sequence[SlotChange], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotChange, ...]:
+    """Slots with the changes that made them so. steps: the slots that each change has changed."""
+    return tuple(
+        one._replace(changes=tuple(number for number, places in enumerate(steps, start=1) if one.place in places))
+        for one in slots
+    )

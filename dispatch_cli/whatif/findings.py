@@ -1,0 +1,53 @@
+"""The findings that a change can concern, of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.whatif.effect import Touched
+
+
+def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
+    """What the checks find about the operators that a change touches, and those of their family.
+
+    All findings where a backend fallback is touched. has_files: whether findings are about what files register, and
+    not about all that a captured state has; it must be the same for states that are compared.
+    """
+    if touched.keys:
+        own = state.own_operators() if has_files else [OperatorName.parse(text) for text in state.dispatcher.names()]
+        view = View(state, own, None, higher_order=state.own_higher_order_operators())
+    else:
+        names = _names(state, touched)
+        view = View(state, names, frozenset(names))
+    view.has_files = has_files
+    return run_checks(view, CHECKS, CHECKS).findings
+
+
+def has_files(state: State) -> bool:
+    """Whether findings of a state are about what its files register."""
+    return View(state, ()).has_files
+
+
+def _names(state: State, touched: Touched) -> list[OperatorName]:
+    """The operators touched, with their overloads and in-place and functional forms."""
+    families = {_family(name) for name in touched.operators}
+    return list(_members(state.dispatcher.names(), families))
+
+
+def _members(names: Iterable[str], families: set[str]) -> Iterator[OperatorName]:
+    stems = tuple(families)
+    for text in names:
+        if text.startswith(stems):
+            name = OperatorName.parse(text)
+            if _family(name) in families:
+                yield name
+
+
+def _family(name: OperatorName) -> str:
+    return name.name.removesuffix("_")

@@ -1,0 +1,253 @@
+"""Changes that are tried out on a state, one after the other, and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
+from dispatch_cli.engine.history.changed import PLACE, all_declarations, refusal_of, rerun
+from dispatch_cli.engine.history.reduced import whole
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.change import (
+    Add,
+    Change,
+    ChangeError,
+    HistoryChange,
+    Move,
+    Registered,
+    RegistrationName,
+    Remove,
+    change_history,
+    find,
+    moving_steps,
+    operator_of,
+    registered,
+    with_added,
+)
+from dispatch_cli.model.declarations import Define, Fallback, Implement
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.whatif.effect import (
+    Effect,
+    SlotPlace,
+    Touched,
+    beyond,
+    caused_by,
+    python_slot_changes,
+    slot_changes,
+)
+from dispatch_cli.whatif.findings import findings_of, has_files
+
+
+class _Version:
+    """Some changes, and the state with them.
+
+    added: what is declared with the additions, of which the other changes speak. said: with all changes.
+    touched: what each change can concern. steps: the slots that each has changed.
+    """
+
+    def __init__(self, original: State, changes: tuple[Change, ...]) -> None:
+        self.original = original
+        self.changes = changes
+        self.added = with_added(all_declarations(original), changes, PLACE)
+        source = whole(original.source)
+        try:
+            self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Add)])
+        except ChangeError as error:
+            raise refusal_of(error) from None
+        self.state = rerun(original, self.said) if changes else original
+        self.touched: tuple[Touched, ...] = ()
+        self.steps: tuple[frozenset[SlotPlace], ...] = ()
+
+    def follow(self, before: _Version) -> None:
+        """Note what the last change has changed since *before*, which does not have it."""
+        one = before.touched_by(self.changes[-1])
+        slots = slot_changes(before.state, self.state, one)
+        self.touched = (*before.touched, one)
+        self.steps = (*before.steps, frozenset(slot.place for slot in slots))
+
+    def touched_by(self, change: Change) -> Touched:
+        """What a further change can concern."""
+        covered = self.original.dispatcher.universe.covered_by
+        if not isinstance(change, Move):
+            operator, key = (change.operator, change.key) if isinstance(change, Add) else change.which[:2]
+            return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
+        operators, keys = set(), set[str]()
+        for step in moving_steps(self.said, find(self.added, whole(self.original.source), change.which), change):
+            if isinstance(step, Fallback):
+                keys.update(covered(step.dispatch_key))
+            elif isinstance(step, Implement):
+                operators.add(operator_of(step))
+            elif isinstance(step, Define):
+                operators.add(step.schema.name)
+        return Touched(frozenset(operators), frozenset(keys))
+
+    def registered(self, operator: OperatorName | None, python: bool) -> list[Registered]:
+        """The registrations that a further change can name."""
+        return registered(self.added, whole(self.original.source), operator, python)
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What is different from the original state."""
+        if not self.changes:
+            return Effect()
+        touched = Touched()
+        for one in self.touched:
+            touched |= one
+        before, after = self.original, self.state
+        of_files = has_files(before)
+        old, new = findings_of(before, touched, of_files), findings_of(after, touched, of_files)
+        return Effect(
+            caused_by(slot_changes(before, after, touched), self.steps),
+            tuple(python_slot_changes(before, after, touched)),
+            beyond(new, old),
+            beyond(old, new),
+            len(before.dispatcher) if touched.keys else len(touched.operators),
+        )
+
+
+class WhatIf:
+    """A state, and changes that are tried out on it.
+
+    Each change leads to a state of its own, so that earlier ones stay as they are, and undoing costs nothing. Changes
+    name registrations as they are before any of them, with what is added after all others.
+    """
+
+    path = PLACE
+    """The file that the changes are written to."""
+
+    def __init__(self, state: State) -> None:
+        self.original = state
+        self._written: tuple[Change, ...] = ()
+        self._versions = [_Version(state, ())]
+        self._at = 0
+
+    @property
+    def state(self) -> State:
+        """The state with the changes."""
+        return self._now.state
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes that are in effect, in the order in which they were made."""
+        return self._now.changes
+
+    def make(self, *changes: Change) -> Effect:
+        """Make changes; what is different from the original state.
+
+        Errors: Refused, with PyTorch's text, where PyTorch refuses it, and for a change of what is not there; then
+        everything is as it was.
+        """
+        self.apply(*changes)
+        return self.effect()
+
+    def apply(self, *changes: Change) -> None:
+        """Make changes, and leave it to `effect` to say what is different. Errors: as of `make`."""
+        self._go_to((*self.changes, *changes))
+
+    def take_back(self, number: int) -> None:
+        """Leave one change out, by its position from 1. Errors: Refused where others need it."""
+        changes = [*self.changes]
+        gone = changes.pop(number - 1)
+        if isinstance(gone, Add):
+            line = 1 + sum(isinstance(one, Add) for one in changes[: number - 1])
+            there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
+            name = next(one.name for one in there if one.span == Span(PLACE, line, 1))
+            changes = [
+                one if isinstance(one, Add) else _with_names(one, lambda other: _without(other, name))
+                for one in changes
+            ]
+        self._go_to(tuple(changes))
+
+    def undo(self) -> bool:
+        """Go back by one step; whether there was one."""
+        can = self.can_undo
+        self._at -= can
+        return can
+
+    def redo(self) -> bool:
+        """Take back an undo; whether there was one."""
+        can = self.can_redo
+        self._at += can
+        return can
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are changes that have not been written."""
+        return bool(self.changes) and self.changes != self._written
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is something to undo."""
+        return self._at > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is something to redo."""
+        return self._at + 1 < len(self._versions)
+
+    def effect(self) -> Effect:
+        """What is different from the original state; computed once."""
+        return self._now.effect
+
+    def registrations(self, operator: OperatorName | None, python: bool = False) -> list[Registered]:
+        """What can be switched off or moved: of an operator, or the backend fallbacks; as it is now, oldest first.
+
+        Their names are those that a further change can have.
+        """
+        names = {one.identity: one.name for one in self._now.registered(operator, python)}
+        source = whole(self.original.source)
+        return [one._replace(name=names[one.identity]) for one in registered(self._now.said, source, operator, python)]
+
+    # inside
+
+    @property
+    def _now(self) -> _Version:
+        return self._versions[self._at]
+
+    def _go_to(self, changes: tuple[Change, ...]) -> None:
+        now = self._now
+        common = 0
+        while common < min(len(changes), len(now.changes)) and changes[common] is now.changes[common]:
+            common += 1
+        before = now if common == len(now.changes) else self._followed(changes[:common])
+        for change in changes[common:]:
+            after = _Version(self.original, (*before.changes, self._exact(change, before)))
+            after.follow(before)
+            before = after
+        del self._versions[self._at + 1 :]
+        self._versions.append(before)
+        self._at += 1
+
+    def _followed(self, changes: tuple[Change, ...]) -> _Version:
+        """A version with the first few of the changes that are in effect."""
+        found = _Version(self.original, changes)
+        found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
+        return found
+
+    def _exact(self, change: Change, now: _Version) -> Change:
+        """A change that names registrations by their numbers, so that later additions leave no doubt."""
+        if isinstance(change, Add):
+            return change
+        source = whole(self.original.source)
+        try:
+            return _with_names(change, lambda name: find(now.added, source, name).name)
+        except ChangeError as error:
+            raise refusal_of(error) from None
+
+
+def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
+    if isinstance(change, Remove):
+        return Remove(rename(change.which))
+    before, after = (None if one is None else rename(one) for one in (change.before, change.after))
+    return Move(rename(change.which), before, after, change.block)
+
+
+def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:
+    """A name where a registration is not there. Errors: Refused where it means that one."""
+    if name == gone:
+        raise Refused(Refusal.NO_KERNEL, f"another change needs the registration of {gone}")
+    same = name._replace(number=None) == gone._replace(number=None)
+    shifted = same and name.number is not None and gone.number is not None and name.number > gone.number
+    return name._replace(number=name.number - 1) if shifted and name.number is not None else name
