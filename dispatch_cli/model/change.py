@@ -38,7 +38,7 @@ MOST_LISTED = 6
 """Registrations and keys that a hint lists."""
 
 
-class Kind(Enum):
+class RegistrationKind(Enum):
     """What is registered."""
 
     KERNEL = "kernel"
@@ -65,9 +65,15 @@ class RegistrationName(NamedTuple):
     number: int | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RegistrationKind:
         """What is registered."""
-        return Kind.FALLBACK if self.operator is None else Kind.PYTHON if self.python else Kind.KERNEL
+        return (
+            RegistrationKind.FALLBACK
+            if self.operator is None
+            else RegistrationKind.PYTHON
+            if self.python
+            else RegistrationKind.KERNEL
+        )
 
     def __str__(self) -> str:
         whose = "the backend fallback" if self.operator is None else str(self.operator)
@@ -79,13 +85,13 @@ class RegistrationName(NamedTuple):
 _FURTHER = ("kernel", "place", "number")
 
 
-class Remove(NamedTuple):
+class Removal(NamedTuple):
     """A registration is left out, as if it had never been made."""
 
     which: RegistrationName
 
 
-class Move(NamedTuple):
+class Reordering(NamedTuple):
     """A registration of the files is made at another time: right before or right after another one.
 
     block: everything in its registration block moves with it.
@@ -97,10 +103,10 @@ class Move(NamedTuple):
     block: bool = False
 
 
-HistoryChange = Remove | Move
+HistoryChange = Removal | Reordering
 
 
-class Add(NamedTuple):
+class Addition(NamedTuple):
     """A registration is made, after all others.
 
     operator: whose; None for a backend fallback. kernel: what is registered; of the Python dispatcher, its name.
@@ -111,7 +117,7 @@ class Add(NamedTuple):
     kernel: Kernel | str
 
 
-Change = Add | Remove | Move
+Change = Addition | Removal | Reordering
 
 
 class ChangeError(ValueError):
@@ -122,7 +128,7 @@ class ChangeError(ValueError):
         self.hint = hint
 
 
-class Registered(NamedTuple):
+class NamedRegistration(NamedTuple):
     """A registration that a change can name.
 
     name: by its number at the key. kernel: its debug text. span: where it is declared.
@@ -167,7 +173,7 @@ def operator_of(step: Implement) -> OperatorName:
 
 def registered(
     said: Declarations, source: StateSource | None, operator: OperatorName | None, python: bool = False
-) -> list[Registered]:
+) -> list[NamedRegistration]:
     """All registrations of an operator, or all backend fallbacks, oldest first; those that are left out are not there.
 
     source: the captured state, whole.
@@ -177,7 +183,7 @@ def registered(
         for one in said.python_kernels:
             if one.operator == operator:
                 name = RegistrationName(operator, one.dispatch_key, True)
-                found.append(Registered(name, one.kernel, None, False, one.span, one))
+                found.append(NamedRegistration(name, one.kernel, None, False, one.span, one))
         return _numbered(found)
     for step in said.steps:
         if operator is None and isinstance(step, Fallback):
@@ -188,11 +194,11 @@ def registered(
             continue
         kernel = step.kernel
         name = RegistrationName(operator, key)
-        found.append(Registered(name, kernel.debug, kernel.function, kernel.fallthrough, step.span, step))
+        found.append(NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, step.span, step))
     return _numbered(found)
 
 
-def _numbered(found: Sequence[Registered]) -> list[Registered]:
+def _numbered(found: Sequence[NamedRegistration]) -> list[NamedRegistration]:
     counts: dict[str, int] = {}
     numbered = []
     for one in found:
@@ -204,7 +210,7 @@ def _numbered(found: Sequence[Registered]) -> list[Registered]:
 
 def _captured(
     said: Declarations, source: StateSource | None, operator: OperatorName | None, python: bool
-) -> Iterator[Registered]:
+) -> Iterator[NamedRegistration]:
     without = frozenset(said.without)
     text = None if operator is None else str(operator)
     kernels: Sequence[tuple[str, str, bool]]
@@ -224,10 +230,10 @@ def _captured(
         captured = CapturedRegistration(text, key, number, python)
         if captured not in without:
             name = RegistrationName(operator, key, python)
-            yield Registered(name, debug, None, fallthrough, None, None, captured)
+            yield NamedRegistration(name, debug, None, fallthrough, None, None, captured)
 
 
-def short_name(candidates: Sequence[Registered], wanted: Registered) -> RegistrationName:
+def short_name(candidates: Sequence[NamedRegistration], wanted: NamedRegistration) -> RegistrationName:
     """The shortest name that means one of these registrations and no other."""
     there = [one for one in candidates if one.name.key == wanted.name.key]
     place = None if wanted.span is None else f"{wanted.span.file}:{wanted.span.line}"
@@ -243,7 +249,7 @@ def short_name(candidates: Sequence[Registered], wanted: Registered) -> Registra
     return names[-1]._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
 
 
-def find(said: Declarations, source: StateSource | None, wanted: RegistrationName) -> Registered:
+def find(said: Declarations, source: StateSource | None, wanted: RegistrationName) -> NamedRegistration:
     """The registration that a name means. Errors: ChangeError where it means none, or more than one."""
     candidates = registered(said, source, wanted.operator, wanted.python)
     there = [one for one in candidates if one.name.key == wanted.key]
@@ -261,7 +267,7 @@ def find(said: Declarations, source: StateSource | None, wanted: RegistrationNam
     raise ChangeError(f"there is no registration of {wanted}", _instead(said, source, wanted, candidates, there))
 
 
-def _label(one: Registered) -> str:
+def _label(one: NamedRegistration) -> str:
     return one.kernel if one.span is None else f"{one.kernel} ({one.span.file}:{one.span.line})"
 
 
@@ -269,8 +275,8 @@ def _instead(
     said: Declarations,
     source: StateSource | None,
     wanted: RegistrationName,
-    candidates: Sequence[Registered],
-    there: Sequence[Registered],
+    candidates: Sequence[NamedRegistration],
+    there: Sequence[NamedRegistration],
 ) -> str | None:
     """What may be meant instead."""
     if there:
@@ -289,12 +295,12 @@ def _instead(
     return did_you_mean(similar(str(wanted.operator), sorted(known)))
 
 
-class _Found(NamedTuple):
+class _ResolvedChange(NamedTuple):
     """A change with the registrations that it names. target: of a move, the one that it is moved to."""
 
     change: HistoryChange
-    which: Registered
-    target: Registered | None = None
+    which: NamedRegistration
+    target: NamedRegistration | None = None
 
 
 def change_history(said: Declarations, source: StateSource | None, changes: Sequence[HistoryChange]) -> Declarations:
@@ -307,10 +313,10 @@ def change_history(said: Declarations, source: StateSource | None, changes: Sequ
     return said
 
 
-def _found(said: Declarations, source: StateSource | None, change: HistoryChange) -> _Found:
+def _found(said: Declarations, source: StateSource | None, change: HistoryChange) -> _ResolvedChange:
     which = find(said, source, change.which)
-    if isinstance(change, Remove):
-        return _Found(change, which)
+    if isinstance(change, Removal):
+        return _ResolvedChange(change, which)
     anchor = change.before or change.after
     if anchor is None:
         raise ChangeError("a registration is moved before another one, or after it")
@@ -323,10 +329,10 @@ def _found(said: Declarations, source: StateSource | None, change: HistoryChange
             )
         if isinstance(one.step, PythonKernel):
             raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
-    return _Found(change, which, target)
+    return _ResolvedChange(change, which, target)
 
 
-def _removed(said: Declarations, which: Registered) -> Declarations:
+def _removed(said: Declarations, which: NamedRegistration) -> Declarations:
     if which.captured is not None:
         if which.captured in said.without:
             raise ChangeError(f"the registration of {which.name} is removed twice")
@@ -342,7 +348,7 @@ def _removed(said: Declarations, which: Registered) -> Declarations:
     return with_steps(said, steps)
 
 
-def moving_steps(said: Declarations, which: Registered, change: Move) -> list[Step]:
+def moving_steps(said: Declarations, which: NamedRegistration, change: Reordering) -> list[Step]:
     """The steps that move with a registration."""
     assert isinstance(which.step, Implement | Fallback), "only these are named"
     if not change.block:
@@ -351,8 +357,8 @@ def moving_steps(said: Declarations, which: Registered, change: Move) -> list[St
     return [step for step in said.steps if not isinstance(step, Settle) and step.block == block]
 
 
-def _moved(said: Declarations, found: _Found) -> Declarations:
-    assert isinstance(found.change, Move) and found.target is not None, "the change is a move"
+def _moved(said: Declarations, found: _ResolvedChange) -> Declarations:
+    assert isinstance(found.change, Reordering) and found.target is not None, "the change is a move"
     moving = moving_steps(said, found.which, found.change)
     gone = frozenset(map(id, moving))
     rest = [step for step in said.steps if id(step) not in gone]
@@ -372,7 +378,7 @@ def with_steps(said: Declarations, steps: Sequence[Step]) -> Declarations:
     return said._replace(steps=tuple(steps), inherited_steps=tuple(step for step in steps if id(step) in inherited))
 
 
-def added(said: Declarations, change: Add, place: str, line: int) -> Declarations:
+def added(said: Declarations, change: Addition, place: str, line: int) -> Declarations:
     """Declarations after a registration is added, which says that it is at *line* of *place*."""
     span = Span(place, line, 1)
     operator, key, kernel = change
@@ -398,14 +404,14 @@ def declared(said: Declarations, source: StateSource | None, changes: Sequence[C
     source: the captured state, whole. place: stands for the file that the changes are written to. Errors: ChangeError.
     """
     said = with_added(said, changes, place)
-    return change_history(said, source, [change for change in changes if not isinstance(change, Add)])
+    return change_history(said, source, [change for change in changes if not isinstance(change, Addition)])
 
 
 def with_added(said: Declarations, changes: Sequence[Change], place: str) -> Declarations:
     """Declarations with what changes add. place: as of `declared`."""
     line = 0
     for change in changes:
-        if isinstance(change, Add):
+        if isinstance(change, Addition):
             line += 1
             said = added(said, change, place, line)
     return said

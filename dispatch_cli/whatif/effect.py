@@ -20,7 +20,7 @@ SlotPlace = tuple[OperatorName, str]
 """An operator and the key of a slot."""
 
 
-class SlotChange(NamedTuple):
+class SlotEffect(NamedTuple):
     """A slot that holds something else.
 
     before, after: of the canonical table. live_before, live_after: where the live table differs from that.
@@ -41,8 +41,8 @@ class SlotChange(NamedTuple):
         return self.operator, self.key
 
 
-class PythonSlotChange(NamedTuple):
-    """A slot for which Python's ``resolve_key`` chooses something else. changes: as in `SlotChange`."""
+class PythonSlotEffect(NamedTuple):
+    """A slot for which Python's ``resolve_key`` chooses something else. changes: as in `SlotEffect`."""
 
     operator: OperatorName
     key: str
@@ -57,8 +57,8 @@ class Effect(NamedTuple):
     slots, python_slots: by operator, in table order. new, gone: findings. operators: those that were compared.
     """
 
-    slots: tuple[SlotChange, ...] = ()
-    python_slots: tuple[PythonSlotChange, ...] = ()
+    slots: tuple[SlotEffect, ...] = ()
+    python_slots: tuple[PythonSlotEffect, ...] = ()
     new: tuple[Finding, ...] = ()
     gone: tuple[Finding, ...] = ()
     operators: int = 0
@@ -79,7 +79,7 @@ class Touched(NamedTuple):
         return Touched(self.operators | other.operators, self.keys | other.keys)
 
 
-def slot_changes(before: State, after: State, touched: Touched) -> list[SlotChange]:
+def slot_changes(before: State, after: State, touched: Touched) -> list[SlotEffect]:
     """The slots that are different, of the canonical tables and of the live ones."""
     found = [change for name in sorted(touched.operators, key=str) for change in _of_operator(before, after, name)]
     if touched.keys:
@@ -89,14 +89,14 @@ def slot_changes(before: State, after: State, touched: Touched) -> list[SlotChan
     return found
 
 
-def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[SlotChange]:
+def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[SlotEffect]:
     tables = [_table(state.dispatcher, name) for state in (before, after)]
     stale = [state.dispatcher.stale_slots(name) if name in state.dispatcher else {} for state in (before, after)]
     for key in before.dispatcher.universe.slots:
         old, new = (TableEntry(key, MISSING, None) if table is None else table[key] for table in tables)
         was, became = (found.get(key) for found in stale)
         if answer(old) != answer(new) or _live(was) != _live(became):
-            yield SlotChange(name, key, old, new, was, became)
+            yield SlotEffect(name, key, old, new, was, became)
 
 
 def _table(dispatcher: Dispatcher, name: OperatorName) -> Table | None:
@@ -107,7 +107,7 @@ def _live(entry: StaleEntry | None) -> tuple[object, ...] | None:
     return None if entry is None else answer(entry.live)
 
 
-def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[SlotChange]:
+def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[SlotEffect]:
     """The same of the operators that only the fallbacks at some keys concern: a fallback fills no other slot."""
     keys = sorted(touched.keys, key=before.dispatcher.universe.slot.__getitem__)
     registered = before.dispatcher.present() | after.dispatcher.present()
@@ -119,10 +119,10 @@ def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[Slo
         for key in keys:
             was, became = (found.get(key) for found in stale)
             if answer(old[key]) != answer(new[key]) or _live(was) != _live(became):
-                yield SlotChange(name, key, old[key], new[key], was, became)
+                yield SlotEffect(name, key, old[key], new[key], was, became)
 
 
-def python_slot_changes(before: State, after: State, touched: Touched) -> list[PythonSlotChange]:
+def python_slot_changes(before: State, after: State, touched: Touched) -> list[PythonSlotEffect]:
     """The slots for which Python chooses something else, of the operators that have kernels in Python."""
     found = []
     for name in sorted(touched.operators, key=str):
@@ -132,7 +132,7 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
         old, new = (decisions(state.dispatcher, name, some) for state, some in zip((before, after), keys, strict=True))
         for key, was, became in zip(before.dispatcher.universe.slots, old, new, strict=True):
             if was != became:
-                found.append(PythonSlotChange(name, key, was, became))
+                found.append(PythonSlotEffect(name, key, was, became))
     return found
 
 
@@ -149,7 +149,7 @@ def beyond(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Find
     return tuple(found)
 
 
-def caused_by(slots: Sequence[SlotChange], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotChange, ...]:
+def caused_by(slots: Sequence[SlotEffect], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotEffect, ...]:
     """Slots with the changes that made them so. steps: the slots that each change has changed."""
     return tuple(
         one._replace(changes=tuple(number for number, places in enumerate(steps, start=1) if one.place in places))

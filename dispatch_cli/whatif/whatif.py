@@ -10,14 +10,14 @@ from dispatch_cli.engine.history.changed import PLACE, all_declarations, refusal
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import (
-    Add,
+    Addition,
     Change,
     ChangeError,
     HistoryChange,
-    Move,
-    Registered,
+    NamedRegistration,
     RegistrationName,
-    Remove,
+    Removal,
+    Reordering,
     change_history,
     find,
     moving_steps,
@@ -40,7 +40,7 @@ from dispatch_cli.whatif.effect import (
 from dispatch_cli.whatif.findings import findings_of, has_files
 
 
-class _Version:
+class _Tried:
     """Some changes, and the state with them.
 
     added: what is declared with the additions, of which the other changes speak. said: with all changes.
@@ -53,14 +53,14 @@ class _Version:
         self.added = with_added(all_declarations(original), changes, PLACE)
         source = whole(original.source)
         try:
-            self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Add)])
+            self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Addition)])
         except ChangeError as error:
             raise refusal_of(error) from None
         self.state = rerun(original, self.said) if changes else original
         self.touched: tuple[Touched, ...] = ()
         self.steps: tuple[frozenset[SlotPlace], ...] = ()
 
-    def follow(self, before: _Version) -> None:
+    def follow(self, before: _Tried) -> None:
         """Note what the last change has changed since *before*, which does not have it."""
         one = before.touched_by(self.changes[-1])
         slots = slot_changes(before.state, self.state, one)
@@ -70,8 +70,8 @@ class _Version:
     def touched_by(self, change: Change) -> Touched:
         """What a further change can concern."""
         covered = self.original.dispatcher.universe.covered_by
-        if not isinstance(change, Move):
-            operator, key = (change.operator, change.key) if isinstance(change, Add) else change.which[:2]
+        if not isinstance(change, Reordering):
+            operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
             return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
         operators, keys = set(), set[str]()
         for step in moving_steps(self.said, find(self.added, whole(self.original.source), change.which), change):
@@ -83,7 +83,7 @@ class _Version:
                 operators.add(step.schema.name)
         return Touched(frozenset(operators), frozenset(keys))
 
-    def registered(self, operator: OperatorName | None, python: bool) -> list[Registered]:
+    def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
         """The registrations that a further change can name."""
         return registered(self.added, whole(self.original.source), operator, python)
 
@@ -120,7 +120,7 @@ class WhatIf:
     def __init__(self, state: State) -> None:
         self.original = state
         self._written: tuple[Change, ...] = ()
-        self._versions = [_Version(state, ())]
+        self._versions = [_Tried(state, ())]
         self._at = 0
 
     @property
@@ -150,12 +150,12 @@ class WhatIf:
         """Leave one change out, by its position from 1. Errors: Refused where others need it."""
         changes = [*self.changes]
         gone = changes.pop(number - 1)
-        if isinstance(gone, Add):
-            line = 1 + sum(isinstance(one, Add) for one in changes[: number - 1])
+        if isinstance(gone, Addition):
+            line = 1 + sum(isinstance(one, Addition) for one in changes[: number - 1])
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
             name = next(one.name for one in there if one.span == Span(PLACE, line, 1))
             changes = [
-                one if isinstance(one, Add) else _with_names(one, lambda other: _without(other, name))
+                one if isinstance(one, Addition) else _with_names(one, lambda other: _without(other, name))
                 for one in changes
             ]
         self._go_to(tuple(changes))
@@ -191,7 +191,7 @@ class WhatIf:
         """What is different from the original state; computed once."""
         return self._now.effect
 
-    def registrations(self, operator: OperatorName | None, python: bool = False) -> list[Registered]:
+    def registrations(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """What can be switched off or moved: of an operator, or the backend fallbacks; as it is now, oldest first.
 
         Their names are those that a further change can have.
@@ -203,7 +203,7 @@ class WhatIf:
     # inside
 
     @property
-    def _now(self) -> _Version:
+    def _now(self) -> _Tried:
         return self._versions[self._at]
 
     def _go_to(self, changes: tuple[Change, ...]) -> None:
@@ -213,22 +213,22 @@ class WhatIf:
             common += 1
         before = now if common == len(now.changes) else self._followed(changes[:common])
         for change in changes[common:]:
-            after = _Version(self.original, (*before.changes, self._exact(change, before)))
+            after = _Tried(self.original, (*before.changes, self._exact(change, before)))
             after.follow(before)
             before = after
         del self._versions[self._at + 1 :]
         self._versions.append(before)
         self._at += 1
 
-    def _followed(self, changes: tuple[Change, ...]) -> _Version:
+    def _followed(self, changes: tuple[Change, ...]) -> _Tried:
         """A version with the first few of the changes that are in effect."""
-        found = _Version(self.original, changes)
+        found = _Tried(self.original, changes)
         found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
         return found
 
-    def _exact(self, change: Change, now: _Version) -> Change:
+    def _exact(self, change: Change, now: _Tried) -> Change:
         """A change that names registrations by their numbers, so that later additions leave no doubt."""
-        if isinstance(change, Add):
+        if isinstance(change, Addition):
             return change
         source = whole(self.original.source)
         try:
@@ -238,10 +238,10 @@ class WhatIf:
 
 
 def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
-    if isinstance(change, Remove):
-        return Remove(rename(change.which))
+    if isinstance(change, Removal):
+        return Removal(rename(change.which))
     before, after = (None if one is None else rename(one) for one in (change.before, change.after))
-    return Move(rename(change.which), before, after, change.block)
+    return Reordering(rename(change.which), before, after, change.block)
 
 
 def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:
