@@ -1,0 +1,180 @@
+"use strict";
+/* What is shown, and when: the address decides, so that links, back and forward work. */
+
+/** The state that is shown, once it has been read: what model.js makes of the data. */
+let page = null;
+
+/** What was shown last: the target of its address. */
+let shownTarget = null;
+
+const VIEWS = {
+  start: startView,
+  changes: changesView,
+  findings: findingsView,
+  coverage: coverageView,
+  keys: keysView,
+  fallbacks: fallbacksView,
+  "higher-order": higherOrderView,
+  about: aboutView,
+};
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** What the address asks for; nothing in it is the start. */
+function wanted() {
+  return location.hash.length > 1 && location.hash !== "#!start" ? page.target(location.hash) : { view: "start" };
+}
+
+/** The title, the command line and the parts of what a target shows. */
+function viewOf(target) {
+  if (target.view) {
+    const view = Object.hasOwn(VIEWS, target.view) ? VIEWS[target.view] : null;
+    return view ? view(target.argument ?? null) : unknownView(target.view);
+  }
+  if (!target.entry) return unknownOperator(target.name);
+  return target.entry.higher_order ? higherOrderOperatorView(target) : operatorView(target);
+}
+
+function unknownView(name) {
+  return {
+    title: "No such view",
+    parts: [paragraph("This page has no view called ", make("code", {}, name), ". The views are in the head of the page.")],
+  };
+}
+
+/** An address of an operator that is not in the state: what is like it. */
+function unknownOperator(name) {
+  const like = similar(name);
+  return {
+    title: "No such operator",
+    parts: [
+      paragraph("This state has no operator ", make("code", {}, name), "."),
+      like.length > 0 && paragraph("Operators with similar names:"),
+      like.length > 0 && list(like.map((entry) => make("a", { href: page.link(entry.name) }, entry.name))),
+    ],
+  };
+}
+
+/** Operators whose names are like one that is not there: its beginning is cut until something is found. */
+function similar(name) {
+  for (let text = name; text.length > 2; text = text.slice(0, -1)) {
+    const { found } = page.search(text, 8);
+    if (found.length > 0) return found.map((one) => one.entry);
+  }
+  return [];
+}
+
+/** Show what the address asks for. An error shows itself, and the page goes on. */
+function show() {
+  const target = wanted();
+  if (target.name !== undefined && showAnotherSlot(target)) return;
+  let found;
+  try {
+    found = viewOf(target);
+  } catch (error) {
+    found = { title: "This view has an error", parts: [paragraph(`${error}`), paragraph("The other views work.")] };
+  }
+  const heading = make("h1", { tabindex: "-1" }, ...[found.heading ?? found.title].flat());
+  const parts = [found.command && commandLine(found.command), ...found.parts];
+  byId("main").replaceChildren(...nodes([heading, ...parts]));
+  const first = shownTarget === null;
+  arrive(target, found.title);
+  if (first) return;
+  window.scrollTo(0, 0);
+  if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
+}
+
+/** Where the reader is now: in the window's title, in the list of views, for styles and for those who listen. */
+function arrive(target, title) {
+  shownTarget = target;
+  document.title = page.safe(`${title} - dispatch-cli`);
+  document.body.dataset.view = target.view ?? "operator";
+  document.body.classList.toggle("at-slot", target.name !== undefined && target.key !== null);
+  for (const link of document.querySelectorAll(".views a")) {
+    const current = link.getAttribute("href") === `#!${target.view}`;
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  closeHits();
+  redrawHits();
+}
+
+/** Say something to those who do not see the page. */
+function say(text) {
+  byId("said").textContent = page.safe(text);
+}
+
+const THEMES = ["auto", "light", "dark"];
+
+/** Auto (as the system has it), light, dark, and so on. What was chosen is kept where the browser lets a file keep something. */
+function chooseTheme(theme) {
+  byId("theme").textContent = `Theme: ${theme}`;
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+function keptTheme() {
+  try {
+    const kept = localStorage.getItem("dispatch-cli-theme");
+    return THEMES.includes(kept) ? kept : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function nextTheme() {
+  const theme = THEMES[(THEMES.indexOf(byId("theme").textContent.slice("Theme: ".length)) + 1) % THEMES.length];
+  chooseTheme(theme);
+  try {
+    localStorage.setItem("dispatch-cli-theme", theme);
+  } catch {
+    // this browser keeps nothing for files: the choice holds until the page is closed
+  }
+}
+
+/** Single keys, where no text is being typed. */
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || byId("keys").open) return;
+  if (event.target.closest("input, select, textarea")) return;
+  const done = keyAction(event.key);
+  if (!done) return;
+  event.preventDefault();
+  done();
+}
+
+function keyAction(key) {
+  if (key === "/") return focusSearch;
+  if (key === "?") return () => byId("keys").showModal();
+  if (key === "y") return () => document.querySelector("main .command button")?.click();
+  if (key === "u" && shownTarget?.key) return () => { location.hash = page.link(shownTarget.name); };
+  if (/^[1-8]$/.test(key)) return () => document.querySelectorAll(".views a")[Number(key) - 1].click();
+  return document.querySelector(`main button[data-key="${CSS.escape(key)}"]`) && (() => chooseByKey(key));
+}
+
+function chooseByKey(key) {
+  document.querySelector(`main button[data-key="${CSS.escape(key)}"]`).click();
+}
+
+function start(loaded) {
+  page = loaded;
+  const { about } = page;
+  const files = about.files.map((file) => file.name);
+  byId("state").textContent = page.safe([...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", "));
+  byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
+  startSearch();
+  window.addEventListener("hashchange", show);
+  document.addEventListener("keydown", pressed);
+  show();
+  document.documentElement.dataset.ready = "yes";
+}
+
+function failed(error) {
+  byId("main").replaceChildren(make("h1", {}, "This page cannot be shown"), paragraph(`${error.message ?? error}`));
+}
+
+chooseTheme(keptTheme());
+byId("theme").addEventListener("click", nextTheme);
+byId("help").addEventListener("click", () => byId("keys").showModal());
+dispatchPage.load(byId("data").textContent).then(start).catch(failed);

@@ -1,0 +1,85 @@
+/* What serves each operator on one backend, and whether it trains there. */
+
+const coverage = { key: null, service: "" };
+
+function coverageView(argument) {
+  const keys = page.backends.map((one) => one.key);
+  const key = argument ?? coverage.key ?? mainBackend(keys);
+  if (!keys.includes(key)) {
+    return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, key), " is none."), backendChoice(keys, "")] };
+  }
+  if (coverage.key !== key) Object.assign(coverage, { key, service: "" });
+  const found = page.coverage(key);
+  const body = make("div", {});
+  const groups = [...new Set(found.operators.map(servedBy))];
+  const options = [["", `all, ${found.operators.length}`], ...groups.map((group) => [group, `${group}, ${found.operators.filter((one) => servedBy(one) === group).length}`])];
+  if (!groups.includes(coverage.service)) coverage.service = "";
+  const draw = (service) => {
+    coverage.service = service;
+    const chosen = service ? found.operators.filter((one) => servedBy(one) === service) : found.operators;
+    body.replaceChildren(...nodes([coverageTable(key, chosen)]));
+    say(plural(chosen.length, "operator"));
+  };
+  draw(coverage.service);
+  const { device, autograd } = found.backend;
+  return {
+    title: `Coverage of ${key}`,
+    command: page.command("coverage", key),
+    parts: [
+      backendChoice(keys, key),
+      make("p", { class: "lead" }, `${found.served.toLocaleString("en-US")} of ${plural(found.chosen, "operator")} are served (${found.percent} %).`),
+      facts([["Device", device], ["Autograd at", autograd]]),
+      countsTable("Served by", found.services, serviceLabel),
+      countsTable("Trains by", found.trainings, trainingLabel),
+      selection("served-by", "Show operators served by", options, coverage.service, draw),
+      body,
+    ],
+  };
+}
+
+/** The backend that coverage starts with: PrivateUse1 where the files say something of it, else the first one. */
+function mainBackend(keys) {
+  const own = page.entries.some((entry) => entry.own);
+  return own && keys.includes("PrivateUse1") ? "PrivateUse1" : keys[0];
+}
+
+function backendChoice(keys, key) {
+  const options = page.backends.map((one) => [one.key, one.device ? `${one.key} (${one.device})` : one.key]);
+  return selection("backend", "Backend", options, key, (chosen) => { location.hash = page.linkTo("coverage", chosen); });
+}
+
+function countsTable(header, rows, label) {
+  const columns = [
+    [header, label],
+    ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
+    ["%", (row) => (row.percent === null ? "" : row.percent.toFixed(1)), "number"],
+    ["Served", (row) => row.served.toLocaleString("en-US"), "number"],
+  ];
+  return table(header, columns, rows);
+}
+
+/** What serves an operator, in words; the same for a row of the counts. */
+function serviceLabel(row) {
+  const words = page.words.services ?? {};
+  return [words[row.service] ?? row.service, row.source && `at ${row.source}`, row.lack && `(${words[row.lack] ?? row.lack})`].filter(Boolean).join(" ");
+}
+
+function servedBy(operator) {
+  return serviceLabel(operator);
+}
+
+function trainingLabel(row) {
+  const words = page.words.trainings ?? {};
+  return [words[row.training] ?? row.training, row.gradient && `(${words[row.gradient] ?? row.gradient})`].filter(Boolean).join(" ");
+}
+
+function coverageTable(key, rows) {
+  const columns = [
+    ["Operator", (row) => make("a", { href: page.link(row.operator, row.slot ?? key) }, row.operator)],
+    ["Served by", servedBy],
+    ["Trains by", trainingLabel],
+    ["Kernel", (row) => (row.kernel ? page.shortKernel(row.kernel) : "")],
+    ["Declared at", (row) => placeOf(row)],
+  ];
+  return table(plural(rows.length, "operator"), columns, rows);
+}

@@ -1,0 +1,133 @@
+/* Elements. All text in the page is set as text; no name ever becomes markup, and links stay in the page. */
+
+/** Text as it may be shown: control, direction and invisible characters are spelled out. */
+function shown(text) {
+  return page ? page.safe(String(text)) : String(text);
+}
+
+/** Children as nodes: texts are made safe; null, false and undefined are left out; lists are opened. */
+function nodes(children) {
+  return children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : document.createTextNode(shown(child))));
+}
+
+/** An element. attributes: a function is a listener for the event of that name; null and false are left out. */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (name === "href" && !value.startsWith("#")) throw new Error("links stay in the page");
+    else element.setAttribute(name, shown(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+function paragraph(...children) {
+  return make("p", {}, ...children);
+}
+
+function list(items) {
+  return make("ul", { class: "list" }, items.map((item) => make("li", {}, item)));
+}
+
+/** Labels and what there is to say of each; those with nothing are left out. */
+function facts(rows) {
+  const said = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
+  return said.length > 0 && make("dl", { class: "facts" }, said.map(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
+}
+
+/** A number with its noun: ``1 slot``, ``1,024 slots``. */
+function plural(count, noun, nouns = `${noun}s`) {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : nouns}`;
+}
+
+function section(title, ...children) {
+  return make("section", {}, make("h2", {}, title), ...children);
+}
+
+/** The command line that prints what is shown, and a button that copies it. */
+function commandLine(command) {
+  const copy = async (event) => {
+    const done = await copied(command);
+    event.target.textContent = done ? "Copied" : "Copy failed";
+    say(done ? "Command copied" : "The browser did not let the page copy");
+    setTimeout(() => { event.target.textContent = "Copy"; }, 1500);
+  };
+  const button = make("button", { type: "button", "aria-label": "Copy the command that prints this", click: copy }, "Copy");
+  return make("div", { class: "command" }, make("code", {}, command), button);
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = make("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    const focused = document.activeElement;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    focused?.focus();
+    return done;
+  }
+}
+
+/** Buttons of which one is chosen. options: ``[value, label, key]`` each; the key chooses it from the keyboard. */
+function choices(label, options, chosen, choose) {
+  const buttons = options.map(([value, text, key]) =>
+    make("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": key, click: () => choose(value) }, text));
+  return make("div", { class: "choices", role: "group", "aria-label": label }, buttons);
+}
+
+/** A choice of many values. options: ``[value, label]`` each. */
+function selection(id, label, options, chosen, choose) {
+  const select = make("select", { id, change: (event) => choose(event.target.value) },
+    options.map(([value, text]) => make("option", { value }, text)));
+  select.selectedIndex = Math.max(0, options.findIndex(([value]) => value === chosen));
+  return make("p", { class: "choices" }, make("label", { for: id }, label), select);
+}
+
+/** A table. columns: ``[header, cell of a row, class]`` each; the first is the row's header. Columns without text in any
+ * row are left out. Many rows come in steps. */
+function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}) {
+  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
+  const used = columns.filter((_, at) => at === 0 || cells.some((row) => row[at] !== "" && row[at] !== null));
+  const body = make("tbody", {});
+  const head = make("thead", {}, make("tr", {}, used.map(([header, , look]) => make("th", { scope: "col", class: look }, header))));
+  const whole = make("div", { class: "rows lists" }, make("table", {}, make("caption", {}, caption), head, body));
+  const parts = inSteps(whole, body, rows, step, (row) =>
+    make("tr", { class: chosen(row) ? "chosen" : null }, used.map(([header, cell, look], at) =>
+      at === 0
+        ? make("th", { scope: "row", class: look }, cell(row))
+        : make("td", { class: look, "data-head": header }, cell(row)))));
+  if (!whole.querySelector("a, button")) keyboardScrolls(whole, caption);
+  return parts;
+}
+
+/** Without anything in it that takes the focus, a table that is too wide is scrolled by its own. */
+function keyboardScrolls(whole, label) {
+  for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", shown(label)]]) whole.setAttribute(name, value);
+}
+
+/** Add elements of items to a container, a step at a time: a button below adds more. */
+function inSteps(whole, container, items, step, element) {
+  const button = make("button", { type: "button", click: more });
+  const below = make("p", { class: "choices" }, button);
+  let next = 0;
+  function more() {
+    const first = next;
+    next = Math.min(items.length, next + step);
+    container.append(...items.slice(first, next).map(element));
+    button.textContent = `Show ${Math.min(step, items.length - next)} more of ${items.length - next}`;
+    below.hidden = next >= items.length;
+    if (first > 0) container.children[first]?.querySelector("a")?.focus();
+  }
+  more();
+  return items.length > step ? [whole, below] : whole;
+}

@@ -1,0 +1,148 @@
+/* Finding an operator: a list of all that match, of which only those in sight are elements. */
+
+/** Rows that are made above and below those in sight. */
+const SPARE = 10;
+
+const hits = { found: [], total: 0, at: -1, height: 28, drawn: "" };
+
+function startSearch() {
+  const query = byId("query");
+  query.addEventListener("input", search);
+  query.addEventListener("keydown", searchKey);
+  query.addEventListener("focus", () => byId("hits").classList.add("open"));
+  byId("hits").addEventListener("scroll", drawHits, { passive: true });
+  byId("hits").addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the input
+  byId("hits").addEventListener("click", (event) => {
+    const row = event.target.closest(".hit");
+    if (row) openHit(Number(row.dataset.at));
+  });
+  window.addEventListener("resize", drawHits);
+  search();
+}
+
+/** On a phone, the list is there while one searches. */
+function closeHits() {
+  if (!byId("query").matches(":focus")) byId("hits").classList.remove("open");
+}
+
+function search() {
+  const text = byId("query").value;
+  const { total, found } = page.search(text.trim(), Infinity);
+  Object.assign(hits, { found, total, at: text && found.length > 0 ? 0 : -1, drawn: "" });
+  byId("found").textContent = total === 0 ? `No operator is like ${shown(text)}` : `${plural(total, "operator")}${text ? " match" : ""}`;
+  byId("hits").scrollTop = 0;
+  drawHits();
+}
+
+function focusSearch() {
+  byId("query").focus();
+  byId("query").select();
+}
+
+function searchKey(event) {
+  const last = hits.found.length - 1;
+  const inSight = Math.max(1, Math.floor(byId("hits").clientHeight / hits.height) - 1);
+  const to = {
+    ArrowDown: Math.min(last, hits.at + 1),
+    ArrowUp: Math.max(0, hits.at - 1),
+    PageDown: Math.min(last, Math.max(0, hits.at) + inSight),
+    PageUp: Math.max(0, hits.at - inSight),
+  }[event.key];
+  if (to !== undefined) chooseHit(to);
+  else if (event.key === "Enter") openHit(Math.max(0, hits.at));
+  else if (event.key === "Escape") leaveSearch();
+  else return;
+  event.preventDefault();
+}
+
+/** Escape empties the input; in an empty one, it goes back to what is shown. */
+function leaveSearch() {
+  if (byId("query").value) {
+    byId("query").value = "";
+    search();
+    return;
+  }
+  byId("query").blur();
+  byId("main").querySelector("h1")?.focus();
+  closeHits();
+}
+
+function chooseHit(at) {
+  if (hits.found.length === 0) return;
+  hits.at = at;
+  const box = byId("hits");
+  const top = at * hits.height;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + hits.height > box.scrollTop + box.clientHeight) box.scrollTop = top + hits.height - box.clientHeight;
+  drawHits();
+}
+
+function openHit(at) {
+  const hit = hits.found[at];
+  if (!hit) return;
+  hits.at = at;
+  drawHits();
+  byId("query").blur();
+  if (location.hash === page.link(hit.entry.name)) show();
+  else location.hash = page.link(hit.entry.name);
+}
+
+/** Make the rows anew: another operator is shown. */
+function redrawHits() {
+  hits.drawn = "";
+  drawHits();
+}
+
+/** Make the rows in sight, and no others. */
+function drawHits() {
+  const box = byId("hits");
+  const first = Math.max(0, Math.floor(box.scrollTop / hits.height) - SPARE);
+  const end = Math.min(hits.found.length, Math.ceil((box.scrollTop + box.clientHeight) / hits.height) + SPARE);
+  const drawn = `${first} ${end} ${hits.at}`;
+  if (drawn === hits.drawn) return;
+  hits.drawn = drawn;
+  const rows = hits.found.slice(first, end).map((hit, position) => hitRow(hit, first + position));
+  const floor = make("div", { "aria-hidden": "true" }); // the height of all rows
+  floor.style.height = `${hits.found.length * hits.height}px`;
+  box.replaceChildren(floor, ...rows);
+  const chosen = hits.at >= first && hits.at < end ? `hit-${hits.at}` : "";
+  if (chosen) byId("query").setAttribute("aria-activedescendant", chosen);
+  else byId("query").removeAttribute("aria-activedescendant");
+}
+
+function hitRow(hit, at) {
+  const { entry } = hit;
+  const marks = entryMarks(entry);
+  const attributes = {
+    class: shownTarget?.name === entry.name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
+    "aria-setsize": hits.found.length, "aria-posinset": at + 1, title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
+  };
+  const row = make("div", attributes,
+    marks.map(([mark, text, tone]) => make("span", { class: `marks ${tone}` }, make("span", { "aria-hidden": "true" }, mark), make("span", { class: "unseen" }, ` (${text}) `))),
+    marked(entry.name, hit.marks));
+  row.style.top = `${at * hits.height}px`;
+  row.style.height = row.style.lineHeight = `${hits.height}px`;
+  return row;
+}
+
+/** Marks of an operator in a list: the sign, what it says, its tone. */
+function entryMarks(entry) {
+  const found = [];
+  if (entry.findings > 0) found.push([entry.worst === "error" ? "E" : entry.worst === "warning" ? "W" : "I", plural(entry.findings, "finding"), entry.worst === "error" ? "bad" : "warn"]);
+  if (entry.stale > 0) found.push(["!", plural(entry.stale, "stale slot"), "bad"]);
+  if (entry.new) found.push(["+", "new", "alias"]);
+  else if (entry.changed > 0) found.push(["*", `${plural(entry.changed, "slot")} changed`, "warn"]);
+  if (entry.higher_order) found.push(["h", "higher-order operator", "dim"]);
+  return found;
+}
+
+/** A name in which the letters that were found are marked. */
+function marked(name, marks) {
+  const parts = [];
+  let after = 0;
+  for (const [from, to] of marks) {
+    parts.push(name.slice(after, from), make("b", {}, name.slice(from, to)));
+    after = to;
+  }
+  return [...parts, name.slice(after)];
+}

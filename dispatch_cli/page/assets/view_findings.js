@@ -1,0 +1,66 @@
+/* Findings: how many there are of each check, then one card for each. */
+
+const SEVERITY_TONES = { error: "bad", warning: "warn", info: "dim" };
+
+/** Which check's findings are listed; empty for all. */
+let findingsOfCheck = "";
+
+function findingsView() {
+  const all = page.findings.findings;
+  const { error, warning, info } = page.findings.counts;
+  const body = make("div", {});
+  const draw = (check) => {
+    findingsOfCheck = check;
+    const chosen = check ? all.filter((one) => one.check === check) : all;
+    const cards = make("div", {});
+    body.replaceChildren(...nodes([inSteps(cards, cards, chosen, 100, findingCard)]));
+    say(plural(chosen.length, "finding"));
+  };
+  const options = [["", `all, ${all.length}`], ...page.findingChecks.map((row) => [row.check, `${row.check}, ${row.findings}`])];
+  if (!options.some(([check]) => check === findingsOfCheck)) findingsOfCheck = "";
+  draw(findingsOfCheck);
+  return {
+    title: "Findings",
+    command: page.command("findings"),
+    parts: [
+      make("p", { class: "lead" }, all.length === 0
+        ? "No check finds anything."
+        : `${plural(all.length, "finding")}: ${[plural(error, "error"), plural(warning, "warning"), `${info} info`].join(", ")}.`),
+      all.length > 0 && checksTable(),
+      all.length > 0 && selection("of-check", "Show findings of", options, findingsOfCheck, draw),
+      body,
+    ],
+  };
+}
+
+function checksTable() {
+  const columns = [
+    ["Check", (row) => row.check],
+    ["Code", (row) => row.code],
+    ["Severity", (row) => severityRun(row.severity)],
+    ["Findings", (row) => row.findings.toLocaleString("en-US"), "number"],
+    ["What should hold", (row) => row.title],
+  ];
+  return table("Checks with findings", columns, page.findingChecks);
+}
+
+function severityRun(severity) {
+  return make("span", { class: SEVERITY_TONES[severity] }, severity);
+}
+
+function findingCard(one) {
+  const about = one.operator && page.entry(one.operator);
+  const related = one.related.map((other) => ["Related", [other.text ?? other.message ?? "", " ", other.span || other.declared_at ? make("span", { class: "mono" }, page.placeText(other.declared_at ?? other.span)) : ""]]);
+  return make("article", { class: `card ${one.severity}` },
+    paragraph(severityRun(one.severity), " ", make("code", {}, `${one.code} ${one.check}`)),
+    paragraph(one.message),
+    facts([
+      ["Slot", about && one.key && make("a", { href: page.link(one.operator, one.key) }, `${one.operator} at ${one.key}`)],
+      ["Operator", about && !one.key && make("a", { href: page.link(one.operator) }, one.operator)],
+      ["Declared at", one.declared_at && make("span", { class: "mono" }, page.placeText(one.declared_at))],
+      ["When", one.when],
+      ...Object.entries(one.details),
+      ...related,
+      ["Tip", one.tip],
+    ]));
+}

@@ -1,0 +1,140 @@
+/* An operator: its schema, its slots as a grid or as rows, its registrations and findings; beside it, one slot. */
+
+/** How slots are shown; kept from one operator to the next. */
+let slotsAs = "grid";
+
+function operatorView({ name, key }) {
+  const found = page.table(name);
+  const slot = key !== null ? slotView(name, key) : null;
+  return {
+    title: key === null ? name : `${name} at ${key}`,
+    heading: headingOf(name, key),
+    parts: [
+      found.schema ? make("p", { class: "schema mono" }, found.schema) : paragraph("No schema is declared: it is registered, but not defined."),
+      make("div", { class: slot ? "beside two" : "beside", id: "beside" },
+        make("div", { class: "operator-view" }, operatorParts(found)),
+        slot),
+    ],
+  };
+}
+
+function headingOf(name, key) {
+  return key === null ? [name] : [make("a", { href: page.link(name) }, name), " at ", key];
+}
+
+/** Go to another slot of the operator that is shown already: only the slot is new. */
+function showAnotherSlot(target) {
+  const beside = byId("beside");
+  if (!beside || shownTarget?.name !== target.name || !target.entry || target.entry.higher_order) return false;
+  const heading = byId("main").querySelector("h1");
+  heading.replaceChildren(...nodes(headingOf(target.name, target.key)));
+  beside.querySelector(".slot-view")?.remove();
+  beside.classList.toggle("two", target.key !== null);
+  if (target.key !== null) beside.append(slotView(target.name, target.key));
+  markSlot(beside, target.key);
+  const side = isWide();
+  arrive(target, target.key === null ? target.name : `${target.name} at ${target.key}`);
+  if (side) {
+    if (target.key !== null) say(beside.querySelector(".slot-view .lead")?.textContent ?? "");
+    return true;
+  }
+  window.scrollTo(0, 0);
+  heading.focus({ preventScroll: true });
+  return true;
+}
+
+/** Whether a slot stands beside its operator; the same width as in page.css. */
+function isWide() {
+  return matchMedia("(min-width: 100rem)").matches;
+}
+
+function operatorParts(found) {
+  const entry = page.entry(found.operator);
+  const registered = page.register(found.operator);
+  const facing = [
+    ["Declared at", placeOf(found)],
+    ["Alias analysis", registered?.alias_analysis],
+    ["Tags", registered?.tags.join(", ")],
+    ["The files change", found.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
+    ["Findings", entry.findings > 0 && make("span", { class: SEVERITY_TONES[entry.worst] }, `${entry.findings}, below`)],
+    ["Stale", entry.stale > 0 && plural(entry.stale, "slot")],
+  ];
+  const findings = page.findingsOf(found.operator);
+  return [
+    facts(facing),
+    slotsSection(found),
+    findings.length > 0 && section("Findings", findings.map(findingCard)),
+    registered && registrationsSection(found.operator, registered),
+  ];
+}
+
+function slotsSection(found) {
+  const part = section("Dispatch table");
+  const body = make("div", {});
+  const draw = (chosen) => {
+    slotsAs = chosen;
+    const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"], ["all", "All rows", "a"]], slotsAs, redraw);
+    const command = page.command(slotsAs === "rows" ? "table" : slotsAs === "all" ? "table-all" : "grid", found.operator);
+    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(found) : slotRows(found, slotsAs === "all"), noteLines(found)]));
+    markSlot(body, shownSlotOf(found.operator));
+  };
+  const redraw = (chosen) => {
+    draw(chosen);
+    body.querySelector('[aria-pressed="true"]').focus();
+  };
+  draw(slotsAs);
+  part.append(body);
+  return part;
+}
+
+/** The key of the slot that is shown, if it is one of that operator. */
+function shownSlotOf(name) {
+  const target = page.target(location.hash);
+  return target.name === name ? target.key : null;
+}
+
+function noteLines(found) {
+  return found.notes.map((note) => make("p", { class: "note" }, note.text));
+}
+
+/** Mark the slot that is shown, in the grid or the rows. */
+function markSlot(container, key) {
+  for (const link of container.querySelectorAll("[data-slots]")) {
+    const here = key !== null && JSON.parse(link.dataset.slots).includes(key);
+    if (here) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+    link.closest("tr.row")?.classList.toggle("chosen", here);
+  }
+}
+
+function registrationsSection(name, registered) {
+  const columns = [
+    ["Key", (one) => (one.alias ? [one.key, make("span", { class: "dim" }, " [alias]")] : make("a", { href: page.link(name, one.key) }, one.key))],
+    ["Kernel", (one) => [one.kernel, one.wraps ? ` wraps ${wrapped(one.wraps)}` : ""]],
+    ["Signature", (one) => one.signature ?? ""],
+    ["State", (one) => (one.active ? "active" : "overridden")],
+    ["Fills", (one) => filled(one), "number"],
+    ["When", (one) => one.when ?? ""],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return section("Registrations",
+    commandLine(page.command("register", name)),
+    registered.kernels.length > 0
+      ? table(plural(registered.kernels.length, "kernel"), columns, registered.kernels)
+      : paragraph("No kernel is registered."));
+}
+
+function wrapped(wraps) {
+  return typeof wraps === "string" ? wraps : Object.values(wraps).filter((value) => typeof value === "string").join(" ");
+}
+
+function filled(one) {
+  if (!one.active) return "";
+  return one.alias ? `${one.fills} of ${plural(one.covers, "slot")}` : plural(one.fills, "slot");
+}
+
+/** Where something is declared: a place in a file, or the embedded state that has it. */
+function placeOf(thing) {
+  if (thing.declared_at) return make("span", { class: "mono" }, page.placeText(thing.declared_at));
+  return thing.state ?? "";
+}

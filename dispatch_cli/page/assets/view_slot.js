@@ -1,0 +1,65 @@
+/* One slot: what it holds and why, by the rules in turn and the registrations that matter. */
+
+function slotView(name, key) {
+  const found = page.explain(name, key);
+  const part = make("section", { class: "slot-view", "aria-label": `${name} at ${key}` });
+  if (!found) {
+    part.append(...nodes([make("h2", {}, "No such slot"), paragraph(`No dispatch key of ${page.about.universe} that is a slot is called `, make("code", {}, key), ".")]));
+    return part;
+  }
+  const [lead, ...sentences] = found.sentences;
+  const code = page.code(found.answer);
+  part.append(...nodes([
+    make("h2", {}, make("span", { class: code.tone }, code.meaning)),
+    commandLine(page.command("explain", name, key)),
+    make("p", { class: "lead" }, lead),
+    sentences.map((sentence) => paragraph(sentence)),
+    facts(slotFacts(name, found)),
+    page.findingsOf(name, key).map(findingCard),
+    make("h3", {}, "The rules in turn"),
+    rulesTable(found),
+    make("h3", {}, "Registrations that matter here"),
+    found.registrations.length > 0 ? slotRegistrations(found) : paragraph("Nothing is registered that covers this key."),
+  ]));
+  return part;
+}
+
+function slotFacts(name, { answer, live, next, above, below }) {
+  const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", page.code(row).meaning, kernelText(row) && `, ${kernelText(row)}`];
+  return [
+    ["Kernel", answer.kernel && make("span", { class: "mono" }, answer.kernel)],
+    ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
+    ["From", answer.source !== null && answer.source !== answer.key && answer.source],
+    ["Declared at", placeOf(answer)],
+    ["Before these files", answer.before && (beforeText(answer) || "nothing")],
+    ["Live table", live && `${page.words.rules[live.rule] ?? live.rule}, ${kernelText(live)}`],
+    ["Without this kernel", next && `${page.words.rules[next.rule] ?? next.rule}, ${kernelText(next)}`],
+    ["Above", at(above)],
+    ["Below", at(below)],
+  ];
+}
+
+function rulesTable(found) {
+  const columns = [
+    ["#", (rule) => [fired(rule, found) && make("span", { class: "kernel" }, "\u25b6 "), String(rule.rule_number)], "number"],
+    ["Rule", (rule) => rule.name],
+    ["Looks at", (rule) => rule.looks_at.join(", ")],
+    ["Outcome", (rule) => make("span", { class: rule.reached ? "" : "dim" }, rule.text)],
+  ];
+  return table("Ten rules; the first that applies fills the slot", columns, found.rules, { chosen: (rule) => fired(rule, found) });
+}
+
+function fired(rule, { answer }) {
+  return rule.reached && rule.rule_number === answer.rule_number;
+}
+
+function slotRegistrations({ operator, registrations }) {
+  const columns = [
+    ["Registered at", (one) => one.key],
+    ["Kernel", (one) => kernelText(one) || "none"],
+    ["What it does", (one) => one.text],
+    ["When", (one) => one.when ?? ""],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return table(`For ${operator}`, columns, registrations, { chosen: (one) => one.role === "fills" });
+}

@@ -1,0 +1,133 @@
+/* The slots of a table: as a grid of functionalities and backends, or as rows. */
+
+/** What a slot holds, in words: for lists, for those who do not see the grid. */
+function kernelText(row) {
+  if (row.kernel === null) return "";
+  const name = page.shortKernel(row.kernel);
+  if (row.fallthrough) return row.core_fallback ? "fallthrough (PyTorch's own)" : `fallthrough (${name})`;
+  return row.core_fallback ? `PyTorch's own, ${name}` : name;
+}
+
+/** The link to a slot: its code, and its key, which stands beside the code only where no head of a grid names it. */
+function slotLink(name, row, named) {
+  const code = page.code(row);
+  const says = [code.meaning, code.markMeaning].filter(Boolean).join(", ");
+  const attributes = {
+    class: `slot ${code.tone} ${row.stale ? "stale" : ""} ${row.before ? "changed" : ""}`, href: page.link(name, row.key),
+    "data-slots": JSON.stringify([row.key]), title: `${row.key}: ${says}; ${kernelText(row) || "no kernel"}`,
+  };
+  return make("a", attributes, `${code.letter}${code.mark}`,
+    make("span", { class: named ? null : "unseen" }, ` ${row.key}`), make("span", { class: "unseen" }, `: ${says}`));
+}
+
+/** The grid: one tab stop, then arrows from slot to slot. */
+function slotGrid(found) {
+  const grid = page.grid(found);
+  const name = found.operator;
+  const head = make("tr", {}, make("td", {}, make("span", { class: "unseen" }, "Functionality")),
+    grid.backends.map((backend) => make("th", { scope: "col" }, make("span", {}, backend))));
+  const lines = grid.lines.map(({ label, cells }) => make("tr", {},
+    make("th", { scope: "row" }, label),
+    cells.map((row) => make("td", {}, row && slotLink(name, row, false)))));
+  const caption = make("caption", {}, "Functionalities that are per backend; each cell is a slot");
+  const body = make("tbody", {}, lines);
+  body.addEventListener("keydown", gridKey);
+  body.querySelectorAll("a").forEach((link, at) => link.setAttribute("tabindex", at === 0 ? "0" : "-1"));
+  return [
+    lines.length > 0 && make("div", { class: "rows" }, make("table", { class: "grid" }, caption, make("thead", {}, head), body)),
+    make("h3", {}, "Keys that are not per backend"),
+    make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
+    legendTable(found),
+  ];
+}
+
+/** Arrows, Home and End in the grid. */
+function gridKey(event) {
+  const cell = event.target.closest("td");
+  const line = cell?.parentElement;
+  if (!line || !event.key.startsWith("Arrow") && event.key !== "Home" && event.key !== "End") return;
+  event.preventDefault();
+  const across = { ArrowLeft: cell.cellIndex - 1, ArrowRight: cell.cellIndex + 1, Home: 1, End: line.cells.length - 1 }[event.key] ?? cell.cellIndex;
+  const down = { ArrowUp: line.previousElementSibling, ArrowDown: line.nextElementSibling }[event.key];
+  const link = (down === undefined ? line : down)?.cells[across]?.querySelector("a");
+  if (!link) return;
+  event.target.setAttribute("tabindex", "-1");
+  link.setAttribute("tabindex", "0");
+  link.focus();
+}
+
+function legendTable(found) {
+  const columns = [
+    ["Code", (line) => make("span", { class: line.tone }, line.letter ?? line.mark)],
+    ["Meaning", (line) => line.meaning],
+    ["Slots", (line) => String(line.slots), "number"],
+    ["Kernels", (line) => kernelList(line.kernels ?? [])],
+  ];
+  return table("What the codes mean", columns, page.legend(found));
+}
+
+function kernelList(kernels) {
+  const first = kernels.slice(0, 3).map((kernel) => page.shortKernel(kernel)).join(", ");
+  return kernels.length > 3 ? `${first} and ${kernels.length - 3} more` : first;
+}
+
+/** Rows, folded into runs of keys with the same answer, or one for each key. */
+function slotRows(found, all) {
+  const name = found.operator;
+  const folded = all ? { rows: found.entries.map((row) => ({ keys: [row.key], answer: row })), aside: [] } : page.fold(found);
+  return [
+    rowsTable(plural(found.entries.length, "slot"), name, folded.rows),
+    folded.aside.map(({ title, tone, runs }) => asideLine(name, title, tone, runs)),
+  ];
+}
+
+function rowsTable(caption, name, rows) {
+  const columns = [
+    ["Key", ({ keys, answer }) => [markOf(answer), keyRun(name, keys)]],
+    ["Kernel", ({ answer }) => make("span", { class: page.code(answer).tone }, kernelText(answer))],
+    ["Rule", ({ answer }) => page.words.rules[answer.rule] ?? answer.rule],
+    ["From", ({ answer }) => (answer.source === null || answer.source === answer.key ? "" : answer.source)],
+    ["When", ({ answer }) => answer.when ?? ""],
+    ["Declared at", ({ answer }) => placeOf(answer)],
+    ["Live", ({ answer }) => (answer.stale ? page.shortKernel(answer.live_kernel ?? "missing") : "")],
+    ["Before", ({ answer }) => beforeText(answer)],
+  ];
+  const whole = table(caption, columns, rows);
+  for (const element of [whole].flat()) for (const row of element.querySelectorAll("tbody tr")) row.classList.add("row");
+  return whole;
+}
+
+function markOf(row) {
+  const { mark, markMeaning } = page.code(row);
+  return mark ? make("abbr", { class: row.stale ? "bad" : "warn", title: markMeaning }, `${mark} `) : "";
+}
+
+function beforeText(row) {
+  if (!row.before) return "";
+  const rule = page.words.rules[row.before.rule] ?? row.before.rule;
+  if (row.before.kernel === null) return rule;
+  return `${row.before.fallthrough ? "fallthrough" : page.shortKernel(row.before.kernel)} [${rule}]`;
+}
+
+/** Keys in a run, by their ends; a link goes to the first, and each can be reached when the run is opened. */
+function keyRun(name, keys) {
+  const link = (key, text) => make("a", { href: page.link(name, key), "data-slots": JSON.stringify([key]) }, text ?? key);
+  if (keys.length <= 2) return keys.map((key, at) => [at > 0 ? ", " : "", link(key)]);
+  const first = link(keys[0]);
+  first.dataset.slots = JSON.stringify(keys);
+  const more = make("span", { hidden: "" }, keys.map((key, at) => [at > 0 ? ", " : "", link(key)]));
+  const short = make("span", {}, first, ` … ${keys.at(-1)} `);
+  const open = make("button", { type: "button", class: "run", "aria-expanded": "false", click: () => {
+    const opened = open.getAttribute("aria-expanded") === "false";
+    open.setAttribute("aria-expanded", String(opened));
+    more.hidden = !opened;
+    short.hidden = opened;
+  } }, plural(keys.length, "key"));
+  return [short, more, " ", open];
+}
+
+function asideLine(name, title, tone, runs) {
+  const count = runs.reduce((sum, run) => sum + run.length, 0);
+  return make("p", { class: "aside" }, make("strong", { class: tone }, `${title}, ${count}: `),
+    runs.map((run, at) => [at > 0 ? ", " : "", keyRun(name, run)]));
+}

@@ -1,0 +1,119 @@
+/* The state as a whole: where to start, what the files change, fallbacks, and what the page was made from. */
+
+function startView() {
+  const { counts } = page.about;
+  const { error, warning, info } = counts.findings;
+  const findings = error + warning + info;
+  return {
+    title: "What PyTorch's dispatcher decides, and why",
+    parts: [
+      make("p", { class: "lead" }, `${plural(counts.operators, "operator")} and ${plural(counts.higher_order_operators, "higher-order operator")} with ${plural(counts.slots, "slot")}, ${stateText()}.`),
+      facts([
+        ["Changed by the files", page.changes.has_base && page.about.files.length > 0 && make("a", { href: "#!changes" }, `${plural(counts.changed_operators, "operator")}, ${plural(counts.changed_slots, "slot")}`)],
+        ["Findings", make("a", { href: "#!findings" }, findings === 0 ? "none" : `${plural(error, "error")}, ${plural(warning, "warning")}, ${info} info`)],
+        ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
+      ]),
+      section("Start here",
+        list([
+          [make("kbd", {}, "/"), " finds an operator by any letters of its name; open one to see its slots, and a slot to see why it holds what it holds."],
+          [make("a", { href: "#!coverage" }, "Coverage"), " says what serves each operator on a backend, and whether it trains there."],
+          ["Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."],
+        ])),
+      ownOperators(),
+    ],
+  };
+}
+
+function stateText() {
+  const { files, over } = page.about;
+  const named = files.map((file) => file.name);
+  const shownFiles = named.length > 3 ? `${named.slice(0, 2).join(", ")} and ${named.length - 2} more files` : named.join(", ");
+  return [shownFiles, over.length > 0 && `${named.length > 0 ? "over " : "of "}${over.join(", ")}`].filter(Boolean).join(" ") || page.about.universe;
+}
+
+function ownOperators() {
+  const own = page.entries.filter((entry) => entry.own);
+  return own.length > 0 && section("Operators of these files", entriesTable(own));
+}
+
+function entriesTable(entries) {
+  const columns = [
+    ["Operator", (entry) => make("a", { href: page.link(entry.name) }, entry.name)],
+    ["Kind", (entry) => [entry.new && "new", entry.higher_order && "higher-order"].filter(Boolean).join(", ")],
+    ["Slots changed", (entry) => (entry.changed > 0 ? String(entry.changed) : ""), "number"],
+    ["Stale", (entry) => (entry.stale > 0 ? String(entry.stale) : ""), "number"],
+    ["Findings", (entry) => (entry.findings > 0 ? [String(entry.findings), " ", severityRun(entry.worst)] : ""), "number"],
+  ];
+  return table(plural(entries.length, "operator"), columns, entries);
+}
+
+function changesView() {
+  const { operators, has_base: hasBase } = page.changes;
+  const slots = operators.reduce((sum, one) => sum + one.slots, 0);
+  const cards = make("div", {});
+  return {
+    title: "What the files change",
+    command: page.command("changes"),
+    parts: [
+      make("p", { class: "lead" }, hasBase
+        ? operators.length === 0 ? "Nothing differs from the state below the files." : `${plural(operators.length, "operator")}, ${plural(slots, "slot")}.`
+        : "There is no state below the files to compare with: everything is theirs."),
+      inSteps(cards, cards, operators, 50, changeCard),
+    ],
+  };
+}
+
+function changeCard(one) {
+  const found = page.table(one.operator);
+  const title = make("h2", {}, make("a", { href: page.link(one.operator) }, one.operator), one.new ? " (new)" : "");
+  if (!found) return make("article", { class: "card" }, title, paragraph(plural(one.slots, "slot")));
+  const rows = one.new ? page.fold(found).rows : page.fold({ ...found, entries: found.entries.filter((row) => row.before) }).rows;
+  return make("article", { class: "card" }, title, rowsTable(plural(one.slots, "slot"), one.operator, rows));
+}
+
+function fallbacksView() {
+  return {
+    title: "Backend fallbacks",
+    command: page.command("fallbacks"),
+    parts: [
+      make("p", { class: "lead" }, "A fallback serves all operators at a key that nothing else fills (rule 9)."),
+      page.fallbacks.length > 0 ? fallbackTable(page.fallbacks) : paragraph("There is none."),
+    ],
+  };
+}
+
+function fallbackTable(fallbacks) {
+  const columns = [
+    ["Key", (one) => keyLink(one.key)],
+    ["Kernel", (one) => kernelText({ ...one, core_fallback: one.core })],
+    ["When", (one) => one.when ?? ""],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return table(plural(fallbacks.length, "fallback"), columns, fallbacks);
+}
+
+function aboutView() {
+  const { about } = page;
+  return {
+    title: "What this page was made from",
+    command: page.command("page"),
+    parts: [
+      facts([
+        ["dispatch-cli", about.dispatch_cli],
+        ["Universe", about.universe],
+        ["PyTorch", about.torch],
+        ["Over", about.over.join(", ") + (about.over_assumed ? " (assumed: neither files nor --base name another)" : "")],
+        ["Made", about.made],
+        ["Operators", about.counts.operators.toLocaleString("en-US")],
+        ["Higher-order operators", about.counts.higher_order_operators.toLocaleString("en-US")],
+        ["Slots", about.counts.slots.toLocaleString("en-US")],
+      ]),
+      about.files.length > 0 && section("Files", table("In the order in which they are read", [
+        ["File", (file) => file.name],
+        ["Kind", (file) => file.kind ?? ""],
+        ["SHA-256", (file) => file.sha256 ?? ""],
+      ], about.files)),
+      section("What it does not have", paragraph("The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To simulate calls, try changes out or compare states, use ", make("code", {}, "dispatch-cli resolve"), ", ", make("code", {}, "explore"), " and ", make("code", {}, "diff"), ".")),
+    ],
+  };
+}

@@ -1,0 +1,1 @@
+"""The page in a real Chromium, driven over the DevTools protocol with the standard library alone."""
