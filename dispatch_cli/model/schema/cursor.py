@@ -22,8 +22,7 @@ from dispatch_cli.model.schema.lexer import (
 from dispatch_cli.model.schema.refusal import Theirs, expected, lexer_refusal, plain, refusal
 
 _T = TypeVar("_T")
-_OPENING = ("(", "[", "{")
-_CLOSING = (")", "]", "}")
+_PARTNERS = {")": "(", "]": "[", "}": "{"}
 
 
 def shown(token: str) -> str:
@@ -102,14 +101,37 @@ class Cursor:
         self._seen = self.index + 1
         return self._tokens[self.index + 1]
 
-    def text_until(self, *ends: str) -> str:
-        """Move to one of the tokens *ends* that is in no bracket, and return the text on the way, blanks included."""
+    def printed_default(self) -> str:
+        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text."""
         start = self._lexemes[self.index - 1].end
-        depth = 0
-        while self.token != END and (depth > 0 or self.token not in ends):
-            depth += (self.token in _OPENING) - (self.token in _CLOSING)
+        while self.token != END and self.index not in self._ends_of_defaults:
             self.advance()
         return self._text[start : self._lexemes[min(self.index, len(self._lexemes) - 1)].start]
+
+    @cached_property
+    def _ends_of_defaults(self) -> frozenset[int]:
+        """Where a default can end, as numbers of tokens: before the returns, and at commas before a further argument.
+
+        PyTorch prints strings without quotes where the argument is no string. A comma in one is taken for what it is
+        where no type can follow, and a bracket encloses commas only if it has a partner.
+        """
+        lexemes, text = self._lexemes, self._text
+        ends = (i for i, lexeme in enumerate(lexemes) if lexeme.token == ")" and text.startswith(") -> ", lexeme.start))
+        end = next(ends, len(lexemes))
+        opened: list[tuple[str, int]] = []
+        commas: list[int] = []
+        for number in range(self.index, end):
+            token = self._tokens[number]
+            if token == ",":
+                first, second = (*self._tokens[number + 1 : number + 3], END)[:2]
+                is_type = first in ("*", "(") or (is_name(first) and second not in (",", ")", END))
+                if is_type and text.startswith(", ", lexemes[number].start):
+                    commas.append(number)
+            elif token in _PARTNERS.values():
+                opened.append((token, len(commas)))
+            elif opened and opened[-1][0] == _PARTNERS.get(token):
+                del commas[opened.pop()[1] :]
+        return frozenset([*commas, end])
 
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""

@@ -196,7 +196,7 @@ class _Parser:
         default = None
         if self._cursor.next_if("="):
             if self._reading is Reading.PRINTED_LOOSELY:
-                printed = self._cursor.text_until(",", ")")
+                printed = self._cursor.printed_default()
                 default = Default(read_printed(printed), printed)
             else:
                 default = Default(read_default(self._cursor, seen, real, size))

@@ -61,6 +61,29 @@ def test_printed_types_that_pytorch_does_not_read() -> None:
         parse_schema(text)
 
 
+@pytest.mark.parametrize(
+    ("printed", "defaults"),
+    [
+        ("prim::mul_(*, int isx=# no[ent) -> ...", ["# no[ent"]),
+        ("ns::f(int x=# no)ent, int y=3) -> ()", ["# no)ent", 3]),
+        ("ns::f(int x=no, comment) -> ()", ["no, comment"]),
+        ("ns::f(int x={b ,) -> Tensor", ["{b ,"]),
+        ("ns::f(int x=)->)(-) -> Tensor", [")->)(-"]),
+        (
+            "ns::f(int x=1}], 1, *, int[2] y=[1, 2], Tensor(a!)? z=None) -> (int, Tensor)",
+            ["1}], 1", (1, 2), None],
+        ),
+    ],
+)
+def test_printed_strings_without_quotes(printed: str, defaults: list[object]) -> None:
+    """2.13 prints so the defaults of arguments that are no strings; it does not read its print itself."""
+    schema = parse_printed_schema(printed)
+    assert str(schema) == printed
+    assert [argument.default.value for argument in schema.arguments if argument.default] == defaults
+    with pytest.raises(SchemaError):
+        parse_schema(printed)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_recorded_schema_round_trips(version: str) -> None:
     schemas, _ = recorded(version)
