@@ -11,13 +11,15 @@ from enum import Enum
 from typing import NamedTuple
 
 _GAP = r"[\s>|]{1,40}"
-_PARTS = re.compile(
-    (
-        "(?P<handled>During handling of the above exception, another exception occurred)|"
-        "(?P<cause>The above exception was the direct cause of the following exception)|"
-        r"(?P<start>Traceback \(most recent call last\))"
-    ).replace(" ", _GAP)
+_PARTS = tuple(
+    re.compile(text.replace(" ", _GAP))
+    for text in (
+        "(?P<handled>During handling of the above exception, another exception occurred)",
+        "(?P<cause>The above exception was the direct cause of the following exception)",
+        r"(?P<start>Traceback \(most recent call last\))",
+    )
 )
+"""One by one, as a search for a word that a pattern begins with is fast."""
 
 
 class ChainLink(Enum):
@@ -44,15 +46,17 @@ class ChainPlace(NamedTuple):
 
 def chain_places(text: str, offsets: list[int]) -> list[ChainPlace]:
     """The place in the chain of errors of each of *offsets*."""
+    if not offsets:
+        return []
     begins, places = [0], [ChainPlace()]
     linked = False
-    for mark in _PARTS.finditer(text):
+    for mark in sorted((mark for part in _PARTS for mark in part.finditer(text)), key=re.Match.start):
         chain, part, step = places[-1]
-        if mark["start"] is not None:
+        if mark.lastgroup == "start":
             place = places[-1] if linked else ChainPlace(chain + 1)
         else:
-            place = ChainPlace(chain, part - 1, 0) if mark["handled"] is not None else ChainPlace(chain, part, step + 1)
-        linked = mark["start"] is None
+            place = ChainPlace(chain, part - 1, 0) if mark.lastgroup == "handled" else ChainPlace(chain, part, step + 1)
+        linked = mark.lastgroup != "start"
         begins.append(mark.start())
         places.append(place)
     return [places[bisect_right(begins, offset) - 1] for offset in offsets]

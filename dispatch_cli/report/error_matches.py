@@ -23,6 +23,12 @@ WINDOW = 1 << 16
 LONGEST = 1 << 14
 """Characters of the longest text with all that stands between its words."""
 
+_RUN = re.compile(r"[A-Za-z_:]{3,}")
+"""What can have words of a template, all of which are such letters."""
+MAX_KNOWN = 1 << 14
+"""Words of texts for which is kept what they have of templates."""
+LONGEST_KNOWN = 100
+
 _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
 """What PyTorch adds of itself to a warning."""
 _WRAPPED = re.compile(r"\n[\s>|]*")
@@ -67,21 +73,45 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _by_anchor() -> dict[str, list[TextPattern]]:
-    """Templates by the longest of their words: where it is missing, none of them has to be tried."""
-    found: dict[str, list[TextPattern]] = {}
+def _by_anchor() -> dict[str, list[tuple[str, TextPattern]]]:
+    """Templates by the longest of their words: where it is missing, none of them has to be tried. Each has the next
+    one with it, which most texts do not have either; templates of one word have an empty text."""
+    found: dict[str, list[tuple[str, TextPattern]]] = {}
     for pattern in patterns():
-        found.setdefault(pattern.words[0], []).append(pattern)
+        anchor, second, *_ = (*pattern.words, "")
+        found.setdefault(anchor, []).append((second, pattern))
     return found
 
 
 def _templates_of(part: str) -> Iterator[tuple[str, TextPattern]]:
     """The templates of which a part of a text has every word, each with the longest one."""
-    for anchor, those in _by_anchor().items():
-        if anchor in part:
-            for template in those:
-                if all(word in part for word in template.words):
-                    yield anchor, template
+    found = _anchors_in(set(_RUN.findall(part)))
+    for anchor in filter(found.__contains__, _by_anchor()) if found else ():
+        for second, template in _by_anchor()[anchor]:
+            if second in part and all(word in part for word in template.words):
+                yield anchor, template
+
+
+def _anchors_in(words: set[str]) -> set[str]:
+    """Which of the words that templates are looked for by are in words of a text. In a log, few of them are new."""
+    known = _known()
+    new = [word for word in words if word not in known]
+    found = {anchor for word in words for anchor in known.get(word, ())}
+    if new:
+        text = " ".join(new)
+        in_text = [anchor for anchor in _by_anchor() if anchor in text]
+        found.update(in_text)
+        if len(known) > MAX_KNOWN:
+            known.clear()
+        for word in new:
+            if len(word) <= LONGEST_KNOWN:
+                known[word] = tuple(anchor for anchor in in_text if anchor in word)
+    return found
+
+
+@cache
+def _known() -> dict[str, tuple[str, ...]]:
+    return {}
 
 
 @cache
