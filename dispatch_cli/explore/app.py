@@ -114,7 +114,7 @@ class ExploreApp(Contained, App[None]):
 
     # where the user goes
 
-    def on_operator_list_moved(self, message: OperatorList.Moved) -> None:
+    def on_operator_list_highlighted(self, message: OperatorList.Highlighted) -> None:
         """The views follow the cursor: at once, or where it moves quickly, as soon as it pauses."""
         self.visits.move(VisitedPlace(message.entry.spot, self.front))
         if self._later is None:

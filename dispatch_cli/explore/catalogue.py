@@ -42,7 +42,7 @@ class Catalogue:
     """
 
     def __init__(self, state: State) -> None:
-        ordinary = (ListedOperator(name) for name in state.dispatcher.names())
+        ordinary = (ListedOperator(name) for name in sorted(state.dispatcher.names(), key=_by_use))
         others = sorted(one.name for one in state.higher_order_operators)
         self.entries: tuple[ListedOperator, ...] = (*ordinary, *(ListedOperator(name, True) for name in others))
         self.matcher = Matcher([entry.name for entry in self.entries])
@@ -72,6 +72,12 @@ class Catalogue:
             else ListedOperator(str(spot.operator))
         )
         return self.numbers.get(entry)
+
+
+def _by_use(name: str) -> tuple[bool, bool, str]:
+    """PyTorch's own operators first, then the other namespaces; in each, those for its own use last."""
+    namespace, _, rest = name.rpartition("::")
+    return namespace != "aten", rest.startswith("_"), name
 
 
 def _own(state: State) -> list[str]:

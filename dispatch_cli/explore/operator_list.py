@@ -60,7 +60,7 @@ class OperatorList(Contained, ScrollView):
     ]
     can_focus = True
 
-    class Moved(Message):
+    class Highlighted(Message):
         """The cursor is at another operator."""
 
         def __init__(self, entry: ListedOperator) -> None:
@@ -120,7 +120,7 @@ class OperatorList(Contained, ScrollView):
         self._show_cursor()
         self.refresh()
         if self.entry is not None and (not self.found or self.found[self.cursor] != before):
-            self.post_message(self.Moved(self.entry).set_sender(self))
+            self.post_message(self.Highlighted(self.entry).set_sender(self))
 
     def marks_changed(self) -> None:
         """The catalogue's marks are other ones now."""
@@ -163,7 +163,7 @@ class OperatorList(Contained, ScrollView):
         before = self.cursor
         self._go(max(0, min(row, len(self.found) - 1)))
         if self.cursor != before and self.entry is not None:
-            self.post_message(self.Moved(self.entry).set_sender(self))
+            self.post_message(self.Highlighted(self.entry).set_sender(self))
 
     def _go(self, row: int) -> None:
         if row == self.cursor:
@@ -237,16 +237,16 @@ class OperatorList(Contained, ScrollView):
         ]
 
     def _letters(self, entry: ListedOperator, base: Style, room: int) -> list[Segment]:
-        """The name; where it is too long, its end is cut, or its namespace if the end is what was found."""
+        """The name; where it is too long, without its namespace, and without a part before its end."""
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
-        letters = [(safe(sign), number in hits) for number, sign in enumerate(name)]
-        size = sum(len(text) for text, _ in letters)
-        if size > room:
-            last = max(hits, default=0)
-            start = max(0, min(last + 2 - room, len(letters) - room + 1)) if last >= room - 1 else 0
-            letters = [*([("…", False)] if start else []), *letters[start + bool(start) : start + room - 1]]
-            letters = [*letters[: room - 1], ("…", False)] if start + room - 1 < len(name) else letters
+        shown: list[int | None] = [*range(len(name))]
+        if len(shown) > room:
+            shown = [None, *shown[name.rfind("::") + 2 if "::" in name else 1 :]]
+        if len(shown) > room:
+            end = min(8, room // 3)
+            shown = [*shown[: room - 1 - end], None, *shown[-end:]]
+        letters = [("…", False) if number is None else (safe(name[number]), number in hits) for number in shown]
         found = base + self._style_of("match")
         dim = base + self._style_of("dim") if entry.higher_order and base is self._style_of("") else base
         segments: list[Segment] = []

@@ -59,7 +59,7 @@ class Pane(Contained, Vertical):
 
     def post_message(self, message: Message) -> bool:
         """textual's. A message that has a parent as its sender would end there."""
-        if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited)):
+        if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):
             message.set_sender(self)
         return super().post_message(message)
 
