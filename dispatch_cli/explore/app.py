@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
-from typing import Any, ClassVar
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand, get_system_commands_provider
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Resize
@@ -23,6 +25,10 @@ from dispatch_cli.explore.panes import PANES
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
 from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.render.text_safety import safe
+
+if TYPE_CHECKING:
+    from textual.command import Provider
 
 WIDE = 150
 """Columns from which table and slot stand beside each other."""
@@ -32,6 +38,12 @@ _SOON = 0.06
 """Seconds after which a view follows a cursor that moves quickly."""
 _MOST_FAILURES = 50
 """Errors after which the program ends: it would not get further."""
+
+
+def _own_commands() -> type[Provider]:
+    from dispatch_cli.explore.palette import ExploreCommands
+
+    return ExploreCommands
 
 
 class ExploreScreen(Contained, Screen[None]):
@@ -49,7 +61,7 @@ class ExploreApp(Contained, App[None]):
     .-wide Operators { width: 44; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
-    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search"),
         *(Binding(entry.key, f"pane('{entry.id}')", entry.title, show=False) for entry in PANES),
@@ -255,7 +267,31 @@ class ExploreApp(Contained, App[None]):
 
     def action_help(self) -> None:
         """Show all keys that do something here."""
-        self.action_show_help_panel()
+        from dispatch_cli.explore.help import HelpScreen, sections_of
+
+        view = self.stage.views.get(self.front)
+        self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None)))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (textual's)
+        yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
+
+    def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
+        """Open a place in the editor."""
+        from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
+
+        message.stop()
+        try:
+            call = editor_call(message.span, os.environ)
+            if call.in_terminal:
+                with self.suspend():
+                    code = run_editor(call)
+            else:
+                code = run_editor(call)
+        except (CannotOpen, SuspendNotSupported) as why:
+            self.notify(safe(str(why)), title="No editor", severity="warning", markup=False)
+            return
+        if code:
+            self.notify(f"The editor ended with code {code}.", severity="warning", markup=False)
 
     # what fails
 
