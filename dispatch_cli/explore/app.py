@@ -146,7 +146,7 @@ class ExploreApp(Contained, App[None]):
     def _follow(self) -> None:
         self.stage.open_all(self.spot)
 
-    async def on_operator_list_opened(self, message: OperatorList.Opened) -> None:
+    async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
         self.visits.move(VisitedPlace(message.entry.spot, self.front))
         self.visits.go(VisitedPlace(message.entry.spot, self.front, False))
         await self._arrive()

@@ -67,7 +67,7 @@ class OperatorList(Contained, ScrollView):
             super().__init__()
             self.entry = entry
 
-    class Opened(Message):
+    class OperatorOpened(Message):
         """An operator is to be opened."""
 
         def __init__(self, entry: ListedOperator) -> None:
@@ -146,7 +146,7 @@ class OperatorList(Contained, ScrollView):
 
     def action_choose(self) -> None:
         if self.entry is not None:
-            self.post_message(self.Opened(self.entry).set_sender(self))
+            self.post_message(self.OperatorOpened(self.entry).set_sender(self))
 
     def action_filter(self) -> None:
         self.post_message(self.FilterAsked())
