@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
+from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.fuzzy import matched
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.render.text_safety import safe
-
-if TYPE_CHECKING:
-    from dispatch_cli.explore.app import ExploreApp
 
 MOST = 20
 """Operators that are shown at most; the list of operators has all."""
@@ -30,16 +30,32 @@ class PaletteEntry(NamedTuple):
     run: Callable[[], Any]
 
 
+class Explorer(Protocol):
+    """What the commands need of the application."""
+
+    session: Session
+    catalogue: Catalogue
+    stage: PaneStage
+    front: str
+
+    @property
+    def spot(self) -> Spot:
+        """Where the user is."""
+
+    async def go(self, spot: Spot, pane: str | None = None) -> None:
+        """Go to a place."""
+
+    async def action_pane(self, pane: str) -> None:
+        """Bring a view to the front."""
+
+
 class ExploreCommands(Provider):
     """The commands of the explorer."""
 
     @property
-    def explorer(self) -> ExploreApp:
+    def explorer(self) -> Explorer:
         """The application."""
-        from dispatch_cli.explore.app import ExploreApp
-
-        assert isinstance(self.app, ExploreApp)
-        return self.app
+        return cast(Explorer, self.app)
 
     async def discover(self) -> Hits:
         for one in self._commands():
@@ -62,8 +78,8 @@ class ExploreCommands(Provider):
         for active in reversed(actions.values()):
             binding = active.binding
             if active.enabled and binding.description and binding.action not in _NOT_COMMANDS:
-                run = partial(app.run_action, binding.action, active.node)
-                yield PaletteEntry(binding.description, f"Key {app.get_key_display(binding)}", run)
+                run = partial(self.app.run_action, binding.action, active.node)
+                yield PaletteEntry(binding.description, f"Key {self.app.get_key_display(binding)}", run)
 
     def _slots(self) -> Iterator[PaletteEntry]:
         app, spot = self.explorer, self.explorer.spot
