@@ -10,7 +10,7 @@ from dispatch_cli.explore.answers.call import CallAnswered, Draft, called_operat
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
-from dispatch_cli.render import resolve, resolve_higher_order
+from dispatch_cli.render import call_keys, key, key_set, resolve, resolve_higher_order
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -30,7 +30,10 @@ from dispatch_cli.render.resolve_higher_order_wording import step_lines
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase, step_sentence
 from dispatch_cli.render.resolve_wording import end_sentence, option_labels
 from dispatch_cli.render.words import before_label, place_cell
+from dispatch_cli.report.call_keys import CallKeysReport
+from dispatch_cli.report.key import KeyReport
 from dispatch_cli.report.key_outcomes import KeyOutcome
+from dispatch_cli.report.key_set import KeySetReport
 from dispatch_cli.report.resolve import ResolveReport, StepReport
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
@@ -114,6 +117,21 @@ def call_blocks(
     if options := [Fact(name.capitalize(), label) for name, label in option_labels(report)]:
         yield Gap()
         yield Facts(options)
+
+
+def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, width: int) -> Iterator[Block]:
+    """The key set of a call, a key, or a key set that was written."""
+    if isinstance(report, CallKeysReport):
+        yield from call_keys.document(report, width)
+    elif isinstance(report, KeyReport):
+        yield from key.document(report, width, universe=state.dispatcher.universe)
+    else:
+        yield from key_set.document(report, width)
+
+
+def nothing_asked() -> Iterator[Block]:
+    """What to do where there is no call, and no key set."""
+    yield Paragraph("No tensor, no context and no key set is given: a adds a tensor, c a context.")
 
 
 def _before(report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None, short: bool) -> Iterator[Block]:

@@ -88,9 +88,9 @@ def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
     asked = _request(spot, draft)
     report = _resolved(session.state, asked)
-    words = [f for text in draft.tensors for f in ("--tensor", text)]
-    words += [f for text in draft.contexts for f in ("--context", text)]
-    words += [f for option, text in draft.options.given for f in (f"--{option}", text)]
+    words = [one for text in draft.tensors for one in ("--tensor", text)]
+    words += [one for text in draft.contexts for one in ("--context", text)]
+    words += [one for option, text in draft.options.given for one in (f"--{option}", text)]
     words += [] if draft.keyset is None else ["--keyset", draft.keyset]
     return PaneAnswer(report, session.command("resolve", *words, before=(asked.operator,)))
 
@@ -105,14 +105,19 @@ def call_before(session: Session, spot: Spot, draft: Draft) -> CallAnswered | tu
         return error.problems
 
 
-def keys_answer(session: Session, draft: Draft) -> PaneAnswer:
-    """The key set of a draft, of its key set expression where it has one. Errors: InputError."""
+def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
+    """The key set of a draft, of its key set expression where it has one; None where it says nothing of one.
+
+    Errors: InputError.
+    """
     universe = session.state.dispatcher.universe
     if draft.keyset is not None:
         report = key_answer(universe, draft.keyset)
         return PaneAnswer(report, ("keys", draft.keyset, *universe_arguments(session)))
-    words = [f for text in draft.tensors for f in ("--tensor", text)]
-    words += [f for text in draft.contexts for f in ("--context", text)]
+    if not draft.tensors and not draft.contexts:
+        return None
+    words = [one for text in draft.tensors for one in ("--tensor", text)]
+    words += [one for text in draft.contexts for one in ("--context", text)]
     found = keys_of_call(universe, draft.tensors, draft.contexts)
     return PaneAnswer(found, ("keys", *universe_arguments(session), *words))
 
