@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.model.call import LAYOUTS, CallError, TensorSpec
+from dispatch_cli.model.suggest import starting
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.call_words import (
     ABSENT_WORDS,
@@ -56,30 +57,24 @@ def words_of(universe: Universe, part: CallPart, text: str) -> tuple[WordChoice,
     if part is CallPart.TENSOR:
         return tuple(_of_tensor(universe, text))
     if part is CallPart.CONTEXT:
-        head, equals, _ = text.partition("=")
-        found = [*context_completions(universe, text)]
-        if len(found) == 1 and found[0].text == text.strip():  # it is chosen: another one can take its place
-            found = [*context_completions(universe, "")]
-        start = len(f"{head}=") if equals and found and all(one.text.startswith(f"{head}=") for one in found) else 0
-        return tuple(WordChoice(one.text[start:], one.text, is_whole=one.is_whole) for one in found)
+        return tuple(
+            WordChoice(one.text, one.text, is_whole=one.is_whole) for one in context_completions(universe, text)
+        )
     if part is CallPart.KEYSET:
         shown = len(text.rstrip(_LETTERS))
         return tuple(WordChoice(one.text[shown:], one.text) for one in key_set_completions(universe, text))
     words = option_words(universe, part.value)
-    begun = [word for word in words if word.startswith(text.strip())]
-    return tuple(WordChoice(word, word) for word in (words if text.strip() in words else begun))
+    return tuple(WordChoice(word, word) for word in starting(words, text.strip()))
 
 
 def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:
     """The words of a tensor, the given ones marked. There is one device and one layout: another takes its place."""
     words = tensor_words(universe)
     given = text.split()
-    begun = "" if not given or text.endswith(" ") or _plain(given[-1]) in words else given.pop()
+    begun = "" if not given or text.endswith(" ") else given.pop()
     maker = TensorMaker(universe)
     present = {_plain(word): word for word in given}
-    for word in words:
-        if not word.startswith(begun):
-            continue
+    for word in starting(words, begun):
         if word in present:
             kept = [one for one in given if one != present[word] or word in universe.devices]
             yield WordChoice(present[word], _joined(kept), is_given=True)

@@ -87,7 +87,7 @@ class Chooser(Vertical):
         self.add_class("-open")
         with self.prevent(Input.Changed):
             self._write(line.text)
-        self._show()
+        self._show(everything=True)
         self._input.focus()
 
     def stop(self) -> None:
@@ -147,14 +147,17 @@ class Chooser(Vertical):
         self._input.value = f"{text} " if text and is_whole and is_tensor else text
         self._input.cursor_position = len(self._input.value)
 
-    def _show(self, keep: bool = False) -> None:
-        """Show the words. keep: the cursor stays on its word."""
+    def _show(self, keep: bool = False, everything: bool = False) -> None:
+        """Show the words. keep: the cursor stays on its word. everything: not only what goes on with the text."""
         assert self.line is not None, "a part is being chosen"
-        before = self._rows.target.word if isinstance(self._rows.target, WordChoice) else None
-        words = words_of(self.universe, self.line.part, self._input.value)
+        at = self._rows.target.word if keep and isinstance(self._rows.target, WordChoice) else self.line.text
+        text = self._input.value
+        if everything and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
+            text = ""
+        words = words_of(self.universe, self.line.part, text)
         self._rows.show(TableBlock(_COLUMNS, words))
-        if keep:
-            self._rows.move_to(next((at for at, one in enumerate(words) if one.word == before), 0))
+        if keep or everything:
+            self._rows.move_to(next((number for number, one in enumerate(words) if one.word == at), 0))
 
 
 def _word(word: WordChoice, _: bool) -> Inline:

@@ -137,9 +137,9 @@ def changed_steps(
 
 
 def called_operator(state: State, name: OperatorName, step: StepReport) -> OperatorName | None:
-    """The operator that a kernel that decomposes is known to call."""
+    """The operator that a composite kernel is known to call."""
     kernel = step.hop.live.kernel
-    if step.hop.does is not Does.DECOMPOSES or kernel is None:
+    if step.hop.does not in (Does.ENDS, Does.DECOMPOSES) or kernel is None:
         return None
     definition = state.dispatcher.operator(name).definition
     return called_by(state.dispatcher, name, () if definition is None else definition.tags, kernel.debug)
