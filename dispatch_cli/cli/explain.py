@@ -192,19 +192,7 @@ def _from_error(
 
 
 def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
-    from dispatch_cli.report.explain import ExplainReport, explain
+    from dispatch_cli.report.explain import explain_report
 
     note_conditions(state, [name])
-    dispatcher = state.dispatcher
-    header = dispatcher.header(name)
-    return ExplainReport(
-        universe=dispatcher.universe.name,
-        over=state.over,
-        over_assumed=assumed,
-        operator=str(name),
-        schema=header.schema,
-        span=header.span,
-        origin=state.operator_origin(name),
-        new=state.base is not None and name not in state.base,
-        what=explain(state, name, key),
-    )
+    return explain_report(state, name, key, assumed)

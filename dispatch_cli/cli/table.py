@@ -73,7 +73,7 @@ def command(
     """Show the dispatch table: which kernel runs at which key, and why.
 
     A slot is the entry of the table for one runtime key. Adjacent slots with the same result share a row, unless --all
-    is given; JSON and CSV have every slot. --format raw prints what torch._C._dispatch_dump_table returns.
+    is given; JSON and CSV always have every slot. --format raw prints what torch._C._dispatch_dump_table returns.
 
     A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
@@ -106,7 +106,7 @@ def command(
         from dispatch_cli.report.table import table_report
 
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
-        if view == "grid":
+        if view == "grid" and out.format not in ("json", "csv"):
             show(report, out, "grid", universe=universe)
         else:
             show(report, out, universe=universe, all_rows=all_rows)
@@ -151,8 +151,8 @@ def _show_summary(
 
 def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
-    if view == "grid" and format_ not in ("text", "markdown", "html"):
-        raise click.UsageError(f"--view grid does not work with --format {format_}, which always has every slot.")
+    if view == "grid" and format_ == "raw":
+        raise click.UsageError("--view grid does not work with --format raw, which is PyTorch's dump.")
     if resolver != "cpp" and view == "grid":
         raise click.UsageError("--view grid shows the C++ table; remove --resolver.")
     if resolver != "cpp" and format_ == "raw":

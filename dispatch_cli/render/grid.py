@@ -66,7 +66,8 @@ def code_of(row: TableRow) -> Code:
     return _CORE_FALLBACK if row.core_fallback else _CODES[row.rule]
 
 
-def _mark(row: TableRow) -> str:
+def mark_of(row: TableRow) -> str:
+    """The mark behind the code of a slot."""
     if not row.stale:
         return "" if row.before is None else CHANGED
     return STALE if row.before is None else BOTH
@@ -74,23 +75,24 @@ def _mark(row: TableRow) -> str:
 
 def _operator(table: OperatorTable, laid_out: Grid, width: int | None) -> Iterator[Block]:
     yield from heading(table)
-    grid = BackendGrid(laid_out.backends, [(label, [*map(_cell, cells)]) for label, cells in laid_out.lines], width)
+    grid = BackendGrid(laid_out.backends, [(label, [*map(cell_of, cells)]) for label, cells in laid_out.lines], width)
     yield from grid.blocks()
     if laid_out.others:
-        runs = groupby(laid_out.others, key=lambda row: (code_of(row).letter, _mark(row)))
+        runs = groupby(laid_out.others, key=lambda row: (code_of(row).letter, mark_of(row)))
         others = [[*run] for _, run in runs]
-        yield Facts([Fact(_cell(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
+        yield Facts([Fact(cell_of(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
         yield Gap()
-    yield from _legend(table.entries)
+    yield from legend(table.entries)
     yield from grid.abbreviations()
     yield from notes(table)
     yield from stale_note(table)
 
 
-def _cell(row: TableRow | None) -> tuple[Run, ...]:
+def cell_of(row: TableRow | None) -> tuple[Run, ...]:
+    """The code of a slot with its mark."""
     if row is None:
         return ()
-    code, mark = code_of(row), _mark(row)
+    code, mark = code_of(row), mark_of(row)
     return (Run(code.letter, code.tone), *((Run(mark, _MARKS[mark][1]),) if mark else ()))
 
 
@@ -103,7 +105,7 @@ class LegendLine(NamedTuple):
     kernels: tuple[str, ...] = ()
 
 
-def _legend(rows: Sequence[TableRow]) -> Iterator[Block]:
+def legend(rows: Sequence[TableRow]) -> Iterator[Block]:
     """The codes and marks that are used."""
     found = []
     for code in _ORDER:
@@ -112,7 +114,7 @@ def _legend(rows: Sequence[TableRow]) -> Iterator[Block]:
             kernels = () if code in (_CORE_FALLBACK, _CODES[Rule.AMBIGUOUS]) else _kernels(having)
             found.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
     for mark, (meaning, tone) in _MARKS.items():
-        count = sum(_mark(row) == mark for row in rows)
+        count = sum(mark_of(row) == mark for row in rows)
         if count:
             found.append(LegendLine(Run(mark, tone), meaning, count))
     yield TableBlock(LEGEND, found)

@@ -36,7 +36,7 @@ from dispatch_cli.report.higher_order import (
 
 def impls(operator: HigherOrderImpls) -> Iterator[Block]:
     """An operator with its implementations, in the order of registration."""
-    yield from _heading(operator)
+    yield from heading(operator)
     if operator.impls:
         yield TableBlock(IMPLS, [*alike(operator.impls)])
     else:
@@ -52,7 +52,7 @@ def tables(operators: Iterable[HigherOrderSlots], all_rows: bool) -> Iterator[Bl
     for position, table in enumerate(operators):
         if position:
             yield Gap()
-        yield from _heading(table)
+        yield from heading(table)
         folding = unfolded(table.entries) if all_rows else fold_slots(table.entries)
         if folding.rows:
             yield TableBlock(ENTRIES, folding.rows)
@@ -62,7 +62,8 @@ def tables(operators: Iterable[HigherOrderSlots], all_rows: bool) -> Iterator[Bl
         yield from aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE)
 
 
-def _heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
+def heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
+    """The heading of an operator, in any view."""
     effect = ", with a side effect" if operator.side_effect else ""
     effect += ", writes to its arguments" if operator.mutates else ""
     yield Paragraph(f"{operator.name} (higher-order operator{effect})", kind=ParagraphKind.TITLE)

@@ -57,9 +57,9 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
         yield Gap()
         folding = unfolded(table.entries) if all_rows else fold_python(table.entries)
         if folding.rows:
-            yield TableBlock(_columns(folding), folding.rows)
+            yield TableBlock(columns(folding), folding.rows)
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
-        yield from _reasons(table)
+        yield from reasons(table)
     if report.higher_order_operators:
         from dispatch_cli.render.higher_order import tables
 
@@ -68,7 +68,8 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
         yield from tables(report.higher_order_operators, all_rows)
 
 
-def _columns(folding: Folding[PythonRow]) -> list[Column[Folded[PythonRow]]]:
+def columns(folding: Folding[PythonRow]) -> list[Column[Folded[PythonRow]]]:
+    """The columns of a table."""
     differ = any(run.answer.differs is not None for run in folding.rows)
 
     def key(run: Folded[PythonRow], short: bool) -> Inline:
@@ -114,7 +115,7 @@ COLUMNS: list[Column[Folded[PythonRow]]] = [
 ]
 
 
-def _reasons(table: PythonTable) -> Iterator[Block]:
+def reasons(table: PythonTable) -> Iterator[Block]:
     """Why marked slots are not decided as in C++."""
     marked = [row.differs for row in table.entries if row.differs is not None]
     if marked:

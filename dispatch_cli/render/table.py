@@ -65,7 +65,7 @@ def document(
         between = True
         folding = unfolded(table.entries) if all_rows else fold_table(table.entries, autograd_keys)
         yield from heading(table)
-        yield TableBlock(_columns(folding), folding.rows, narrow_note=_sources(folding))
+        yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
         yield from notes(table)
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
         yield from stale_note(table)
@@ -122,7 +122,7 @@ def stale_note(table: OperatorTable) -> Iterator[Block]:
         yield Paragraph((Run("Stale", Tone.BAD), Run(text)))
 
 
-def _columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
+def columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
     """The columns of a table; where nothing has a place in a file, none says where from."""
     changed = any(run.answer.before is not None for run in folding.rows)
     placed = any(run.answer.span is not None for run in folding.rows)
@@ -178,7 +178,7 @@ COLUMNS: list[Column[Folded[TableRow]]] = [
 ]
 
 
-def _sources(folding: Folding[TableRow]) -> Inline:
+def sources(folding: Folding[TableRow]) -> Inline:
     """From which alias key each rule takes its kernels."""
     found = dict.fromkeys((run.answer.rule.value, source_label(run.answer)) for run in folding.rows)
     return Run("; ".join(f"{rule} from {source}" for rule, source in found if source), Tone.DIM)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Generator, Sequence
+from typing import NamedTuple, TypeVar
 
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.refusal import Refused
@@ -31,6 +31,21 @@ MANUAL = {
     NoteKind.DISPLACED: Manual.DECOMPOSE,
 }
 """What is left for each kind of note where no change helps."""
+
+
+Made = TypeVar("Made")
+Steps = Generator[None, None, Made]
+"""Work that can be interrupted between its steps."""
+
+
+def finished(steps: Steps[Made]) -> Made:
+    """The result of work that is not interrupted."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        made: Made = end.value
+        return made
 
 
 class _Weighed(NamedTuple):
@@ -66,12 +81,16 @@ class Adviser:
 
     def advice(self, note: Note) -> Advice:
         """A note with what would help."""
+        return finished(self.steps(note))
+
+    def steps(self, note: Note) -> Steps[Advice]:
+        """The same in steps, after each of which the state is as it was."""
         name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
             return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
         found = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
-            weighed = self._tried(remedy)
+            weighed = yield from self._tried(remedy)
             if weighed is not None:
                 found.append(weighed)
         found.sort(key=lambda one: one.cost)
@@ -86,12 +105,13 @@ class Adviser:
             return Manual.REGISTER_IN_CPP
         return MANUAL.get(note.kind)
 
-    def _tried(self, remedy: Remedy) -> _Weighed | None:
+    def _tried(self, remedy: Remedy) -> Steps[_Weighed | None]:
         """The remedy as a change that holds, completed where that takes more; None where it does not hold."""
         edits = remedy.edits
         for _ in range(MAX_ROUNDS):
             if not self._trial.universe.parseable.issuperset(edit.key for edit in edits):
                 return None
+            yield
             try:
                 with self._trial.after(edits) as state:
                     lacks = self._lacks(state, remedy)

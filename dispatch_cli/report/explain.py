@@ -85,6 +85,32 @@ class ExplainReport:
     error: ErrorReport | None = None
 
 
+def explain_report(state: State, name: OperatorName, key: str, over_assumed: bool = False) -> ExplainReport:
+    """The answer for an operator at a key of its universe. Errors: Refused for an unknown operator."""
+    return report_on(state, name, explain(state, name, key), over_assumed)
+
+
+def report_on(
+    state: State,
+    name: OperatorName,
+    what: SlotExplanation | AliasExplanation | BlockExplanation,
+    over_assumed: bool = False,
+) -> ExplainReport:
+    """An explanation with what it is about. Errors: Refused for an unknown operator."""
+    header = state.dispatcher.header(name)
+    return ExplainReport(
+        universe=state.dispatcher.universe.name,
+        over=state.over,
+        over_assumed=over_assumed,
+        operator=str(name),
+        schema=header.schema,
+        span=header.span,
+        origin=state.operator_origin(name),
+        new=state.base is not None and name not in state.base,
+        what=what,
+    )
+
+
 def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | AliasExplanation | BlockExplanation:
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
     universe = state.dispatcher.universe

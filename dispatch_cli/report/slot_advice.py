@@ -10,6 +10,8 @@ from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.slot_notes import slot_notes
 
 if TYPE_CHECKING:
+    from dispatch_cli.report.adviser import Steps
+    from dispatch_cli.report.notes import Note
     from dispatch_cli.report.questions import Question
 
 
@@ -21,7 +23,27 @@ def slot_advice(state: State, name: OperatorName, key: str, asked: Question | No
     notes = slot_notes(state.dispatcher, name, key)
     if not notes:
         return ()
+    from dispatch_cli.report.adviser import finished
+
+    return finished(_advised(state, name, notes, asked))
+
+
+def slot_advice_steps(state: State, name: OperatorName, key: str) -> Steps[tuple[Advice, ...]]:
+    """The same in steps, after each of which the state is as it was."""
+    notes = slot_notes(state.dispatcher, name, key)
+    yield
+    if not notes:
+        return ()
+    return (yield from _advised(state, name, notes, None))
+
+
+def _advised(
+    state: State, name: OperatorName, notes: tuple[Note, ...], asked: Question | None
+) -> Steps[tuple[Advice, ...]]:
     from dispatch_cli.report.adviser import Adviser
 
-    adviser = Adviser(state, name, asked)
-    return tuple(adviser.advice(note) for note in notes)
+    adviser, found = Adviser(state, name, asked), []
+    for note in notes:
+        yield
+        found.append((yield from adviser.steps(note)))
+    return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.history.state import State
@@ -123,6 +124,9 @@ class TableSummaryReport:
     operators: Iterator[OperatorSummary]
 
 
+NO_MARKS: Mapping[str, Hashable] = MappingProxyType({})
+
+
 class Aside(Enum):
     """What a slot is that is not worth a row when a table is folded."""
 
@@ -170,15 +174,18 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     return OperatorTable(str(name), header.schema, header.span, rows, new, notes, state.operator_origin(name))
 
 
-def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
+def fold_table(
+    rows: Sequence[TableRow], autograd_keys: Container[str], marked: Mapping[str, Hashable] = NO_MARKS
+) -> Folding[TableRow]:
     """Fold a table.
 
     autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
-    kernel took the slot away from the math kernel.
+    kernel took the slot away from the math kernel. marked: slots of which there is more to say, so that they are worth
+    a row; only those of which the same is to be said share one.
     """
 
     def aside(row: TableRow) -> Aside | NotKnown | None:
-        if row.stale or row.before is not None:
+        if row.stale or row.before is not None or row.key in marked:
             return None
         if row.otherwise is not None:
             return NotKnown(row.otherwise.rule, row.otherwise.source)
@@ -191,7 +198,9 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
         return Aside.CORE_FALLBACK if row.core_fallback and row.key not in autograd_keys else None
 
     unknown = {NotKnown(row.otherwise.rule, row.otherwise.source) for row in rows if row.otherwise is not None}
-    return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
+    if not marked:
+        return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
+    return fold(rows, lambda row: (_answer(row), marked.get(row.key)), aside, {Aside.MISSING, *unknown})
 
 
 def _answer(row: TableRow) -> Hashable:

@@ -1,0 +1,61 @@
+"""The slot of an operator, an alias key, a functionality, or a place in a higher-order operator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.report.adviser import Steps
+from dispatch_cli.report.explain import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
+from dispatch_cli.report.slot_advice import slot_advice_steps
+
+
+def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer | None:
+    """What ``explain`` says of the slot at a spot; None where there is no such operator or key.
+
+    advice: with what is to be known and what would help, which can take a while; without it, the report is not whole.
+    """
+    if spot.key is None:
+        return None
+    if spot.higher_order is not None:
+        return _of_higher_order(session, spot.higher_order, spot.key)
+    state, name, key = session.state, spot.operator, spot.key
+    universe = state.dispatcher.universe
+    if name is None or name not in state.dispatcher:
+        return None
+    if key in universe.slot and not advice:
+        report = report_on(state, name, explain_slot(state, name, key), state.over_assumed)
+    elif key in universe.slot or key in universe.aliases or key in universe.per_backend:
+        report = explain_report(state, name, key, state.over_assumed)
+    else:
+        return None
+    return PaneAnswer(report, session.command("explain", before=(str(name), key)))
+
+
+def lacks_advice(answer: PaneAnswer) -> bool:
+    """Whether an answer that was made without advice is not whole."""
+    return isinstance(answer.report, ExplainReport) and isinstance(answer.report.what, SlotExplanation)
+
+
+def advice_steps(session: Session, spot: Spot, answer: PaneAnswer) -> Steps[PaneAnswer]:
+    """The whole answer of one that lacks advice, in steps, after each of which the state is as it was."""
+    report = answer.report
+    assert spot.operator is not None and spot.key is not None, "they have been explained"
+    advice = yield from slot_advice_steps(session.state, spot.operator, spot.key)
+    return answer._replace(report=replace(report, what=report.what._replace(advice=advice)))
+
+
+def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None:
+    state = session.state
+    operator = state.higher_order_operator(name)
+    if operator is None:
+        return None
+    from dispatch_cli.report.explain_higher_order import explain_higher_order
+    from dispatch_cli.report.higher_order_place import NoPlace, place_named
+
+    try:
+        place = place_named(state, operator, key)
+    except NoPlace:
+        return None
+    report = explain_higher_order(state, operator, place, state.over_assumed)
+    return PaneAnswer(report, session.command("explain", before=(f"higher_order::{name}", key)))

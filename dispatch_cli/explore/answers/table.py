@@ -1,0 +1,119 @@
+"""The table of an operator."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.table import changed_slots
+from dispatch_cli.explore.answers.whole import whole
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.report.selection import DEFAULT_OVERLOAD, select_keys
+from dispatch_cli.report.table import Before, table_report
+
+DEFAULT_KEY = "CPU"
+"""Where the cursor is when no key was chosen."""
+
+
+class Resolver(Enum):
+    """Whose choices a table shows; the value is the one of ``--resolver``."""
+
+    CPP = "cpp"
+    PYTHON = "python"
+    DIFFERENCES = "differences"
+
+
+class TableOptions(NamedTuple):
+    """How a table is shown.
+
+    grid: functionalities by backends. every: one row for each slot. keys: a glob, or a part of the keys' names; empty
+    for all keys.
+    """
+
+    grid: bool = False
+    every: bool = False
+    resolver: Resolver = Resolver.CPP
+    keys: str = ""
+
+    @property
+    def glob(self) -> str:
+        """The glob by which keys are chosen; empty for all keys."""
+        return self.keys if not self.keys or any(sign in self.keys for sign in "*?[") else f"*{self.keys}*"
+
+
+def table_answer(session: Session, spot: Spot, options: TableOptions = TableOptions()) -> PaneAnswer | None:  # noqa: B008
+    """The table of the operator at a spot; None where there is none, and where no key matches."""
+    state = session.state
+    keys = select_keys(state.dispatcher.universe, (options.glob,)) if options.glob else None
+    if keys is not None and not keys:
+        return None
+    if spot.higher_order is not None:
+        operator = state.higher_order_operator(spot.higher_order)
+        if operator is None:
+            return None
+        from dispatch_cli.report.higher_order import slots_of
+
+        resolver = Resolver.CPP
+        report: object = whole(table_report(state, (), keys, slots_of(state, (operator,), keys)))
+    else:
+        name, resolver = spot.operator, options.resolver
+        if name is None or name not in state.dispatcher:
+            return None
+        report = _report(state, name, resolver, keys)
+    return PaneAnswer(report, session.command("table", *_arguments(session, spot, options, resolver)))
+
+
+def _report(state: State, name: OperatorName, resolver: Resolver, keys: frozenset[str] | None) -> object:
+    if resolver is Resolver.CPP:
+        return whole(table_report(state, (name,), keys))
+    from dispatch_cli.report import python_table
+
+    if resolver is Resolver.PYTHON:
+        return whole(python_table.python_report(state, (name,), keys))
+    return whole(python_table.differences_report(state, (name,), keys))
+
+
+def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Resolver) -> tuple[str, ...]:
+    chosen = ["--op", operator_glob(session, spot)]
+    if options.glob:
+        chosen += ["--key", options.glob]
+    if resolver is not Resolver.CPP:
+        chosen += ["--resolver", resolver.value]
+    if options.grid and resolver is Resolver.CPP and spot.higher_order is None:
+        chosen += ["--view", "grid"]
+    elif options.every and resolver is not Resolver.DIFFERENCES:
+        chosen.append("--all")
+    return tuple(chosen)
+
+
+def operator_glob(session: Session, spot: Spot) -> str:
+    """What chooses the operator at a spot with ``--op``, and no other."""
+    if spot.operator is None:
+        return f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
+    name, names = str(spot.operator), _names(session.state)
+    after = bisect_left(names, f"{name}.")
+    overloads = after < len(names) and names[after].startswith(f"{name}.")
+    return f"{name}{DEFAULT_OVERLOAD}" if overloads else name
+
+
+@lru_cache(maxsize=2)
+def _names(state: State) -> list[str]:
+    """The names of all operators, sorted, which takes a while."""
+    return state.dispatcher.names()
+
+
+def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
+    """What slots held in the original state, where changes on trial have given them another answer."""
+    before, after = session.original, session.state
+    if before is after or name not in before.dispatcher or name not in after.dispatcher:
+        return {}
+    found = {}
+    for was, became in changed_slots(before.dispatcher.table(name), after.dispatcher.table(name)):
+        kernel = was.kernel
+        found[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
+    return found

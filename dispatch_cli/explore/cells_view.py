@@ -1,0 +1,213 @@
+"""A table of slots, with a cursor on a row, or on a cell of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+from dispatch_cli.explore.lines_view import MARK, LinesView, Openable
+from dispatch_cli.render.text_lines import TextLine, line_width
+
+_MARK = len(MARK[0])
+
+
+class ShownKeys(NamedTuple):
+    """What a row or a cell shows: slots with one answer, or the places of an implementation.
+
+    row: of the report, which speaks for all of them.
+    """
+
+    keys: tuple[str, ...]
+    row: Any
+
+
+class Target(NamedTuple):
+    """Where a place is: the first line and the one behind the last; the first column, and how many, 0 for all."""
+
+    place: ShownKeys
+    first: int
+    end: int
+    x: int = 0
+    width: int = 0
+
+
+class ShownSlots(NamedTuple):
+    """A table that is laid out. top: lines that stay above the others; the numbers of lines do not count them."""
+
+    lines: Sequence[TextLine] = ()
+    targets: Sequence[Target] = ()
+    top: Sequence[TextLine] = ()
+
+
+class CellsView(LinesView):
+    """A table of slots."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "across(-1)", "Left", show=False),
+        Binding("right,l", "across(1)", "Right", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._make: Callable[[int], ShownSlots] = lambda _: ShownSlots()
+        self.cells = ShownSlots()
+        self._key: str | None = None
+
+    def show(self, make: Callable[[int], ShownSlots], key: str | None = None) -> None:
+        """Show another table. make: lays it out for a width. key: the cursor goes to it, where it is shown."""
+        self._make = make
+        self._key = key
+        self.again(keep=True)
+
+    def point(self, key: str | None) -> None:
+        """Put the cursor on the place of a key, if there is one; else it stays."""
+        self._key = key
+        number = self._number()
+        if number is not None and number != self._cursor:
+            with self.prevent(self.Moved):
+                self.move_to(number)
+
+    def _number(self) -> int | None:
+        """The number of the place of the key that the cursor is to be on."""
+        targets = self.cells.targets
+        if self._cursor < len(targets) and self._key in targets[self._cursor].place.keys:
+            return self._cursor
+        return next((n for n, one in enumerate(targets) if self._key in one.place.keys), None)
+
+    def again(self, keep: bool = False) -> None:
+        with self.prevent(self.Moved):
+            super().again(keep)
+
+    @property
+    def place(self) -> ShownKeys | None:
+        """What the cursor is on."""
+        found: ShownKeys | None = self.target
+        return found
+
+    def lay_out(self, width: int) -> None:
+        self.cells = self._make(width)
+        number = self._number()
+        self._cursor = self._cursor if number is None else number
+
+    def line_count(self) -> int:
+        return len(self.cells.lines)
+
+    def line_at(self, number: int) -> TextLine:
+        return self.cells.lines[number]
+
+    def widest(self) -> int:
+        if not self.cells.targets or not self.cells.targets[0].width:
+            return self._width
+        return max(line_width(line) for line in (*self.cells.top, *self.cells.lines)) + _MARK
+
+    def choices(self) -> int:
+        return len(self.cells.targets)
+
+    def choice(self, number: int) -> Openable:
+        one = self.cells.targets[number]
+        return Openable(one.first, one.end, one.place)
+
+    def choice_of_line(self, line: int) -> int | None:
+        here = self.cells.targets[self._cursor] if self._cursor < len(self.cells.targets) else None
+        if here is not None and here.first <= line < here.end:
+            return self._cursor
+        return next((n for n, one in enumerate(self.cells.targets) if one.first <= line < one.end), None)
+
+    def top_lines(self) -> Sequence[TextLine]:
+        return self.cells.top
+
+    # the cursor, which moves in two directions
+
+    def action_move(self, by: int) -> None:
+        """The nearest place above or below."""
+        targets = self.cells.targets
+        if not targets or not targets[self._cursor].width:
+            super().action_move(by)
+            return
+        here = targets[self._cursor]
+        beyond = [n for n, one in enumerate(targets) if (one.first - here.first) * by > 0]
+        if beyond:
+            self.move_to(min(beyond, key=lambda n: (abs(targets[n].first - here.first), abs(targets[n].x - here.x))))
+        else:
+            self.scroll_relative(y=by, animate=False)
+
+    def action_across(self, by: int) -> None:
+        """The next place in the line; where there are none beside each other, the view is moved."""
+        targets = self.cells.targets
+        following = self._cursor + by
+        if not targets or not targets[self._cursor].width:
+            self.scroll_relative(x=8 * by, animate=False)
+        elif 0 <= following < len(targets) and targets[following].first == targets[self._cursor].first:
+            self.move_to(following)
+
+    def move_to(self, number: int) -> None:
+        super().move_to(number)
+        if not self.cells.targets:
+            return
+        one = self.cells.targets[self._cursor]
+        self._key = self._key if self._key in one.place.keys else one.place.keys[0]
+        if one.width:
+            left, room = self.scroll_offset.x, self.scrollable_content_region.width
+            start, end = one.x + _MARK, one.x + _MARK + one.width
+            if end > left + room:
+                left = end - room
+            elif start < left + _MARK:
+                left = start - _MARK
+            self.scroll_to(x=left, animate=False, force=True, immediate=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """As in other lines; where places stand beside each other, the one under the mouse counts."""
+        targets = self.cells.targets
+        if not targets or not targets[0].width:
+            return  # that is done by `LinesView.on_click`, which textual calls too
+        event.prevent_default()
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        y = offset.y - len(self.cells.top) + self.scroll_offset.y
+        x = offset.x + self.scroll_offset.x - _MARK
+        for number, one in enumerate(targets):
+            if one.first <= y < one.end and one.x <= x < one.x + one.width:
+                if number == self._cursor:
+                    self.action_open()
+                else:
+                    self.move_to(number)
+                return
+
+    # drawing
+
+    def render_line(self, y: int) -> Strip:
+        targets = self.cells.targets
+        if not targets or not targets[0].width:
+            return super().render_line(y)
+        one, number = targets[self._cursor], y - len(self.cells.top) + self.scroll_offset.y
+        base = self.rich_style
+        if y < len(self.cells.top):
+            line: TextLine = self.cells.top[y]
+        elif number < len(self.cells.lines):
+            line = self.cells.lines[number]
+        else:
+            return Strip.blank(self.size.width, base)
+        here = y >= len(self.cells.top) and one.first <= number < one.end
+        segments = [
+            Segment(MARK[not here], base),
+            *(Segment(run.text, self._look(run.tone, base, None)) for run in line),
+        ]
+        strip = Strip(segments)
+        left, right = self.scroll_offset.x, self.scroll_offset.x + self.size.width
+        if here:
+            strip = self._with_cell(strip.extend_cell_length(one.x + one.width + _MARK + 1, base), one)
+        return strip.crop_extend(left, right, base).simplify()
+
+    def _with_cell(self, strip: Strip, one: Target) -> Strip:
+        cursor: Style = self.get_component_rich_style("lines--cursor", partial=True)
+        start = one.x + _MARK
+        before, cell, after = strip.divide([start, start + one.width, strip.cell_length])
+        marked = [Segment(text, (style or Style()) + cursor) for text, style, _ in cell]
+        return Strip.join([before, Strip(marked), after])

@@ -1,0 +1,146 @@
+"""The slot under the cursor: what it holds, and why."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+
+from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
+from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.slot_blocks import SlotBlocks, Target, ToPlace, ToRegistration, ToSlot
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Paragraph
+from dispatch_cli.report.adviser import Steps
+
+QUIET = 0.12
+"""Seconds that the cursor rests on a slot before advice is looked for."""
+STEP = 0.015
+"""Seconds after which the search for advice lets keys pass."""
+
+
+class SlotPane(Pane):
+    """The slot under the cursor."""
+
+    TITLE = "Slot"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "next_slot(-1)", "Slot before"),
+        Binding("right,l", "next_slot(1)", "Slot after"),
+        Binding("e", "edit", "Editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(session, id=id)
+        self._spot = Spot()
+        self._shown: tuple[Any, ...] = ()
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Blocks(id="slot-blocks")
+
+    @property
+    def view(self) -> Blocks:
+        """The widget with the answer."""
+        return self.query_one(Blocks)
+
+    def open(self, spot: Spot) -> None:
+        """Explain the slot at a spot; where it names no key, the last one."""
+        spot = spot if spot.key is not None else spot._replace(key=self._spot.key or DEFAULT_KEY)
+        self._spot = spot
+        shown = (spot, self.session.state)
+        if shown == self._shown:
+            return
+        same = bool(self._shown) and self._shown[0] == spot
+        self._stop()
+        answer = slot_answer(self.session, spot, advice=False)
+        self._shown = shown
+        if answer is None:
+            self.view.show([Paragraph(self._nothing(spot))])
+        else:
+            working = lacks_advice(answer)
+            self._show(spot, answer, working, keep=same)
+            if working:
+                self._timer = self.set_timer(QUIET, lambda: self._advise(spot, answer))
+        self.answered(answer)
+
+    def _show(self, spot: Spot, answer: PaneAnswer, working: bool, keep: bool) -> None:
+        tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
+        blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), working)
+        self.view.show(blocks, blocks.leads_to, keep=keep)
+
+    def _nothing(self, spot: Spot) -> str:
+        if spot.operator is None and spot.higher_order is None:
+            return "Choose an operator."
+        name = spot.operator or spot.higher_order
+        if spot.operator is not None and spot.operator not in self.session.state.dispatcher:
+            return f"There is no operator {name} now."
+        return f"{name} has nothing at {spot.key}."
+
+    # advice is looked for when the cursor rests, in steps between which keys pass
+
+    def _advise(self, spot: Spot, answer: PaneAnswer) -> None:
+        self._step(spot, answer, advice_steps(self.session, spot, answer))
+
+    def _step(self, spot: Spot, answer: PaneAnswer, steps: Steps[PaneAnswer]) -> None:
+        self._timer = None
+        until = perf_counter() + STEP
+        try:
+            while perf_counter() < until:
+                next(steps)
+        except StopIteration as end:
+            whole: PaneAnswer = end.value
+            self._show(spot, whole, False, keep=True)
+            self.answered(whole)
+            return
+        self._timer = self.set_timer(0.001, lambda: self._step(spot, answer, steps))
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    # the cursor
+
+    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
+        event.stop()
+
+    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
+        """Go where the part under the cursor leads."""
+        event.stop()
+        target: Target | None = event.target
+        if isinstance(target, ToSlot):
+            self._go(target.key)
+        else:
+            self._edit(target)
+
+    def _go(self, key: str) -> None:
+        self.open(self._spot._replace(key=key))
+        self.post_message(self.Went(self._spot))
+
+    def action_next_slot(self, by: int) -> None:
+        """The next slot of the table."""
+        slots = self.session.state.dispatcher.universe.slots
+        here = slots.index(self._spot.key) if self._spot.key in slots else -1
+        self._go(slots[(here + by) % len(slots)])
+
+    def action_edit(self) -> None:
+        """See the place under the cursor in the editor."""
+        self._edit(self.view.target)
+
+    def _edit(self, target: Target | None) -> None:
+        span: Span | None = None
+        if isinstance(target, ToPlace):
+            span = target.span
+        elif isinstance(target, ToRegistration):
+            span = target.one.span
+            if span is None:
+                state = target.one.origin.state or "PyTorch itself"
+                self.notify(f"{target.one.kernel} has no place in a file: it is part of {state}.", markup=False)
+        if span is not None:
+            self.post_message(self.OpenPlace(span))

@@ -1,0 +1,205 @@
+"""The table of the operator under the cursor: rows or a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
+from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.table_grid import grid_cells
+from dispatch_cli.explore.table_rows import (
+    cpp_rows,
+    differing_rows,
+    higher_order_rows,
+    message,
+    python_rows,
+    sentences_of,
+)
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.report.table import Before
+
+_NEXT = {
+    Resolver.CPP: Resolver.PYTHON,
+    Resolver.PYTHON: Resolver.DIFFERENCES,
+    Resolver.DIFFERENCES: Resolver.CPP,
+}
+
+
+class KeyFilter(Input):
+    """Which keys are shown."""
+
+    DEFAULT_CSS = """
+    KeyFilter { display: none; border: none; height: 1; padding: 0 1; background: $panel; }
+    KeyFilter:focus { border: none; }
+    KeyFilter.-shown { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave(True)", "All keys", show=False),
+        Binding("down,enter", "leave(False)", "To the table", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="keys: a part of their names, or a glob")
+
+    def action_leave(self, clear: bool) -> None:
+        """Back to the table."""
+        if clear:
+            self.value = ""
+        self.screen.query_one("#table-cells").focus()
+
+
+class Detail(Static):
+    """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
+
+    DEFAULT_CSS = "Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }"
+
+    def show(self, place: ShownKeys | None, tried: Mapping[str, Before]) -> None:
+        """Say what is in a place."""
+        self.update(Content(safe(" ".join(sentences_of(place, tried)) if place is not None else "")), layout=False)
+
+
+class TablePane(Pane):
+    """The table of the operator under the cursor."""
+
+    TITLE = "Table"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "toggle_grid", "Rows/grid"),
+        Binding("a", "toggle_every", "All slots"),
+        Binding("p", "next_resolver", "C++/Python"),
+        Binding("f", "filter", "Filter keys"),
+        Binding("e", "edit", "Editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(session, id=id)
+        self.options = TableOptions()
+        self._spot = Spot()
+        self._shown: tuple[Any, ...] = ()
+        self._tried: Mapping[str, Before] = {}
+
+    def compose(self) -> ComposeResult:
+        yield KeyFilter()
+        yield CellsView(id="table-cells")
+        yield Detail(markup=False)
+
+    @property
+    def view(self) -> CellsView:
+        """The widget with the table."""
+        return self.query_one(CellsView)
+
+    @property
+    def place(self) -> ShownKeys | None:
+        """The row or the cell that the cursor is on."""
+        return self.view.place
+
+    def open(self, spot: Spot) -> None:
+        """Show the table of the operator at a spot, with the cursor at its key."""
+        spot = spot if spot.key is not None else spot._replace(key=self._spot.key or DEFAULT_KEY)
+        self._spot = spot
+        shown = (spot.operator, spot.higher_order, self.session.state, self.options)
+        if shown == self._shown:
+            self.view.point(spot.key)
+            self._say()
+            return
+        self._tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
+        answer = table_answer(self.session, spot, self.options)
+        self.view.show(self._cells(spot, answer), spot.key)
+        self._shown = shown
+        self._say()
+        self.answered(answer)
+
+    def _say(self) -> None:
+        self.query_one(Detail).show(self.place, self._tried)
+
+    def _cells(self, spot: Spot, answer: PaneAnswer | None) -> Callable[[int], ShownSlots]:
+        """How an answer is laid out for a width."""
+        universe = self.session.state.dispatcher.universe
+        if answer is None:
+            return partial(message, self._nothing(spot))
+        report, every = answer.report, self.options.every
+        if spot.higher_order is not None:
+            return partial(higher_order_rows, report.higher_order_operators[0], every)
+        if not report.operators:
+            return partial(message, f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")
+        (shown,) = report.operators
+        if self.options.resolver is Resolver.PYTHON:
+            return partial(python_rows, shown, every)
+        if self.options.resolver is Resolver.DIFFERENCES:
+            return partial(differing_rows, shown, universe)
+        if self.options.grid:
+            return partial(grid_cells, shown, universe, self._tried)
+        return partial(cpp_rows, shown, universe, self._tried, every)
+
+    def _nothing(self, spot: Spot) -> str:
+        if spot.operator is None and spot.higher_order is None:
+            return "Choose an operator."
+        if self.options.glob:
+            return f"No key matches {self.options.glob}."
+        return f"There is no operator {spot.operator or spot.higher_order} now."
+
+    def _change(self, options: TableOptions) -> None:
+        self.options = options
+        self.open(self._spot)
+
+    # the cursor
+
+    def on_lines_view_moved(self, event: CellsView.Moved) -> None:
+        """The slot at the side follows the cursor."""
+        event.stop()
+        self._go(event.target, None)
+
+    def on_lines_view_opened(self, event: CellsView.Opened) -> None:
+        """Deeper: the slot."""
+        event.stop()
+        self._go(event.target, "slot")
+
+    def _go(self, place: ShownKeys | None, pane: str | None) -> None:
+        if place is not None:
+            self._spot = self._spot._replace(key=place.keys[0])
+            self._say()
+            self.post_message(self.Went(self._spot, pane))
+
+    def action_edit(self) -> None:
+        """See the place of the kernel under the cursor in the editor."""
+        span = None if self.place is None else getattr(self.place.row, "span", None)
+        if span is not None:
+            self.post_message(self.OpenPlace(span))
+        else:
+            self.notify("What is here has no place in a file.", markup=False)
+
+    # what is shown
+
+    def action_toggle_grid(self) -> None:
+        """Rows, or a grid of the C++ table."""
+        self._change(self.options._replace(grid=not self.options.grid, resolver=Resolver.CPP))
+
+    def action_toggle_every(self) -> None:
+        """A row for each slot, or one for adjacent slots with the same answer."""
+        self._change(self.options._replace(every=not self.options.every, grid=False))
+
+    def action_next_resolver(self) -> None:
+        """The C++ table, what Python chooses, and where the two differ."""
+        self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
+
+    def action_filter(self) -> None:
+        """Ask for a part of the names of keys."""
+        field = self.query_one(KeyFilter)
+        field.add_class("-shown")
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._change(self.options._replace(keys=event.value.strip()))
+
+    def on_input_blurred(self, event: Input.Blurred) -> None:
+        event.stop()
+        self.query_one(KeyFilter).set_class(bool(event.value), "-shown")

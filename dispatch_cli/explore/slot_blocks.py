@@ -1,0 +1,149 @@
+"""What is said of a slot, as blocks, and what their parts lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from dispatch_cli.model.span import Span
+from dispatch_cli.render import explain, explain_higher_order
+from dispatch_cli.render.advice import advice_lines
+from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
+from dispatch_cli.render.words import before_label, inherited_lines, over_label, schema_label
+from dispatch_cli.report.advice import Advice
+from dispatch_cli.report.explain import ExplainReport, SlotExplanation
+from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
+from dispatch_cli.report.explain_rules import Concerned, RuleLine
+from dispatch_cli.report.folding import Folded
+from dispatch_cli.report.table import Before, TableRow
+
+WORKING = "Looking for what would help …"
+
+
+class ToSlot(NamedTuple):
+    """Leads to another slot of the operator, to an alias key, or to a functionality."""
+
+    key: str
+
+
+class ToRegistration(NamedTuple):
+    """Leads to the place of a registration, which can be switched off."""
+
+    one: Concerned
+
+
+class ToPlace(NamedTuple):
+    """Leads to a place in a file."""
+
+    span: Span
+
+
+class ToAdvice(NamedTuple):
+    """A piece of advice."""
+
+    advice: Advice
+
+
+Target = ToSlot | ToRegistration | ToPlace | ToAdvice
+
+
+class SlotBlocks:
+    """The blocks of an answer.
+
+    report: of an ordinary operator or of a higher-order one. before: what the slot held before the changes on trial.
+    working: the advice is still looked for.
+    """
+
+    def __init__(
+        self, report: ExplainReport | ExplainHigherOrderReport, before: Before | None = None, working: bool = False
+    ) -> None:
+        self.report = report
+        self.before = before
+        self.working = working
+        self._leads: dict[int, tuple[Block, Target]] = {}
+
+    def __call__(self, width: int) -> Iterator[Block]:
+        """The blocks for a width."""
+        self._leads = {}
+        report = self.report
+        if isinstance(report, ExplainHigherOrderReport):
+            return explain_higher_order.document(report, width)
+        if isinstance(report.what, SlotExplanation):
+            return self._slot(report, report.what)
+        return explain.document(report, width)
+
+    def leads_to(self, item: Any) -> Target | None:
+        """What a row or a paragraph leads to."""
+        if isinstance(item, Concerned):
+            return ToRegistration(item)
+        if isinstance(item, RuleLine):
+            known = item.looks_at and item.looks_at[0] != _key_of(self.report)
+            return ToSlot(item.looks_at[0]) if known else None
+        if isinstance(item, Folded):
+            return ToSlot(item.keys[0])
+        if isinstance(item, list) and item and getattr(item[0], "span", None) is not None:  # implementations
+            return ToPlace(item[0].span)
+        _, target = self._leads.get(id(item), (None, None))
+        return target
+
+    def _slot(self, report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
+        """The answer first, then what it follows from."""
+        title = Paragraph(
+            report.operator if report.schema is None else schema_label(report.operator, report.schema),
+            kind=ParagraphKind.TITLE,
+        )
+        yield title
+        if report.span is not None:
+            yield self._leading(Paragraph(Run(f"defined at {report.span}", Tone.DIM)), ToPlace(report.span))
+        yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+        yield Gap()
+        for block in explain.headed(slot_sentences(report, what, short=True)):
+            stale = isinstance(block, Paragraph) and _text(block).startswith("Stale") and what.cause is not None
+            span = what.cause.span if stale and what.cause is not None else None
+            yield block if span is None else self._leading(block, ToPlace(span))
+        if self.before is not None:
+            text = f"~ Before the changes on trial, {what.key} held {before_label(self.before, short=True)}."
+            yield Paragraph(Run(text, Tone.WARN))
+        yield Gap()
+        yield TableBlock(explain.RULES, what.rules)
+        if what.registrations:
+            yield Gap()
+            yield TableBlock(explain.REGISTRATIONS, what.registrations)
+        origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
+        for line in inherited_lines(origins):
+            yield Paragraph(Run(line, Tone.DIM))
+        yield from self._around(what)
+        yield from self._advice(what.advice)
+
+    def _around(self, what: SlotExplanation) -> Iterator[Block]:
+        """What comes next, what Python chooses, and the slots above and below, which are the last ones."""
+        sentences = [*around_sentences(what, short=True)]
+        there = [row for row in (what.above, what.below) if row is not None]
+        rows: list[TableRow | None] = [*[None] * (len(sentences) - len(there)), *there]
+        if sentences:
+            yield Gap()
+        for sentence, row in zip(sentences, rows, strict=True):
+            block = Paragraph(sentence)
+            yield block if row is None else self._leading(block, ToSlot(row.key))
+
+    def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
+        for one, text in zip(advice, advice_lines(advice), strict=True):
+            yield Gap()
+            yield self._leading(Paragraph(text), ToAdvice(one))
+        if self.working:
+            yield Gap()
+            yield Paragraph(Run(WORKING, Tone.DIM))
+
+    def _leading(self, block: Block, target: Target) -> Block:
+        self._leads[id(block)] = block, target  # a block that is gone could leave its id to another
+        return block
+
+
+def _key_of(report: ExplainReport | ExplainHigherOrderReport) -> str:
+    return report.name if isinstance(report, ExplainHigherOrderReport) else report.what.key
+
+
+def _text(block: Paragraph) -> str:
+    inline = block.inline
+    return inline.text if isinstance(inline, Run) else ""

@@ -1,0 +1,101 @@
+"""An operator's table as a grid of cells, each of which leads to its slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
+from dispatch_cli.explore.table_rows import TRIED, meaning_of_marks, title_lines
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render import grid, table
+from dispatch_cli.render.backend_grid import BackendGrid, cell_width
+from dispatch_cli.render.document import Block, Run, Tone
+from dispatch_cli.render.text_lines import TextLine, line_width
+from dispatch_cli.render.text_parts import parts_of
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.report.grid import grid_of
+from dispatch_cli.report.table import Before, OperatorTable, TableRow
+
+_GAP = 2
+
+
+def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Before], width: int) -> ShownSlots:
+    """An operator's table as a grid, then the slots that are not per backend, and what the codes mean."""
+    found = _GridLines(tried, width)
+    laid_out = grid_of(shown, universe)
+    backends = BackendGrid(
+        laid_out.backends, [(label, [*map(found.code, cells)]) for label, cells in laid_out.lines], width
+    )
+    for start, stop in backends.parts():
+        heads = backends.heads[start:stop]
+        widths = [cell_width(head) for head in heads]
+        line: TextLine = [Run(" " * backends.label_width)]
+        line += [Run(f" {head:<{width}}", Tone.HEAD) for head, width in zip(heads, widths, strict=True)]
+        found.lines.append(line)
+        for label, cells in laid_out.lines:
+            found.row(f"{safe(label):<{backends.label_width}} ", list(zip(cells[start:stop], widths, strict=True)))
+        found.lines.append([])
+    found.others(laid_out.others)
+    after = (*grid.legend(shown.entries), *backends.abbreviations(), *meaning_of_tried(shown, tried))
+    for block in (*after, *table.notes(shown), *table.stale_note(shown)):
+        found.lines += (line for part in parts_of(block, width) for line in part.lines)
+    return ShownSlots(found.lines, found.targets, title_lines(shown, width))
+
+
+def meaning_of_tried(shown: OperatorTable, tried: Mapping[str, Before]) -> Iterator[Block]:
+    """What the mark of the trial says; the legend has the other marks."""
+    return meaning_of_marks([row._replace(before=None, stale=False) for row in shown.entries], tried)
+
+
+class _GridLines:
+    """Lines and targets, as they are made."""
+
+    def __init__(self, tried: Mapping[str, Before], width: int) -> None:
+        self._tried = tried
+        self._width = width
+        self.lines: list[TextLine] = []
+        self.targets: list[Target] = []
+
+    def code(self, row: TableRow | None) -> tuple[Run, ...]:
+        """The code of a slot with its marks."""
+        found = grid.cell_of(row)
+        return (*found, Run(TRIED, Tone.WARN)) if row is not None and row.key in self._tried else found
+
+    def row(self, label: str, cells: list[tuple[TableRow | None, int]]) -> None:
+        """A line of cells, each so wide."""
+        line: TextLine = [Run(label)]
+        x = len(label)
+        for row, width in cells:
+            code = self.code(row)
+            line += [*code, Run(" " * (width + 1 - line_width([*code])))]
+            if row is not None:
+                here = len(self.lines)
+                self.targets.append(Target(ShownKeys((row.key,), row), here, here + 1, x, max(2, line_width([*code]))))
+            x += width + 1
+        self.lines.append(line)
+
+    def others(self, rows: tuple[TableRow, ...]) -> None:
+        """The slots that are not per backend, in as many columns as there is room for, down and then across."""
+        if not rows:
+            return
+        codes = [[*self.code(row)] for row in rows]
+        room = max(map(line_width, codes)) + 1
+        names = [safe(row.key) for row in rows]
+        wide = room + max(map(len, names))
+        columns = max(1, (self._width + _GAP) // (wide + _GAP))
+        height = -(-len(rows) // columns)
+        for y in range(height):
+            line: TextLine = []
+            for column in range(columns):
+                at = column * height + y
+                if at < len(rows):
+                    code, name = codes[at], names[at]
+                    used = line_width(code)
+                    x = column * (wide + _GAP)
+                    here = len(self.lines)
+                    place = ShownKeys((rows[at].key,), rows[at])
+                    self.targets.append(Target(place, here, here + 1, x, room + len(name)))
+                    line += [*code, Run(" " * (room - used)), Run(name)]
+                    line.append(Run(" " * (wide + _GAP - room - len(name))))
+            self.lines.append(line)
+        self.lines.append([])

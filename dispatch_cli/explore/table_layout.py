@@ -1,0 +1,139 @@
+"""Rows of a table in columns that are never wider than the view: what has no room is short, left out, or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from dispatch_cli.explore.cells_view import ShownKeys, Target
+from dispatch_cli.render.document import Column, Inline, Narrow, Run, Tone, Under, runs_of
+from dispatch_cli.render.text_columns import LEAST, shared
+from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
+from dispatch_cli.render.text_list import cut
+from dispatch_cli.render.words import keys_label
+
+_INDENT = 4
+
+
+class LaidOut(NamedTuple):
+    """Rows that are laid out below their header."""
+
+    header: TextLine
+    lines: list[TextLine]
+    targets: list[Target]
+
+
+def laid_out(
+    columns: Sequence[Column[Any]],
+    rows: Sequence[Any],
+    width: int,
+    places: Sequence[ShownKeys],
+    marks: Sequence[str] = (),
+    head: str = "Key",
+) -> LaidOut:
+    """Rows below their header, the keys with their marks first; cells that have no room are cut.
+
+    places: what each row shows. marks: of each, if any has some.
+    """
+    room = max(map(len, marks), default=0)
+    labels = {
+        id(row): (Run(f"{mark:<{room}} " if room else "", Tone.WARN), place)
+        for row, place, mark in zip(rows, places, marks or [""] * len(rows), strict=True)
+    }
+
+    def key(row: Any, short: bool) -> Inline:
+        mark, place = labels[id(row)]
+        return (mark, Run(keys_label(place.keys, short)))
+
+    columns = [Column(head, key), *_without_under(columns, rows)]
+    chosen, cells, widths = _fitting(columns, rows, width)
+    right = [column.right for column in chosen]
+    header = beside(
+        [[cut([Run(column.header, Tone.HEAD)], room)] for column, room in zip(chosen, widths, strict=True)],
+        widths,
+        right,
+        0,
+    )[0]
+    lines: list[TextLine] = []
+    targets = []
+    for place, row in zip(places, cells, strict=True):
+        if line_width(row[0][0]) > widths[0] and len(place.keys) > 2:
+            row[0][0][1:] = shown_lines(f"{place.keys[0]} … ({len(place.keys)})")[0]
+        fitted = [[cut_inside(cell[0], room)] for cell, room in zip(row, widths, strict=True)]
+        first = len(lines)
+        lines += beside(fitted, widths, right, 0)
+        for at, cell in enumerate(row):
+            x = sum(widths[:at]) + GAP * at
+            for line in cell[1:]:  # below its column, or where it has no room there, below the key
+                indent = x if x + line_width(line) <= width else min(x, _INDENT)
+                lines.append([Run(" " * indent), *cut_inside(line, width - indent)])
+        targets.append(Target(place, first, len(lines)))
+    return LaidOut(header, lines, targets)
+
+
+def _without_under(columns: Sequence[Column[Any]], rows: Sequence[Any]) -> Iterator[Column[Any]]:
+    """The columns; those that can stand below another's cells do, and those that are empty are left out."""
+    below: dict[str, list[Column[Any]]] = {}
+    for column in columns:
+        if isinstance(column.narrow, Under) and any(runs_of(column.cell(row, True)) for row in rows):
+            below.setdefault(column.narrow.header, []).append(column)
+    for column in columns:
+        if isinstance(column.narrow, Under):
+            continue
+        if column.optional and not any(runs_of(column.cell(row, False)) for row in rows):
+            continue
+        added = below.get(column.header)
+        yield column if added is None else replace(column, cell=_with(column, added))
+
+
+def _with(column: Column[Any], added: Sequence[Column[Any]]) -> Callable[[Any, bool], Inline]:
+    def cell(row: Any, short: bool) -> Inline:
+        found = runs_of(column.cell(row, short))
+        for one in added:
+            first, *rest = runs_of(one.cell(row, True)) or (None,)
+            if first is not None:
+                found = (*found, first._replace(breaks=True), *rest)
+        return found
+
+    return cell
+
+
+_Cell = list[TextLine]
+
+
+def _fitting(
+    columns: Sequence[Column[Any]], rows: Sequence[Any], width: int
+) -> tuple[Sequence[Column[Any]], list[list[_Cell]], list[int]]:
+    """The columns that there is room for, the cells, and the widths; the cells are short where that is needed."""
+    for short in (False, True):
+        cells = [[shown_lines(column.cell(row, short)) for column in columns] for row in rows]
+        wishes = [
+            max([width_of(column.header), *(line_width(row[at][0]) for row in cells)])
+            for at, column in enumerate(columns)
+        ]
+        if sum(wishes) + GAP * (len(wishes) - 1) <= width:
+            return columns, cells, wishes
+    left = [*range(len(columns))]
+    for narrow in (Narrow.DROP, Narrow.BELOW):
+        for at in reversed(range(len(columns))):
+            if sum(wishes[one] + GAP for one in left) - GAP > width and columns[at].narrow is narrow:
+                left.remove(at)
+    chosen, wishes = [columns[at] for at in left], [wishes[at] for at in left]
+    floors = [min(wish, LEAST if at else width * 9 // 20) for at, wish in enumerate(wishes)]
+    widths = shared(wishes, floors, width - GAP * (len(wishes) - 1))
+    return chosen, [[row[at] for at in left] for row in cells], floors if widths is None else widths
+
+
+def cut_inside(line: TextLine, width: int) -> TextLine:
+    """A line that is at most so wide. Of a long text, the start and the end stay: a place ends in its line number."""
+    excess = line_width(line) - width
+    if excess <= 0:
+        return line
+    at = max(range(len(line)), key=lambda number: len(line[number].text))
+    text = line[at].text
+    room = len(text) - excess - 1
+    if room < LEAST or not text.isascii():
+        return cut(line, width)
+    end = (room * 3 + 4) // 5
+    return [*line[:at], line[at]._replace(text=f"{text[: room - end]}…{text[len(text) - end :]}"), *line[at + 1 :]]
