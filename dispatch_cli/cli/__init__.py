@@ -25,6 +25,7 @@ _COMPLETE = "_DISPATCH_CLI_COMPLETE"
 """The variable by which a shell asks for its completion script, or for completions."""
 
 _COMMANDS = {
+    "explore": "Explore a state in the terminal: operators, tables, calls, findings, what-if.",
     "register": "Load declarations and show what they register.",
     "table": "Show the dispatch table: which kernel runs at which key, and why.",
     "explain": "Explain one operator at one key: which rule applies, why, and what would help.",

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from dispatch_cli.model.universe import Universe
+    from dispatch_cli.report.call_words import Completion
 
     Items = list[CompletionItem[str]]
 
 MAX_BYTES = 1 << 18
 """Files of declarations that are larger are not read for a completion."""
-_WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 _PYTHON = "torch.ops."
 
 
@@ -71,8 +71,9 @@ def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys of the chosen universe; of an expression, its last word."""
-    start = len(incomplete.rstrip(_WORD))
-    return _plain(_starting(_universe(ctx).keys_by_id, incomplete[start:]), incomplete[:start])
+    from dispatch_cli.report.call_words import key_set_completions
+
+    return _completed(key_set_completions(_universe(ctx), incomplete))
 
 
 def complete_runtime_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -88,27 +89,16 @@ def complete_registrable_keys(ctx: click.Context, _param: click.Parameter, incom
 
 def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The words of a tensor: its device first, then the others."""
-    from dispatch_cli.report.call_words import NAMED_WORDS, tensor_words
+    from dispatch_cli.report.call_words import tensor_completions
 
-    before, blank, word = incomplete.rpartition(" ")
-    words = tensor_words(_universe(ctx), before.split())
-    named = [f"{one}=" for one in NAMED_WORDS if one.startswith(word)]
-    plain = [one for one in _starting(words, word) if one not in NAMED_WORDS]
-    return [*_plain(plain, before + blank), *_plain(named, before + blank, "part")]
+    return _completed(tensor_completions(_universe(ctx), incomplete))
 
 
 def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The contexts, and what follows their words."""
-    from dispatch_cli.report.call_words import KEYS_AFTER, autocasts, context_keys, contexts
+    from dispatch_cli.report.call_words import context_completions
 
-    universe = _universe(ctx)
-    head, equals, value = incomplete.partition("=")
-    if equals and head in KEYS_AFTER:
-        before, comma, key = value.rpartition(",")
-        return _plain(_starting(context_keys(universe), key), f"{head}={before}{comma}")
-    off = [f"{one} off" for one in autocasts(universe) if incomplete.startswith(one)]
-    parts = [f"{one}=" for one in KEYS_AFTER if f"{one}=".startswith(incomplete)]
-    return [*_plain(_starting([*contexts(universe), *off], incomplete)), *_plain(parts, kind="part")]
+    return _completed(context_completions(_universe(ctx), incomplete))
 
 
 def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -239,10 +229,9 @@ def _universe(ctx: click.Context) -> Universe:
 
 
 def _starting(words: Iterable[str], start: str) -> list[str]:
-    """The words that begin so; in any case, where none does exactly."""
-    words = list(words)
-    found = [word for word in words if word.startswith(start)]
-    return found or [word for word in words if word.lower().startswith(start.lower())]
+    from dispatch_cli.model.suggest import starting
+
+    return starting(words, start)
 
 
 def _plain(words: Iterable[str], before: str = "", kind: str = "plain") -> Items:
@@ -255,3 +244,7 @@ def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
+
+
+def _completed(found: Iterable[Completion]) -> Items:
+    return _parts((one.text, one.is_whole) for one in found)

@@ -111,12 +111,8 @@ def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, An
         from dispatch_cli.report.keys import universe_report
 
         return universe_report(universe), {"universe": universe}
-    from dispatch_cli.report.key import is_key, key_report
+    from dispatch_cli.report.key import KeyReport
+    from dispatch_cli.report.key_answer import key_answer
 
-    name = universe.key_named(expression.strip())
-    if is_key(universe, name):
-        return key_report(universe, name), {"universe": universe}
-    from dispatch_cli.engine.keys.expression import evaluate
-    from dispatch_cli.report.key_set import key_set_report
-
-    return key_set_report(evaluate(universe, name)), {}
+    report = key_answer(universe, expression)
+    return report, {"universe": universe} if isinstance(report, KeyReport) else {}

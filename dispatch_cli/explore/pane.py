@@ -7,11 +7,12 @@ from typing import ClassVar
 from textual.containers import Vertical
 from textual.message import Message
 
+from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
 
 
-class Pane(Vertical):
+class Pane(Contained, Vertical):
     """A view of a session. It is made of report data, and says which command line prints the same.
 
     TITLE: its name in tabs and in the command palette.
@@ -55,6 +56,12 @@ class Pane(Vertical):
         the place or the state changes; never while it is hidden.
         """
         raise NotImplementedError
+
+    def post_message(self, message: Message) -> bool:
+        """textual's. A message that has a parent as its sender would end there."""
+        if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):
+            message.set_sender(self)
+        return super().post_message(message)
 
     def answered(self, answer: PaneAnswer | None) -> None:
         """Note what is shown, and tell the application, which shows the command line."""

@@ -89,3 +89,10 @@ def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 def did_you_mean(names: Sequence[str]) -> str | None:
     """``did you mean …?``, or None where there are no names."""
     return f"did you mean {' or '.join(names)}?" if names else None
+
+
+def starting(words: Iterable[str], start: str) -> list[str]:
+    """The words that begin so; in any case, where none does exactly."""
+    words = list(words)
+    found = [word for word in words if word.startswith(start)]
+    return found or [word for word in words if word.lower().startswith(start.lower())]

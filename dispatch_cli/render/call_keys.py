@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+    lines,
+)
 from dispatch_cli.render.key_wording import listed
-from dispatch_cli.render.resolve_wording import thread_lines
+from dispatch_cli.render.resolve_wording import from_label, thread_lines
 from dispatch_cli.render.sheet import fact_sheet as sheet
-from dispatch_cli.report.call_keys import CallKeysReport
+from dispatch_cli.report.call_keys import CallKeysReport, CarriedKey
 
 __all__ = ["document", "sheet"]
+_COMBINED = "combined"
 
 
 def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
@@ -32,6 +46,25 @@ def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
         ]
     )
     yield Gap()
+    if report.carried:
+        yield TableBlock(_columns(len(report.tensors)), report.carried)
+        yield Gap()
+    if any(not one.tensors and not one.included for one in report.carried):
+        yield Paragraph(f"{_COMBINED}: the functionality is of one tensor and the backend of another.")
     yield Paragraph(
         "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
     )
+
+
+def _columns(count: int) -> list[Column[CarriedKey]]:
+    """count: of tensors."""
+
+    def tone(one: CarriedKey) -> Tone:
+        return Tone.DIM if one.excluded else Tone.PLAIN
+
+    return [
+        Column("Key", lambda one, _: Run(one.key, Tone.DIM if one.excluded else Tone.HEAD), wraps=False),
+        Column("Functionality", lambda one, _: Run(one.functionality, tone(one)), Under("Key"), wraps=False),
+        Column("From", lambda one, _: Run(from_label(one, count) or _COMBINED, tone(one)), wraps=False),
+        Column("Thread", lambda one, _: Run("excludes it", Tone.WARN) if one.excluded else "", optional=True),
+    ]

@@ -56,6 +56,16 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
     short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
     yield from heading(report, schema_label(report.operator, report.schema), options)
+    yield from said(report, short, full)
+    for stage in report.selections:
+        yield Gap()
+        yield from stage_keys(report, stage)
+        yield Gap()
+        yield Facts([*stage_facts(report, stage), *_steps(stage, short)])
+
+
+def said(report: ResolveReport, short: bool, full: bool = False) -> Iterator[Block]:
+    """How the call ends, and what there is to say of it in sentences."""
     yield from answer(report.end, end_sentence(report, short), full)
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
@@ -72,13 +82,13 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
         from dispatch_cli.render.advice import advice_lines
 
         yield from map(Paragraph, advice_lines(report.advice))
-    for stage in report.selections:
-        yield Gap()
-        if stage is not report.selections[0]:
-            yield Paragraph(stage_title(report, stage), kind=ParagraphKind.SECTION)
-        yield TableBlock(_columns(stage), _shown(report, stage))
-        yield Gap()
-        yield Facts([*(_thread(stage) if stage is report.selections[0] else ()), *_steps(stage, short)])
+
+
+def stage_keys(report: ResolveReport, stage: Stage) -> Iterator[Block]:
+    """The keys of one selection, each with its outcome; after the first selection, with a title."""
+    if stage is not report.selections[0]:
+        yield Paragraph(stage_title(report, stage), kind=ParagraphKind.SECTION)
+    yield TableBlock(_columns(stage), _shown(report, stage))
 
 
 def heading(
@@ -186,7 +196,10 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
     ]
 
 
-def _thread(stage: Stage) -> Iterator[Fact]:
+def stage_facts(report: ResolveReport, stage: Stage) -> Iterator[Fact]:
+    """The thread and the mask, of the first selection."""
+    if stage is not report.selections[0]:
+        return
     if stage.selection.mask.kind is not MaskKind.NONE:
         yield Fact("Thread", lines(*thread_lines(stage.included, stage.excluded)))
     yield Fact("Mask", mask_label(stage))

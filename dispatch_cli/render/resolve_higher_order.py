@@ -41,20 +41,30 @@ def document(report: ResolveHigherOrderReport, width: int | None = None, full: b
     short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
+    yield from said(report, short, full)
+    yield from keys(report)
+    yield Gap()
+    yield Facts(
+        [thread_fact(report), *(Fact(f"Step {one.number}", lines(*step_lines(one, short))) for one in report.steps)]
+    )
+
+
+def said(report: ResolveHigherOrderReport, short: bool, full: bool = False) -> Iterator[Block]:
+    """How the call ends, and what there is to say of it in sentences."""
     yield from answer(report.end, end_sentence(report, short), full)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:
         yield from map(Paragraph, fake_mode_sentences(report.fake_modes))
     yield from path(step.hop.key for step in report.steps)
-    yield from _keys(report)
-    thread = Fact("Thread", lines(*thread_lines(report.steps[0].included, report.steps[0].excluded)))
-    steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short))) for step in report.steps)
-    yield Gap()
-    yield Facts([thread, *steps])
 
 
-def _keys(report: ResolveHigherOrderReport) -> Iterator[Block]:
+def thread_fact(report: ResolveHigherOrderReport) -> Fact:
+    """The thread at the beginning of the call."""
+    return Fact("Thread", lines(*thread_lines(report.steps[0].included, report.steps[0].excluded)))
+
+
+def keys(report: ResolveHigherOrderReport) -> Iterator[Block]:
     """The keys of the first selection; of the last one without what the thread excludes by then."""
     first, last = report.steps[0], report.steps[-1]
     yield Gap()

@@ -22,6 +22,7 @@ from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.explain_wording import otherwise_text
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.words import some_of, source_label
+from dispatch_cli.report.call_keys import CarriedKey
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
@@ -55,21 +56,22 @@ def status_label(outcome: KeyOutcome[Any], does: Mapping[int, Does]) -> str:
     return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
 
 
-def from_label(outcome: KeyOutcome[Any], count: int) -> str:
+def from_label(outcome: KeyOutcome[Any] | CarriedKey, count: int) -> str:
     """Where a key comes from: the tensors, by number where not all of several have it, a generator, the thread.
 
     ``all`` is several tensors and the thread, ``both`` one and the thread. count: how many tensors there are.
     """
     tensors, included = outcome.tensors, outcome.included
+    generator = isinstance(outcome, KeyOutcome) and outcome.generator
     everyone = count and len(tensors) == count
-    if everyone and included and not outcome.generator:
+    if everyone and included and not generator:
         return "both" if count == 1 else "all"
     found = []
     if everyone:
         found.append("tensor" if count == 1 else "tensors")
     elif tensors and count:
         found.append(f"tensor {', '.join(map(str, tensors))}")
-    found += ["generator"] if outcome.generator else []
+    found += ["generator"] if generator else []
     return ", ".join([*found, "thread"] if included else found)
 
 

@@ -13,8 +13,8 @@ from dispatch_cli.cli.output import FOR_CI
 from tests.fuzz import built, calls, prompt, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
-LEFT_OUT = ("capture",)
-"""Commands that need a PyTorch."""
+LEFT_OUT = ("capture", "explore")
+"""Commands that need a PyTorch, or a terminal."""
 NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}, "extract": {"python", "modules", "timeout"}}
 """Parameters that ask a PyTorch: `_crossref` gives those for a stand-in, which has its answer ready."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}

@@ -1,1 +1,1 @@
-"""What the views show, as plain functions: a report, and the command line that prints it. Nothing imports textual."""
+"""What the views show: plain functions from a session and a place to a report and its command line."""

@@ -1,0 +1,104 @@
+"""``dispatch-cli explore``"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
+_NO_TERMINAL = "; `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
+
+
+@click.command("explore")
+@partial(source_options, what_if=False)
+@click.option(
+    "--theme",
+    metavar="NAME",
+    help="The colours, such as textual-light; ansi-dark and ansi-light have the terminal's own. Default: the variable "
+    "TEXTUAL_THEME, or textual-dark.",
+)
+def command(source: SourceOptions, theme: str | None) -> None:
+    """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
+
+    Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
+
+    Without FILE and --base, the newest embedded PyTorch state is explored.
+    """
+    _refuse_without_terminal(source)
+    app = _application()
+    if theme is not None and theme not in app.themes():
+        raise click.BadParameter(f"{theme!r} is none of {', '.join(app.themes())}.", param_hint="'--theme'")
+    arguments = tuple(source_arguments(click.get_current_context()))
+    if not source.files and not source.bases:
+        base = _assumed(source.universe)
+        source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
+    from dispatch_cli.explore.session import Session
+
+    state = load_state(source)
+    warn_of_overrides(state)
+    raise click.exceptions.Exit(app.run(Session(state, arguments), theme))
+
+
+def _refuse_without_terminal(source: SourceOptions) -> None:
+    """Errors: UsageError, where nothing can be shown or typed."""
+    if "-" in source.files:
+        raise click.UsageError("explore cannot read declarations from standard input ('-'), which has the keys.")
+    if os.environ.get("TERM", "") == "dumb":
+        raise click.UsageError(f"explore needs a terminal that can place text; TERM is 'dumb'{_NO_TERMINAL}")
+    streams = {"input": sys.stdin, "output": sys.stdout, "error": sys.stderr}
+    for name, stream in streams.items():
+        if not stream.isatty():
+            raise click.UsageError(f"explore needs a terminal, and standard {name} is not one{_NO_TERMINAL}")
+
+
+def _application() -> ModuleType:
+    """Errors: UsageError where textual is not there."""
+    try:
+        from dispatch_cli.explore import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "textual":
+            raise
+        raise click.UsageError(f"explore needs textual, which is not installed: {HOW_TO_GET}") from None
+    return app
+
+
+def _assumed(universe: str | None) -> str:
+    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
+    from dispatch_cli import bases
+
+    names = bases.names()
+    return universe if universe in names else names[0]
+
+
+def source_arguments(context: click.Context) -> Iterator[str]:
+    """The arguments and options of the source that were given, as they are written for another command."""
+    yield from (_as_argument(file) for file in context.params.get("files") or ())
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and isinstance(option, click.Option) and name not in ("theme", "help"):
+            yield from _option(option, context.params[name])
+
+
+def _option(option: click.Option, value: Any) -> Iterator[str]:
+    flag = max(option.opts, key=len)
+    if option.is_flag:
+        yield flag
+        return
+    for one in value if option.multiple else (value,):
+        yield from (flag, str(one))
+
+
+def _as_argument(file: str) -> str:
+    return f"./{file}" if file.startswith("-") else file

@@ -1,0 +1,165 @@
+"""Calls: what a user describes, simulated as ``resolve`` does it, and its keys as ``keys`` shows them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.options import option_argument
+from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
+from dispatch_cli.engine.call.trace import Does
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.universe import universe_arguments
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.types import TypeKind
+from dispatch_cli.report.call_request import CallRequest, call_report, keys_of_call, read_call
+from dispatch_cli.report.key_answer import key_answer
+from dispatch_cli.report.resolve import ResolveReport, StepReport
+from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
+
+CallAnswered = ResolveReport | ResolveHigherOrderReport
+OPTIONS = Options._fields
+
+
+class Draft(NamedTuple):
+    """A call that is being described: the texts of its tensors, contexts and options, and a key set instead."""
+
+    tensors: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
+    options: Options = NO_OPTIONS
+    keyset: str | None = None
+
+
+class Takes(NamedTuple):
+    """What an operator takes.
+
+    tensors: for each tensor of a draft, the name of its argument; None where that is not known. most: how many tensors
+    it takes; None for any number. options: those that it has arguments for.
+    """
+
+    tensors: tuple[str | None, ...]
+    most: int | None
+    options: tuple[str, ...]
+
+
+def schema_of(state: State, spot: Spot) -> FunctionSchema | None:
+    """The schema of the operator at a place; None where it is not known, or there is none."""
+    if spot.operator is None or spot.operator not in state.dispatcher:
+        return None
+    definition = state.dispatcher.operator(spot.operator).definition
+    return None if definition is None else definition.known_schema
+
+
+def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
+    """A call to begin with: a tensor for each argument that takes one, None where that may be left out.
+
+    like: a draft of another operator, whose first tensor and contexts are taken over.
+    """
+    first = next((text for text in (like.tensors if like else ()) if text not in _ABSENT), None)
+    tensor = first or next(iter(state.dispatcher.universe.devices))
+    contexts = like.contexts if like else ()
+    schema = schema_of(state, spot)
+    if schema is None:
+        return Draft((tensor,), contexts)
+    taking = [one.type for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    optional = [kind.kind is TypeKind.OPTIONAL for kind in taking]
+    if all(optional):  # with None alone, no tensor would be asked for
+        optional = [False] * len(taking)
+    return Draft(tuple("none" if absent else tensor for absent in optional), contexts)
+
+
+def taken(state: State, spot: Spot, draft: Draft) -> Takes:
+    """What the operator at a place takes, with as many tensors as a draft has."""
+    if spot.operator is None:
+        return Takes((None,) * len(draft.tensors), None, ())
+    schema = schema_of(state, spot)
+    arguments = arguments_of(schema, len(draft.tensors))
+    options = tuple(one for one in OPTIONS if option_argument(schema, one) is not None)
+    most = None if schema is None else most_tensors(schema)
+    return Takes(tuple(None if one is None else one.name for one in arguments), most, options)
+
+
+def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
+    """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
+    asked = _request(spot, draft)
+    report = _resolved(session.state, asked)
+    words = [one for text in draft.tensors for one in ("--tensor", text)]
+    words += [one for text in draft.contexts for one in ("--context", text)]
+    words += [one for option, text in draft.options.given for one in (f"--{option}", text)]
+    words += [] if draft.keyset is None else ["--keyset", draft.keyset]
+    return PaneAnswer(report, session.command("resolve", *words, before=(asked.operator,)))
+
+
+def call_before(session: Session, spot: Spot, draft: Draft) -> CallAnswered | tuple[Problem, ...] | None:
+    """The same call without the changes that are being tried, or why it cannot be made; None without changes."""
+    if session.state is session.original:
+        return None
+    try:
+        return _resolved(session.original, _request(spot, draft))
+    except InputError as error:
+        return error.problems
+
+
+def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
+    """The key set of a draft, of its key set expression where it has one; None where it says nothing of one.
+
+    Errors: InputError.
+    """
+    universe = session.state.dispatcher.universe
+    if draft.keyset is not None:
+        report = key_answer(universe, draft.keyset)
+        return PaneAnswer(report, ("keys", draft.keyset, *universe_arguments(session)))
+    if not draft.tensors and not draft.contexts:
+        return None
+    words = [one for text in draft.tensors for one in ("--tensor", text)]
+    words += [one for text in draft.contexts for one in ("--context", text)]
+    found = keys_of_call(universe, draft.tensors, draft.contexts)
+    return PaneAnswer(found, ("keys", *universe_arguments(session), *words))
+
+
+def changed_steps(
+    report: ResolveReport, before: CallAnswered | tuple[Problem, ...] | None
+) -> dict[int, StepReport | None]:
+    """The steps, by number, that are others than without the changes, each with the one in its place then."""
+    if not isinstance(before, ResolveReport):
+        return {}
+    old = {step.number: step for step in before.steps}
+    return {
+        step.number: old.get(step.number)
+        for step in report.steps
+        if step.number not in old or _of(step) != _of(old[step.number])
+    }
+
+
+def called_operator(state: State, name: OperatorName, step: StepReport) -> OperatorName | None:
+    """The operator that a composite kernel is known to call."""
+    kernel = step.hop.live.kernel
+    if step.hop.does not in (Does.ENDS, Does.DECOMPOSES) or kernel is None:
+        return None
+    definition = state.dispatcher.operator(name).definition
+    return called_by(state.dispatcher, name, () if definition is None else definition.tags, kernel.debug)
+
+
+def _request(spot: Spot, draft: Draft) -> CallRequest:
+    operator = spot.higher_order or str(spot.operator)
+    return CallRequest(operator, draft.tensors, draft.options, draft.keyset, draft.contexts)
+
+
+def _resolved(state: State, asked: CallRequest) -> CallAnswered:
+    """Errors: InputError."""
+    return call_report(state, asked, read_call(state, asked), state.over_assumed)
+
+
+def _of(step: StepReport) -> tuple[object, ...]:
+    """What makes a step another one: the slot, its kernel, what that does, and what it redispatches with."""
+    hop = step.hop
+    python = None if hop.python is None else hop.python.kernel
+    return hop.slot, step.entry.kernel, step.entry.rule, step.entry.span, python, hop.does, hop.passes
+
+
+_ABSENT = ("none", "undefined")

@@ -1,0 +1,352 @@
+"""The application: operators at the left, views, and the command line that prints what is shown."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand, get_system_commands_provider
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.events import DescendantFocus, Resize
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+
+from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
+from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.operator_list import OperatorList
+from dispatch_cli.explore.operators import Operators
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes import PANES
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
+from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.render.text_safety import safe
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+WIDE = 150
+"""Columns from which table and slot stand beside each other."""
+NARROW = 100
+"""Columns below which the list of operators makes room for the view that has the focus."""
+_SOON = 0.06
+"""Seconds after which a view follows a cursor that moves quickly."""
+_MOST_FAILURES = 50
+"""Errors after which the program ends: it would not get further."""
+
+
+def _own_commands() -> type[Provider]:
+    from dispatch_cli.explore.palette import ExploreCommands
+
+    return ExploreCommands
+
+
+class ExploreScreen(Contained, Screen[None]):
+    """The screen."""
+
+
+class ExploreApp(Contained, App[None]):
+    """The explorer of a state."""
+
+    TITLE = "dispatch-cli"
+    CSS = """
+    #body { height: 1fr; }
+    .-narrow Operators { width: 28; }
+    .-narrow.-in-view Operators { display: none; }
+    .-wide Operators { width: 44; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
+    COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search"),
+        *(Binding(entry.key, f"pane('{entry.id}')", entry.title, show=False) for entry in PANES),
+        Binding("o", "operators", "Operators", show=False),
+        Binding("escape", "back", "Back", show=False),
+        Binding("backspace,alt+left", "back", "Back", show=False),
+        Binding("alt+right", "forward", "Forward", show=False),
+        Binding("y", "copy", "Copy command"),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.failures: list[BaseException] = []
+        self.catalogue = Catalogue(session.state)
+        self.operators = Operators(self.catalogue, id="operators")
+        self.stage = PaneStage(session, id="stage")
+        self.front = next(iter(self.stage.entries), "")
+        first = self.operators.list.entry
+        self.visits = Visits(VisitedPlace(first.spot if first is not None else Spot(), self.front))
+        self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
+        self.command_bar = CommandBar()
+        self._later: Timer | None = None
+        self._is_wide = False
+
+    @property
+    def spot(self) -> Spot:
+        """Where the user is."""
+        return self.visits.here.spot
+
+    def get_default_screen(self) -> Screen[Any]:
+        return ExploreScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield self.tabs
+        with Horizontal(id="body"):
+            yield self.operators
+            yield self.stage
+        yield self.command_bar
+        yield KeyBar()
+
+    async def on_mount(self) -> None:
+        self._is_wide = self.size.width >= WIDE
+        self.operators.list.focus()
+        await self._to_front(self.front)
+
+    async def on_resize(self, event: Resize) -> None:
+        wide = event.size.width >= WIDE
+        if wide != self._is_wide and self.stage.is_mounted:
+            self._is_wide = wide
+            await self._to_front(self.front)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """The list makes room on a narrow screen; of two views, the one with the focus has the command line."""
+        name = self.stage.id_of(event.widget)
+        self.screen.set_class(name is not None, "-in-view")
+        if name is not None and name != self.front and name in self.stage.shown:
+            self.front = name
+        self._show_command()
+
+    # where the user goes
+
+    def on_operator_list_highlighted(self, message: OperatorList.Highlighted) -> None:
+        """The views follow the cursor: at once, or where it moves quickly, as soon as it pauses."""
+        self.visits.move(VisitedPlace(message.entry.spot, self.front))
+        if self._later is None:
+            self.call_after_refresh(self._follow)
+            self._later = self.set_timer(_SOON, self._calm)
+        else:
+            self._later.stop()
+            self._later = self.set_timer(_SOON, self._follow_later)
+
+    def _calm(self) -> None:
+        self._later = None
+
+    def _follow_later(self) -> None:
+        self._later = None
+        self._follow()
+
+    def _follow(self) -> None:
+        self.stage.open_all(self.spot)
+
+    async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
+        self.visits.move(VisitedPlace(message.entry.spot, self.front))
+        self.visits.go(VisitedPlace(message.entry.spot, self.front, False))
+        await self._arrive()
+
+    async def on_pane_went(self, message: Pane.Went) -> None:
+        message.stop()
+        sender = message._sender if isinstance(message._sender, Widget) else None
+        await self.go(message.spot, message.pane, sender)
+
+    async def go(self, spot: Spot, pane: str | None = None, sender: Widget | None = None) -> None:
+        """Go to a place. sender: the view that says so, which shows the place already if it stays in front."""
+        here = self.visits.here
+        if pane is None or pane not in self.stage.entries:
+            same = spot.operator == here.spot.operator and spot.higher_order == here.spot.higher_order
+            visit = VisitedPlace(spot, self.front, here.listed)
+            (self.visits.move if same else self.visits.go)(visit)
+            self._show_in_list(spot)
+            if spot != here.spot:
+                self.stage.open_all(spot, sender)
+            return
+        self.visits.go(VisitedPlace(spot, pane, False))
+        await self._arrive()
+
+    async def _arrive(self) -> None:
+        """Show where the user is, after going there, back or forward."""
+        visit = self.visits.here
+        self._show_in_list(visit.spot)
+        shown = self.stage.shown
+        await self._to_front(visit.pane)
+        for name in self.stage.shown:
+            if name in shown:
+                self.stage.open(name, visit.spot)
+        if visit.listed:
+            self.action_operators()
+        else:
+            self.call_after_refresh(self.stage.focus_on, visit.pane)
+
+    async def _to_front(self, pane: str) -> None:
+        if pane not in self.stage.entries:
+            return
+        self.front = pane
+        shown = self.stage.beside(pane, self._is_wide)
+        self.tabs.show(shown)
+        await self.stage.show(shown, self.spot)
+        self._show_command()
+
+    def _show_in_list(self, spot: Spot) -> None:
+        number = self.catalogue.number_of(spot)
+        if number is not None:
+            self.operators.list.show(number)
+
+    async def on_tabs_tab_picked(self, message: Tabs.TabPicked) -> None:
+        await self.action_pane(message.pane)
+
+    async def action_pane(self, pane: str) -> None:
+        """Bring a view to the front, and the focus to it."""
+        if pane in self.stage.entries:
+            self.visits.go(VisitedPlace(self.spot, pane, False))
+            await self._to_front(pane)
+            self.call_after_refresh(self.stage.focus_on, pane)
+
+    async def action_back(self) -> None:
+        if self.visits.back() is not None:
+            await self._arrive()
+        else:
+            self.action_operators()
+
+    async def action_forward(self) -> None:
+        if self.visits.forward() is not None:
+            await self._arrive()
+
+    def action_operators(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.call_after_refresh(self.operators.list.focus)
+
+    def action_search(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.call_after_refresh(self.operators.input.focus)
+
+    def on_operator_input_left(self) -> None:
+        self.action_operators()
+
+    # what is shown
+
+    def on_pane_answered(self, message: Pane.Answered) -> None:
+        message.stop()
+        self._show_command()
+
+    async def on_pane_edited(self, message: Pane.Edited) -> None:
+        """The state is another one: whatever is shown is made anew."""
+        message.stop()
+        self.operators.marks_changed()
+        self.stage.open_all(self.spot)
+
+    async def on_failed_view_again(self, message: FailedView.Again) -> None:
+        if isinstance(message._sender, FailedView):
+            await self.stage.again(message._sender, self.spot)
+
+    @property
+    def answer(self) -> PaneAnswer | None:
+        """What the view in front shows."""
+        view = self.stage.views.get(self.front)
+        return view.answer if isinstance(view, Pane) else None
+
+    def _show_command(self) -> None:
+        answer = self.answer
+        self.command_bar.show("" if answer is None else command_line(answer))
+
+    def action_copy(self) -> None:
+        """Copy the command line, by the terminal's own clipboard (OSC 52)."""
+        if self.answer is None:
+            self.notify("There is no command line to copy.", markup=False)
+            return
+        self.copy_to_clipboard(command_line(self.answer))
+        self.notify(
+            "Command line copied. If the terminal has no clipboard, select the line with the mouse.", markup=False
+        )
+
+    def action_help(self) -> None:
+        """Show all keys that do something here."""
+        from dispatch_cli.explore.help import HelpScreen, sections_of
+
+        view = self.stage.views.get(self.front)
+        self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None)))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (textual's)
+        yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
+
+    def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
+        """Open a place in the editor."""
+        from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
+
+        message.stop()
+        try:
+            call = editor_call(message.span, os.environ)
+            if call.in_terminal:
+                with self.suspend():
+                    code = run_editor(call)
+            else:
+                code = run_editor(call)
+        except (CannotOpen, SuspendNotSupported) as why:
+            self.notify(safe(str(why)), title="No editor", severity="warning", markup=False)
+            return
+        if code:
+            self.notify(f"The editor ended with code {code}.", severity="warning", markup=False)
+
+    # what fails
+
+    def failed(self, error: BaseException, where: object = None) -> None:
+        """An error that is shown, in the view where it happened if it happened in one; the program goes on."""
+        self.failures.append(error)
+        if len(self.failures) > _MOST_FAILURES:
+            super()._handle_exception(error if isinstance(error, Exception) else Exception(str(error)))
+            return
+        widget = where if isinstance(where, Widget) else None
+        if widget is None or not self.stage.is_mounted or not self.stage.fail(widget, error):
+            self.notify(error_line(error), title="error", severity="error", markup=False)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """textual's: what was not contained where it happened. It would end the program."""
+        view = self.stage.views.get(self.front) if self.stage.is_mounted else None
+        if not self.is_running or not self.screen_stack:
+            super()._handle_exception(error)
+        else:
+            self.failed(error, view if _from_pane(error) else None)
+
+
+def _from_pane(error: BaseException) -> bool:
+    """Whether an error comes out of a view's module."""
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_globals.get("__name__", "").startswith("dispatch_cli.explore.panes."):
+            return True
+        step = step.tb_next
+    return False
+
+
+def title_of(session: Session) -> str:
+    """What is explored, in a few words: the embedded state, and the files over it."""
+    state = session.state
+    over = ", ".join(state.over) or state.dispatcher.universe.name
+    files = [one for one in session.source if not one.startswith("-") and one not in state.over]
+    return " + ".join((over, *files))
+
+
+def themes() -> list[str]:
+    """The names of the themes."""
+    from textual.theme import BUILTIN_THEMES
+
+    return sorted(BUILTIN_THEMES)
+
+
+def run(session: Session, theme: str | None = None) -> int:
+    """Explore a state in this terminal until the user leaves; the exit code."""
+    # what was loaded lives as long as the program: looking through it again and again would only cost
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    app = ExploreApp(session)
+    if theme is not None:
+        app.theme = theme
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,168 @@
+"""The lines above and below: the views, the command line, the keys."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.events import Click, Resize
+from textual.message import Message
+from textual.widget import Widget
+
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.panes import PaneEntry
+from dispatch_cli.explore.session import PaneAnswer
+from dispatch_cli.render.text_safety import safe
+
+PROGRAM = "dispatch-cli"
+_MOST_LINES = 3
+"""Lines of a long command line."""
+
+
+class Tabs(Contained, Widget):
+    """The views with their keys; the one in front is marked."""
+
+    DEFAULT_CSS = "Tabs { height: 1; background: $panel; color: $foreground; }"
+    ALLOW_SELECT = False
+
+    class TabPicked(Message):
+        """A view was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, entries: Sequence[PaneEntry], title: str) -> None:
+        super().__init__()
+        self.entries = entries
+        self.title = safe(title)
+        self.fronts: tuple[str, ...] = ()
+
+    def show(self, fronts: tuple[str, ...]) -> None:
+        """These are in front."""
+        self.fronts = fronts
+        self.refresh()
+
+    def render(self) -> Content:
+        parts: list[tuple[str, str]] = []
+        for entry in self.entries:
+            front = entry.id in self.fronts
+            parts.append((self._label(entry), "bold reverse" if front else ""))
+        used = sum(len(text) for text, _ in parts)
+        room = self.size.width - used
+        if len(self.title) + 1 < room:
+            parts.append((" " * (room - len(self.title) - 1), ""))
+            parts.append((self.title, "$text-muted"))
+        return Content.assemble(*parts)
+
+    def _label(self, entry: PaneEntry) -> str:
+        return f" {entry.key} {entry.title} " if self.size.width >= 88 else f" {entry.key} {entry.title}"
+
+    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
+        self.refresh()
+
+    def on_click(self, event: Click) -> None:
+        end = 0
+        for entry in self.entries:
+            end += len(self._label(entry))
+            if event.x < end:
+                self.post_message(self.TabPicked(entry.id))
+                return
+
+
+def command_line(answer: PaneAnswer) -> str:
+    """The command line that prints an answer, as a shell takes it."""
+    return shlex.join((PROGRAM, *answer.command))
+
+
+class CommandBar(Contained, Widget):
+    """The command line of what is shown. It can be selected with the mouse."""
+
+    DEFAULT_CSS = """
+    CommandBar { height: 1; padding: 0 1; background: $surface; color: $foreground; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = ""
+        self.note = ""
+
+    def show(self, line: str, note: str = "") -> None:
+        """line: empty where there is none. note: what has to be done before it can be used."""
+        if (line, note) != (self.line, self.note):
+            self.line, self.note = line, note
+            self._fit()
+            self.refresh()
+
+    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
+        self._fit()
+
+    def _fit(self) -> None:
+        width = max(1, self.content_size.width)
+        length = len(self.line) + len(self.note) + 2
+        lines = max(1, min(_MOST_LINES, -(-length // width), max(1, self.app.size.height // 8)))
+        height = self.styles.height
+        if height is None or height.value != lines:
+            self.styles.height = lines
+
+    def render(self) -> Content:
+        if not self.line:
+            return Content.styled("no command line: nothing is shown", "$text-muted")
+        parts = [("$ ", "$text-muted"), (safe(self.line), "bold")]
+        if self.note:
+            parts.append((f"  {safe(self.note)}", "$text-warning"))
+        return Content.assemble(*parts)
+
+
+class KeyBar(Contained, Widget):
+    """The keys that do something here. A click presses one."""
+
+    DEFAULT_CSS = "KeyBar { height: 1; padding: 0 1; background: $panel; color: $foreground; }"
+    ALLOW_SELECT = False
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def _keys(self) -> list[tuple[str, str, str]]:
+        """Key, how it is shown, what it does."""
+        found: dict[str, tuple[str, str, str]] = {}
+        if self.screen is not self.app.screen:
+            return []
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and binding.action not in found:
+                found[binding.action] = (binding.key, self.app.get_key_display(binding), binding.description)
+        own = [one for one in found.values() if one[0] not in _LAST]
+        return own + [one for one in found.values() if one[0] in _LAST]
+
+    def _fitting(self) -> list[tuple[str, str, str]]:
+        """Those for which there is room; help is always among them."""
+        keys, room = self._keys(), self.content_size.width
+        last = [one for one in keys if one[0] in _LAST]
+        room -= sum(len(shown) + len(text) + 3 for _, shown, text in last)
+        fitting = []
+        for one in keys:
+            if one not in last:
+                room -= len(one[1]) + len(one[2]) + 3
+                if room >= 0:
+                    fitting.append(one)
+        return fitting + last
+
+    def render(self) -> Content:
+        parts: list[tuple[str, str]] = []
+        for _, shown, text in self._fitting():
+            parts += [(shown, "bold"), (f" {text}  ", "")]
+        return Content.assemble(*parts)
+
+    def on_click(self, event: Click) -> None:
+        at, end = event.get_content_offset(self), 0
+        for key, shown, text in self._fitting():
+            end += len(shown) + len(text) + 3
+            if at is not None and at.x < end:
+                self.app.simulate_key(key)
+                return
+
+
+_LAST = ("question_mark", "q")
+"""The keys at the end of the line."""

@@ -1,0 +1,215 @@
+"""What the view of calls shows, as blocks: the end, the steps, and each selection with its keys, thread and mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.call import CallAnswered, Draft, called_operator, changed_steps
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
+from dispatch_cli.render import call_keys, key, key_set, resolve, resolve_higher_order
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    Run,
+    TableBlock,
+    Tone,
+    lines,
+)
+from dispatch_cli.render.resolve_higher_order_wording import end_sentence as higher_order_end
+from dispatch_cli.render.resolve_higher_order_wording import step_lines
+from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase, step_sentence
+from dispatch_cli.render.resolve_wording import end_sentence, option_labels
+from dispatch_cli.render.words import before_label, place_cell
+from dispatch_cli.report.call_keys import CallKeysReport
+from dispatch_cli.report.key import KeyReport
+from dispatch_cli.report.key_outcomes import KeyOutcome
+from dispatch_cli.report.key_set import KeySetReport
+from dispatch_cli.report.resolve import ResolveReport, StepReport
+from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
+
+CHANGED = "*"
+"""The mark of a step that is another one than without the changes, or without the files."""
+
+
+class StepLine(NamedTuple):
+    """A step of a call. before: the step in its place without the changes, where it is another one."""
+
+    step: StepReport
+    is_changed: bool
+    before: StepReport | None
+
+
+class CalledLine(NamedTuple):
+    """The operator that the kernel of the last step is known to call."""
+
+    operator: OperatorName
+
+
+class Target(NamedTuple):
+    """What a line opens: a slot, or another operator. span: the place of the kernel there."""
+
+    key: str | None = None
+    operator: OperatorName | None = None
+    span: Span | None = None
+
+
+def target_of(item: object) -> Target | None:
+    """What opens where such a row of a table is opened."""
+    if isinstance(item, StepLine):
+        return Target(item.step.hop.slot, span=item.step.entry.span)
+    if isinstance(item, CalledLine):
+        return Target(operator=item.operator)
+    if isinstance(item, HigherOrderStep):
+        impl = item.hop.impl
+        return Target(item.hop.key, span=None if impl is None else impl.span)
+    return Target(item.key, span=item.entry.span) if isinstance(item, KeyOutcome) else None
+
+
+def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:
+    """Why a call cannot be made. draft: the last one that could, whose answer is shown below."""
+    for one in problems:
+        yield Paragraph(Run(f"! {one.message}", Tone.BAD), hang=2)
+        if one.hint:
+            yield Paragraph(Run(one.hint, Tone.WARN), indent=2)
+    if draft is None:
+        return
+    yield Gap()
+    said = [*(f"--tensor '{text}'" for text in draft.tensors), *(f"--context '{text}'" for text in draft.contexts)]
+    said += [f"--{option} '{text}'" for option, text in draft.options.given]
+    said += [] if draft.keyset is None else [f"--keyset '{draft.keyset}'"]
+    yield Paragraph(Run(f"The last call that could be made: {' '.join(said) or 'without tensors'}", Tone.WARN))
+    yield Gap()
+
+
+def call_blocks(
+    state: State, report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None, short: bool
+) -> Iterator[Block]:
+    """A call, the end first. before: the same call without the changes that are being tried, or why there is none."""
+    if isinstance(report, ResolveHigherOrderReport):
+        yield from resolve_higher_order.said(report, short)
+        yield from _before(report, before, short)
+        yield Gap()
+        yield TableBlock(_higher_order_columns(), report.steps)
+        yield from resolve_higher_order.keys(report)
+        yield Gap()
+        yield Facts([resolve_higher_order.thread_fact(report)])
+        return
+    yield from resolve.said(report, short)
+    yield from _before(report, before, short)
+    yield Gap()
+    yield TableBlock(_step_columns(), [*_step_rows(state, report, before)])
+    for stage in report.selections:
+        yield Gap()
+        yield from resolve.stage_keys(report, stage)
+        if facts := [*resolve.stage_facts(report, stage)]:
+            yield Gap()
+            yield Facts(facts)
+    if options := [Fact(name.capitalize(), label) for name, label in option_labels(report)]:
+        yield Gap()
+        yield Facts(options)
+
+
+def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, width: int) -> Iterator[Block]:
+    """The key set of a call, a key, or a key set that was written."""
+    if isinstance(report, CallKeysReport):
+        yield from call_keys.document(report, width)
+    elif isinstance(report, KeyReport):
+        yield from key.document(report, width, universe=state.dispatcher.universe)
+    else:
+        yield from key_set.document(report, width)
+
+
+def nothing_asked() -> Iterator[Block]:
+    """What to do where there is no call, and no key set."""
+    yield Paragraph("No tensor, no context and no key set is given: a adds a tensor, c a context.")
+
+
+def _before(report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None, short: bool) -> Iterator[Block]:
+    """What the call does without the changes, where that is something else."""
+    if isinstance(before, tuple):
+        yield Paragraph(Run(f"{CHANGED} Without the changes: {before[0].message}", Tone.WARN), hang=2)
+    elif isinstance(before, ResolveReport) and isinstance(report, ResolveReport):
+        ends = end_sentence(report, short), end_sentence(before, short)
+        paths = [" > ".join(step.hop.slot for step in one.steps) for one in (report, before)]
+        if ends[0] != ends[1]:
+            yield Paragraph(Run(f"{CHANGED} Without the changes: {ends[1]}", Tone.WARN), hang=2)
+        if paths[0] != paths[1]:
+            yield Paragraph(Run(f"{CHANGED} Without the changes, the slots are {paths[1]}", Tone.WARN), hang=2)
+    elif isinstance(before, ResolveHigherOrderReport) and isinstance(report, ResolveHigherOrderReport):
+        ends = higher_order_end(report, short), higher_order_end(before, short)
+        if ends[0] != ends[1]:
+            yield Paragraph(Run(f"{CHANGED} Without the changes: {ends[1]}", Tone.WARN), hang=2)
+
+
+def _step_rows(
+    state: State, report: ResolveReport, before: CallAnswered | tuple[Problem, ...] | None
+) -> Iterator[StepLine | CalledLine]:
+    changed, name = changed_steps(report, before), OperatorName.parse(report.operator)
+    for step in report.steps:
+        yield StepLine(step, step.number in changed, changed.get(step.number))
+        if (called := called_operator(state, name, step)) is not None:
+            yield CalledLine(called)
+
+
+def _step_columns() -> list[Column[StepLine | CalledLine]]:
+    def number(row: StepLine | CalledLine, _: bool) -> Inline:
+        if isinstance(row, CalledLine):
+            return ""
+        mark = CHANGED if row.is_changed or row.step.entry.before is not None else ""
+        return Run(f"{row.step.number}{mark}", Tone.WARN if mark else Tone.HEAD)
+
+    def slot(row: StepLine | CalledLine, _: bool) -> Inline:
+        return "" if isinstance(row, CalledLine) else Run(row.step.hop.slot, Tone.HEAD)
+
+    def does(row: StepLine | CalledLine, short: bool) -> Inline:
+        if isinstance(row, CalledLine):
+            return (Run("calls "), Run(str(row.operator), Tone.KERNEL))
+        return _step_texts(row, short)
+
+    def place(row: StepLine | CalledLine, _: bool) -> Inline:
+        return "" if isinstance(row, CalledLine) else place_cell(row.step.entry.span)
+
+    return [
+        Column("Step", number, wraps=False),
+        Column("Slot", slot, wraps=False),
+        Column("What runs there", does),
+        Column("Declared at", place, Narrow.BELOW, optional=True),
+    ]
+
+
+def _step_texts(row: StepLine, short: bool) -> tuple[Run, ...]:
+    """What a step does, and how it differs."""
+    step = row.step
+    sentence = step_sentence(step, short).removeprefix(f"{step.hop.slot}: ")
+    found = [Run(sentence, resolve.DOES_TONES.get(step.hop.does, Tone.PLAIN))]
+    if step.canonical is not None:
+        found.append(Run(f"stale: should be {kernel_label(step.canonical, short)}", Tone.BAD, breaks=True))
+    if row.is_changed:
+        was = row.before
+        text = "there is no such step" if was is None else f"{kernel_phrase(was, short)} at {was.hop.slot}"
+        found.append(Run(f"without the changes: {text}", Tone.WARN, breaks=True))
+    if step.entry.before is not None:
+        found.append(Run(f"before these files: {before_label(step.entry.before, short)}", Tone.WARN, breaks=True))
+    return tuple(found)
+
+
+def _higher_order_columns() -> list[Column[HigherOrderStep]]:
+    def does(step: HigherOrderStep, short: bool) -> Inline:
+        return lines(*(text.removeprefix(f"{step.hop.key}: ") for text in step_lines(step, short)))
+
+    return [
+        Column("Step", lambda step, _: Run(str(step.number), Tone.HEAD), wraps=False),
+        Column("Key", lambda step, _: Run(step.hop.key, Tone.HEAD), wraps=False),
+        Column("What runs there", does),
+        Column("Declared at", lambda step, _: place_cell(target_of(step).span), Narrow.BELOW, optional=True),  # type: ignore[union-attr]
+    ]

@@ -1,0 +1,115 @@
+"""What can be chosen for a part of a call: the words of a tensor, contexts, options, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.model.call import LAYOUTS, CallError, TensorSpec
+from dispatch_cli.model.suggest import starting
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.call_words import (
+    ABSENT_WORDS,
+    NAMED_WORDS,
+    context_completions,
+    key_set_completions,
+    option_words,
+    tensor_words,
+)
+
+
+class CallPart(Enum):
+    """A part of a call; the value is its title."""
+
+    TENSOR = "Tensor"
+    CONTEXT = "Context"
+    DEVICE = "device"
+    LAYOUT = "layout"
+    DTYPE = "dtype"
+    GENERATOR = "generator"
+    KEYSET = "Key set"
+
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an option beside tensors."""
+        return self in (CallPart.DEVICE, CallPart.LAYOUT, CallPart.DTYPE, CallPart.GENERATOR)
+
+
+class WordChoice(NamedTuple):
+    """A word to choose.
+
+    text: of the whole part, once it is chosen. is_given: it is in the part, and is taken away, unless it is a device,
+    of which there is always one. is_whole: False where
+    more must follow, such as a name. why_not: why it does not go together with the words of the part.
+    """
+
+    word: str
+    text: str
+    is_given: bool = False
+    is_whole: bool = True
+    why_not: str = ""
+
+
+def words_of(universe: Universe, part: CallPart, text: str) -> tuple[WordChoice, ...]:
+    """What can be chosen for a part whose text is *text*; its last word is taken for the beginning of one."""
+    if part is CallPart.TENSOR:
+        return tuple(_of_tensor(universe, text))
+    if part is CallPart.CONTEXT:
+        return tuple(
+            WordChoice(one.text, one.text, is_whole=one.is_whole) for one in context_completions(universe, text)
+        )
+    if part is CallPart.KEYSET:
+        shown = len(text.rstrip(_LETTERS))
+        return tuple(WordChoice(one.text[shown:], one.text) for one in key_set_completions(universe, text))
+    words = option_words(universe, part.value)
+    return tuple(WordChoice(word, word) for word in starting(words, text.strip()))
+
+
+def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:
+    """The words of a tensor, the given ones marked. There is one device and one layout: another takes its place."""
+    words = tensor_words(universe)
+    given = text.split()
+    begun = "" if not given or text.endswith(" ") else given.pop()
+    maker = TensorMaker(universe)
+    present = {_plain(word): word for word in given}
+    for word in starting(words, begun):
+        if word in present:
+            kept = [one for one in given if one != present[word] or word in universe.devices]
+            yield WordChoice(present[word], _joined(kept), is_given=True)
+            continue
+        kept = [one for one in given if not _gives_way(universe, one, word)]
+        text = _joined([*kept, word])
+        if word in NAMED_WORDS:
+            yield WordChoice(f"{word}=", f"{text}=", is_whole=False)
+        else:
+            yield WordChoice(word, text, why_not=_refused(maker, text))
+
+
+def _gives_way(universe: Universe, old: str, new: str) -> bool:
+    """Whether a word goes when another one comes: of devices and of layouts there is one, and none goes with `none`."""
+    if old in ABSENT_WORDS or new in ABSENT_WORDS:
+        return True
+    kinds = universe.devices, LAYOUTS
+    return any(_plain(old) in kind and new in kind for kind in kinds)
+
+
+def _refused(maker: TensorMaker, text: str) -> str:
+    try:
+        maker.make(TensorSpec.parse(text))
+    except CallError as error:
+        return error.message
+    return ""
+
+
+def _plain(word: str) -> str:
+    """The ``cuda`` of ``cuda:0``, the ``fake`` of ``fake=A``."""
+    return word.partition("=")[0].partition(":")[0]
+
+
+def _joined(words: list[str]) -> str:
+    return " ".join(words)
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

@@ -1,0 +1,174 @@
+"""Choosing the text of one part of a call: it can be typed, or put together from a list of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Label
+
+from dispatch_cli.explore.blocks import Rows
+from dispatch_cli.explore.call_choices import CallPart, WordChoice, words_of
+from dispatch_cli.explore.call_parts import PartLine
+from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone
+from dispatch_cli.render.text_lines import TextLine
+
+GIVEN, REFUSED = "x", "-"
+"""The marks of words that are given, and of those that do not go together with these."""
+
+
+class PlainRows(Rows):
+    """Rows without a header."""
+
+    def top_lines(self) -> Sequence[TextLine]:
+        """No lines."""
+        return ()
+
+
+class Chooser(Vertical):
+    """A line to type in, and below it the words to choose from. It is empty until it is opened."""
+
+    DEFAULT_CSS = """
+    Chooser { height: 1fr; display: none; }
+    Chooser.-open { display: block; }
+    Chooser > Label { width: 1fr; height: 1; text-style: bold; }
+    Chooser > Input, Chooser > Input:focus { height: 1; border: none; padding: 0 1; }
+    Chooser > PlainRows { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("enter", "choose", "Choose"),
+        Binding("escape", "done", "Done"),
+    ]
+
+    class TextChanged(Message):
+        """The text of the part is another one."""
+
+        def __init__(self, line: PartLine, text: str) -> None:
+            super().__init__()
+            self.line = line
+            self.text = text
+
+    class Done(Message):
+        """Choosing is over."""
+
+    def __init__(self, universe: Universe, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(id=id)
+        self.universe = universe
+        self.line: PartLine | None = None
+        self._title = Label("", markup=False)
+        self._input = Input(select_on_focus=False)
+        self._rows = PlainRows()
+        self._rows.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._input
+        yield self._rows
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part is being chosen."""
+        return self.line is not None
+
+    def start(self, line: PartLine) -> None:
+        """Choose the text of a part."""
+        self.line = line
+        self._title.update(f"{line.label.removeprefix('+ ')}: {_HINTS.get(line.part, _HINT)}")
+        self.add_class("-open")
+        with self.prevent(Input.Changed):
+            self._write(line.text)
+        self._show(everything=True)
+        self._input.focus()
+
+    def stop(self) -> None:
+        """Choose nothing any more."""
+        self.line = None
+        self.remove_class("-open")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.line is not None:
+            self._show()
+            self.post_message(self.TextChanged(self.line, event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_choose()
+
+    def on_lines_view_opened(self, event: LinesView.Opened) -> None:
+        event.stop()
+        self._choose(event.target)
+
+    def on_lines_view_moved(self, event: LinesView.Moved) -> None:
+        event.stop()
+
+    def action_move(self, by: int) -> None:
+        """The next word."""
+        self._rows.action_move(by)
+
+    def action_page(self, by: int) -> None:
+        """A page of words on or back."""
+        self._rows.action_page(by)
+
+    def action_choose(self) -> None:
+        """Take the word under the cursor, or take it away."""
+        if isinstance(self._rows.target, WordChoice):
+            self._choose(self._rows.target)
+        else:
+            self.action_done()
+
+    def action_done(self) -> None:
+        """Leave it at what is written."""
+        self.post_message(self.Done())
+
+    def _choose(self, word: WordChoice) -> None:
+        assert self.line is not None, "a part is being chosen"
+        with self.prevent(Input.Changed):
+            self._write(word.text, word.is_whole)
+        self._input.focus()
+        self._show(keep=True)
+        self.post_message(self.TextChanged(self.line, self._input.value))
+        if word.is_whole and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
+            self.action_done()
+
+    def _write(self, text: str, is_whole: bool = True) -> None:
+        """Write a text, after which further words of a tensor can be typed."""
+        is_tensor = self.line is not None and self.line.part is CallPart.TENSOR
+        self._input.value = f"{text} " if text and is_whole and is_tensor else text
+        self._input.cursor_position = len(self._input.value)
+
+    def _show(self, keep: bool = False, everything: bool = False) -> None:
+        """Show the words. keep: the cursor stays on its word. everything: not only what goes on with the text."""
+        assert self.line is not None, "a part is being chosen"
+        at = self._rows.target.word if keep and isinstance(self._rows.target, WordChoice) else self.line.text
+        text = self._input.value
+        if everything and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
+            text = ""
+        words = words_of(self.universe, self.line.part, text)
+        self._rows.show(TableBlock(_COLUMNS, words))
+        if keep or everything:
+            self._rows.move_to(next((number for number, one in enumerate(words) if one.word == at), 0))
+
+
+def _word(word: WordChoice, _: bool) -> Inline:
+    mark = GIVEN if word.is_given else REFUSED if word.why_not else " "
+    tone = Tone.KERNEL if word.is_given else Tone.DIM if word.why_not else Tone.PLAIN
+    return Run(f"{mark} {word.word}", tone)
+
+
+_COLUMNS: list[Column[WordChoice]] = [
+    Column("", _word, wraps=False),
+    Column("", lambda word, _: Run(word.why_not, Tone.DIM), Narrow.DROP, optional=True),
+]
+_HINT = "enter chooses"
+_HINTS = {CallPart.TENSOR: "enter adds a word or removes it", CallPart.KEYSET: "keys with | & -"}

@@ -1,0 +1,87 @@
+"""The operators that can be chosen, and what is marked of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.fuzzy import Matcher
+from dispatch_cli.explore.session import Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import Severity
+
+
+class ListedOperator(NamedTuple):
+    """An operator of the list. higher_order: it is a higher-order one."""
+
+    name: str
+    higher_order: bool = False
+
+    @property
+    def spot(self) -> Spot:
+        """Where it is."""
+        return Spot(higher_order=self.name) if self.higher_order else Spot(OperatorName.parse(self.name))
+
+
+class Marked(Enum):
+    """What operators can be marked as. The value names it in the list's filter."""
+
+    ALL = "all"
+    OWN = "files"
+    TRIED = "what if"
+    FOUND = "findings"
+
+
+class Catalogue:
+    """All operators of a state by name, ordinary ones first.
+
+    own: those that the files say something of. tried: those that a change on trial changed. found: the findings of
+    each, counted by severity; None as long as the checks have not run.
+    """
+
+    def __init__(self, state: State) -> None:
+        ordinary = (ListedOperator(name) for name in sorted(state.dispatcher.names(), key=_by_use))
+        others = sorted(one.name for one in state.higher_order_operators)
+        self.entries: tuple[ListedOperator, ...] = (*ordinary, *(ListedOperator(name, True) for name in others))
+        self.matcher = Matcher([entry.name for entry in self.entries])
+        self.numbers = {entry: number for number, entry in enumerate(self.entries)}
+        self.own = frozenset(_own(state))
+        self.tried: frozenset[str] = frozenset()
+        self.found: Mapping[str, Mapping[Severity, int]] | None = None
+
+    def names(self, marked: Marked) -> frozenset[str] | None:
+        """The operators that are so marked; None for all."""
+        if marked is Marked.OWN:
+            return self.own
+        if marked is Marked.TRIED:
+            return self.tried
+        return frozenset(self.found or ()) if marked is Marked.FOUND else None
+
+    def find(self, query: str, marked: Marked = Marked.ALL) -> list[int]:
+        """The numbers of the operators that a query finds, best first."""
+        found, names = self.matcher.find(query), self.names(marked)
+        return found if names is None else [number for number in found if self.entries[number].name in names]
+
+    def number_of(self, spot: Spot) -> int | None:
+        """The number of the operator of a place; None where it has none."""
+        entry = (
+            ListedOperator(spot.higher_order, True)
+            if spot.higher_order is not None
+            else ListedOperator(str(spot.operator))
+        )
+        return self.numbers.get(entry)
+
+
+def _by_use(name: str) -> tuple[bool, bool, str]:
+    """PyTorch's own operators first, then the other namespaces; in each, those for its own use last."""
+    namespace, _, rest = name.rpartition("::")
+    return namespace != "aten", rest.startswith("_"), name
+
+
+def _own(state: State) -> list[str]:
+    """The operators of both kinds that the files register something for, where they are laid over something."""
+    if state.base is None and state.source is None:
+        return []
+    return [*map(str, state.own_operators()), *(one.name for one in state.own_higher_order_operators())]

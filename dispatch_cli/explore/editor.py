@@ -1,0 +1,93 @@
+"""Opens a place in the user's editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dispatch_cli.files import paths
+from dispatch_cli.model.span import Span
+
+_PLUS = {
+    **dict.fromkeys(("vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe", "jed"), "+{line}"),
+    **dict.fromkeys(("emacs", "emacsclient", "micro", "kak", "gedit"), "+{line}:{column}"),
+    **dict.fromkeys(("nano", "pico"), "+{line},{column}"),
+}
+"""Editors that take the place before the file."""
+_BEHIND = ("subl", "sublime_text", "hx", "helix", "zed", "zeditor")
+"""Editors that take ``FILE:LINE:COLUMN``."""
+_GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
+"""Editors that take ``--goto FILE:LINE:COLUMN``."""
+_LINE = ("kate", "mate", "idea", "pycharm", "clion")
+"""Editors that take ``--line LINE FILE``."""
+_OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
+"""Editors with a window of their own, which leave the terminal as it is."""
+
+
+class CannotOpen(Exception):
+    """Why a place cannot be opened, as a sentence for the user."""
+
+
+class EditorCall(NamedTuple):
+    """A program and its arguments. in_terminal: it takes the terminal until it ends."""
+
+    arguments: tuple[str, ...]
+    in_terminal: bool
+
+
+def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
+    """How to open a place, by the variables VISUAL and EDITOR. Nothing is run by a shell. Errors: CannotOpen."""
+    named = environment.get("VISUAL") or environment.get("EDITOR") or ""
+    file = _existing(span)
+    try:
+        words = shlex.split(named)
+    except ValueError:
+        words = []
+    if not words:
+        raise CannotOpen(f"No editor is set: give its name in the variable EDITOR. The place is {span}.")
+    program = shutil.which(words[0], path=environment.get("PATH"))
+    if program is None:
+        raise CannotOpen(f"The editor {words[0]!r} (in VISUAL or EDITOR) was not found. The place is {span}.")
+    name = Path(words[0]).name.removesuffix(".exe").lower()
+    in_terminal = name not in _OWN_WINDOW or "--wait" in words
+    return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal)
+
+
+def _arguments(name: str, file: str, span: Span) -> tuple[str, ...]:
+    """The file, and where in it, as that editor takes it; only the file where its way is not known."""
+    behind = f"{file}:{span.line}:{span.column}"
+    if name in _PLUS:
+        return _PLUS[name].format(line=span.line, column=span.column), file
+    if name in _LINE:
+        return "--line", str(span.line), file
+    if name in _GOTO:
+        return "--goto", behind
+    return (behind if name in _BEHIND else file,)
+
+
+def _existing(span: Span) -> str:
+    """The file of a place; one that an editor cannot take for an option. Errors: CannotOpen."""
+    if span.file in ("", "-", "<stdin>"):
+        raise CannotOpen("This was read from standard input, which no editor can open.")
+    file = Path(span.file)
+    if not file.is_file():
+        if paths.tree_of(span.file) is not None:
+            raise CannotOpen(f"{span.file} is at a git revision, which no editor can open.")
+        raise CannotOpen(f"{span.file} is not there, so that {span} cannot be opened.")
+    return span.file if file.is_absolute() else os.path.join(".", span.file)  # noqa: PTH118  (Path drops the dot)
+
+
+def run_editor(call: EditorCall) -> int:
+    """Start an editor, and wait for it if it has the terminal; its exit code. Errors: CannotOpen."""
+    try:
+        if call.in_terminal:
+            return subprocess.run(call.arguments, check=False).returncode
+        subprocess.Popen(call.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except OSError as error:
+        raise CannotOpen(f"{call.arguments[0]} cannot be started: {error.strerror or error}.") from None
+    return 0

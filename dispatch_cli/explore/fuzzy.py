@@ -1,0 +1,131 @@
+"""Finds names by some of their letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MAX_QUERY = 80
+"""Letters that are looked for; names are rarely longer."""
+_BOUNDARY = frozenset("_.:")
+
+
+class Matcher:
+    """Names that can be searched: every word of a query has its letters in the name, in order.
+
+    Upper and lower case are one. Names in which a word is found whole come first, at the beginning of the name before
+    at the beginning of a part, before elsewhere; of equals the shorter one.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self._lower = [name.lower() for name in names]
+        self._last = ""
+        self._found: list[int] = [*range(len(names))]
+
+    def find(self, query: str) -> list[int]:
+        """The numbers of the names that match, best first; all, in their order, where nothing is asked."""
+        words = _words(query)
+        if not words:
+            self._last, self._found = "", [*range(len(self.names))]
+            return self._found
+        # what matches a longer query matched the shorter one
+        narrowed = bool(self._last) and _normal(query).startswith(self._last)
+        candidates: Sequence[int] = self._found if narrowed else range(len(self.names))
+        patterns = [_pattern(word).search for word in words]
+        lower = self._lower
+        found = [number for number in candidates if all(search(lower[number]) for search in patterns)]
+        ranks = {number: self._rank(number, words) for number in found}
+        found.sort(key=ranks.__getitem__)
+        self._last, self._found = _normal(query), found
+        return found
+
+    def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
+        name = self._lower[number]
+        start = name.rfind("::") + 2 if "::" in name else 0
+        return sum(_word_rank(name, start, word) for word in words), len(name), number
+
+
+def matched(name: str, query: str) -> list[int]:
+    """The places of the letters of a name that a query finds."""
+    lower = name.lower()
+    found: set[int] = set()
+    for word in _words(query):
+        found.update(_places(lower, word))
+    return sorted(found)
+
+
+def _normal(query: str) -> str:
+    """A query as it is compared; names as PyTorch's Python writes them are taken, too."""
+    text = query[:MAX_QUERY].lower().strip()
+    for prefix in ("torch.ops.", "torch._ops."):
+        text = text.removeprefix(prefix)
+    if "::" not in text and text.partition(".")[0] in ("aten", "prims", "higher_order"):
+        text = text.replace(".", "::", 1)
+    return text.removeprefix("higher_order::").removesuffix(".default")
+
+
+def _words(query: str) -> list[str]:
+    return _normal(query).split()
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    """The letters in order, each as early as it can be, so that nothing is tried twice."""
+    first, rest = word[0], word[1:]
+    return re.compile(re.escape(first) + "".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in rest), re.S)
+
+
+def _word_rank(name: str, start: int, word: str) -> int:
+    """How good a match is; 0 is the best. start: where the name begins, behind its namespace."""
+    if word in name:
+        at = name.find(word, start)
+        if at == start:
+            end = start + len(word)
+            return 0 if end == len(name) else 1 if name[end] in _BOUNDARY else 2
+        if name.startswith(word):
+            return 2
+        while at > 0:
+            if name[at - 1] in _BOUNDARY:
+                return 3 if name[start] != "_" or at != start + 1 else 2
+            at = name.find(word, at + 1)
+        return 5
+    places = _places(name, word)
+    begun = sum(at == 0 or name[at - 1] in _BOUNDARY for at in places)
+    return 6 + 4 * (_runs(places) - begun) + begun
+
+
+def _runs(places: Sequence[int]) -> int:
+    return sum(1 for before, at in zip((-2, *places), places, strict=False) if at != before + 1)
+
+
+def _places(name: str, word: str) -> list[int]:
+    """Where the letters are: in one piece if they can be, at the beginnings of parts where possible."""
+    start = name.rfind("::") + 2 if "::" in name else 0
+    for at in (name.find(word, start), name.find(word)):
+        if at >= 0:
+            return [*range(at, at + len(word))]
+    # from the end, so that what begins a part can be taken for as long as the rest still fits before it
+    latest, end = [0] * len(word), len(name)
+    for number in range(len(word) - 1, -1, -1):
+        end = latest[number] = name.rfind(word[number], 0, end)
+        if end < 0:
+            return []
+    places: list[int] = []
+    at = start - 1 if latest[0] >= start else -1
+    for number, letter in enumerate(word):
+        if places and at + 1 <= latest[number] and name[at + 1] == letter:
+            at += 1
+        else:
+            at = _next(name, letter, at + 1, latest[number])
+        places.append(at)
+    return places
+
+
+def _next(name: str, letter: str, first: int, last: int) -> int:
+    """The first place of a letter that begins a part; else the first of all. There is one up to *last*."""
+    found = at = name.find(letter, first)
+    while 0 <= at <= last:
+        if at == 0 or name[at - 1] in _BOUNDARY:
+            return at
+        at = name.find(letter, at + 1)
+    return found

@@ -1,0 +1,102 @@
+"""Help: every key that does something here, and what the marks mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.operator_list import OWN, TRIED
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes import PANES
+
+_NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
+_OF_TEXTUAL = (
+    ("tab shift+tab", "Next part, part before"),
+    ("ctrl+p", "Command palette: operators, views, slots, actions, themes"),
+    ("ctrl+q", "Quit, also while typing"),
+)
+_MARKS = (
+    (OWN, "the files register something for the operator"),
+    (TRIED, "a change on trial changes one of its slots"),
+    ("2E 1W 3i", "findings of the operator: errors, warnings, information"),
+)
+_MOUSE = (
+    ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
+    ("drag", "Select text, such as the command line; ctrl+c copies it"),
+)
+
+
+_KEYS = 14
+"""Columns of keys."""
+HelpSection = tuple[str, tuple[tuple[str, str], ...]]
+"""A heading, and keys with what they do."""
+
+
+class HelpScreen(Contained, ModalScreen[None]):
+    """The keys of the application, the list and the view in front."""
+
+    CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen > VerticalScroll { width: 90%; max-width: 96; height: 90%; padding: 0 2; background: $surface;
+        border: round $primary; border-title-align: left; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "dismiss", "Close")]
+
+    def __init__(self, sections: Iterable[HelpSection]) -> None:
+        super().__init__()
+        self.sections = tuple(sections)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll() as box:
+            box.border_title = "Help: esc closes"
+            yield Static(help_text(self.sections), markup=False)
+
+
+def help_text(sections: Iterable[HelpSection]) -> Content:
+    """All sections, one below the other."""
+    parts: list[tuple[str, str]] = []
+    for title, rows in sections:
+        parts.append((f"{title}\n", "bold $text-accent"))
+        for keys, text in rows:
+            parts += [(f"  {keys:<{_KEYS}}", "bold"), (f" {text}\n", "")]
+        parts.append(("\n", ""))
+    return Content.assemble(*parts)
+
+
+def sections_of(app: App[None], pane: Pane | None) -> Iterator[HelpSection]:
+    """What help shows: the view's own keys first."""
+    from dispatch_cli.explore.operator_list import OperatorList
+
+    if pane is not None:
+        nodes = [pane, *pane.query("*")]
+        rows = tuple(dict.fromkeys(row for node in nodes for row in key_rows(type(node))))
+        if rows:
+            yield f"In the view “{pane.TITLE}”", rows
+    views = tuple((entry.key, f"View: {entry.title}") for entry in PANES)
+    titles = {entry.title for entry in PANES}
+    yield "Everywhere", (*(row for row in key_rows(type(app)) if row[1] not in titles), *_OF_TEXTUAL)
+    yield "Views", views
+    yield "In the list of operators", key_rows(OperatorList)
+    yield "Marks in the list", _MARKS
+    yield "Mouse", _MOUSE
+
+
+def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
+    """The keys of a class of ours, and what they do; keys for the same on one row."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in kind.__mro__:
+        if one.__module__.startswith("dispatch_cli."):
+            for binding in Binding.make_bindings(one.__dict__.get("BINDINGS", ())):
+                if binding.description:
+                    shown = binding.key_display or _NAMED.get(binding.key, binding.key)
+                    found.setdefault((binding.action, binding.description), []).append(shown)
+    return tuple((" ".join(keys), text) for (_, text), keys in found.items())

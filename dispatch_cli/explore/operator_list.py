@@ -1,0 +1,261 @@
+"""The list of operators: any number of rows, of which only those on the screen are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from dispatch_cli.explore.catalogue import Catalogue, ListedOperator, Marked
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.fuzzy import matched
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.render.text_safety import safe
+
+OWN, TRIED = "+", "*"
+"""The marks of operators that the files change, and that a change on trial changed."""
+SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
+"""The marks of findings, behind their number."""
+_MARKS = 3
+"""The columns before a name."""
+_STYLES = ("cursor", "match", "own", "tried", "error", "warning", "info", "dim")
+
+
+class OperatorList(Contained, ScrollView):
+    """The operators that a query finds, best first; one has the cursor."""
+
+    DEFAULT_CSS = """
+    OperatorList {
+        height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1;
+        & > .list--cursor { text-style: reverse; }
+        &:focus > .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground;
+            text-style: $block-cursor-text-style; }
+        & > .list--match { text-style: bold underline; }
+        & > .list--own { color: $text-success; text-style: bold; }
+        & > .list--tried { color: $text-warning; text-style: bold; }
+        & > .list--error { color: $text-error; }
+        & > .list--warning { color: $text-warning; }
+        & > .list--info { color: $text-muted; }
+        & > .list--dim { color: $text-muted; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in _STYLES}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "end(-1)", "First", show=False),
+        Binding("end,G", "end(1)", "Last", show=False),
+        Binding("enter,right,l", "choose", "Open"),
+        Binding("f", "filter", "Filter"),
+    ]
+    can_focus = True
+
+    class Highlighted(Message):
+        """The cursor is at another operator."""
+
+        def __init__(self, entry: ListedOperator) -> None:
+            super().__init__()
+            self.entry = entry
+
+    class OperatorOpened(Message):
+        """An operator is to be opened."""
+
+        def __init__(self, entry: ListedOperator) -> None:
+            super().__init__()
+            self.entry = entry
+
+    class FilterAsked(Message):
+        """The next filter is to be taken."""
+
+    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(id=id)
+        self.catalogue = catalogue
+        self.query_text = ""
+        self.marked = Marked.ALL
+        self.found: Sequence[int] = catalogue.find("")
+        self.cursor = 0
+        self._strips: dict[int, Strip] = {}
+        self._cached_styles: dict[str, Style] = {}
+
+    @property
+    def entry(self) -> ListedOperator | None:
+        """The operator under the cursor."""
+        return self.catalogue.entries[self.found[self.cursor]] if self.found else None
+
+    def on_mount(self) -> None:
+        self._resize_content()
+
+    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
+        self._strips.clear()
+        self._resize_content()
+        self._show_cursor()
+
+    def notify_style_update(self) -> None:
+        """textual's: the theme or the focus has changed."""
+        super().notify_style_update()
+        self._cached_styles.clear()
+        self._strips.clear()
+
+    def search(self, query: str, marked: Marked) -> None:
+        """Show what a query and a filter find. The cursor goes to the best; without a query it stays where it is."""
+        before = self.found[self.cursor] if self.found else None
+        asked = query != self.query_text
+        self.query_text, self.marked = query, marked
+        self.found = self.catalogue.find(query, marked)
+        stays = before is not None and not (asked and query.strip()) and before in self.found
+        self.cursor = self.found.index(before) if stays and before is not None else 0
+        self._strips.clear()
+        self._resize_content()
+        self.scroll_to(y=0, animate=False) if not stays else None
+        self._show_cursor()
+        self.refresh()
+        if self.entry is not None and (not self.found or self.found[self.cursor] != before):
+            self.post_message(self.Highlighted(self.entry).set_sender(self))
+
+    def marks_changed(self) -> None:
+        """The catalogue's marks are other ones now."""
+        self._strips.clear()
+        if self.marked is Marked.ALL:
+            self.refresh()
+        else:
+            self.search(self.query_text, self.marked)
+
+    def show(self, number: int) -> None:
+        """The cursor goes to an operator, without a message; where the search hides it, nothing happens."""
+        if number in self.found:
+            self._go(self.found.index(number))
+
+    def action_move(self, by: int) -> None:
+        self._user_goes(self.cursor + by)
+
+    def action_page(self, pages: int) -> None:
+        self._user_goes(self.cursor + pages * max(1, self.size.height - 1))
+
+    def action_end(self, direction: int) -> None:
+        self._user_goes(len(self.found) - 1 if direction > 0 else 0)
+
+    def action_choose(self) -> None:
+        if self.entry is not None:
+            self.post_message(self.OperatorOpened(self.entry).set_sender(self))
+
+    def action_filter(self) -> None:
+        self.post_message(self.FilterAsked())
+
+    def on_click(self, event: Click) -> None:
+        row = event.y + round(self.scroll_y)
+        if row < len(self.found):
+            again = row == self.cursor and event.chain > 1
+            self._user_goes(row)
+            if again:
+                self.action_choose()
+
+    def _user_goes(self, row: int) -> None:
+        before = self.cursor
+        self._go(max(0, min(row, len(self.found) - 1)))
+        if self.cursor != before and self.entry is not None:
+            self.post_message(self.Highlighted(self.entry).set_sender(self))
+
+    def _go(self, row: int) -> None:
+        if row == self.cursor:
+            return
+        rows = self.cursor, row
+        self.cursor = row
+        for one in rows:
+            self._strips.pop(one, None)
+            self.refresh_lines(one, 1)
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        if self.size.height and self.found:
+            region = Region(0, self.cursor, 1, 1)
+            self.scroll_to_region(region, animate=False, force=True, x_axis=False)
+
+    def _resize_content(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.found))
+
+    def render_line(self, y: int) -> Strip:
+        """textual's: one line of the screen."""
+        row = y + round(self.scroll_y)
+        if row >= len(self.found):
+            return self._said(y)
+        strip = self._strips.get(row)
+        if strip is None:
+            if len(self._strips) > 2_000:
+                self._strips.clear()
+            strip = self._strips[row] = self._make_row(row)
+        return strip
+
+    def _said(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        text = "" if self.found or y else f"  no operator {'so marked' if not self.query_text.strip() else 'matches'}"
+        return Strip([Segment(text, self._style_of("dim"))]).adjust_cell_length(width, self.rich_style)
+
+    def _style_of(self, name: str) -> Style:
+        style = self._cached_styles.get(name)
+        if style is None:
+            own = self.rich_style if name == "" else self.get_component_rich_style(f"list--{name}", partial=True)
+            style = self._cached_styles[name] = own
+        return style
+
+    def _make_row(self, row: int) -> Strip:
+        width = self.scrollable_content_region.width
+        entry = self.catalogue.entries[self.found[row]]
+        plain = self._style_of("")
+        base = plain + self._style_of("cursor") if row == self.cursor else plain
+        segments = [
+            Segment(OWN, base + self._style_of("own")) if entry.name in self.catalogue.own else Segment(" ", base),
+            Segment(TRIED, base + self._style_of("tried"))
+            if entry.name in self.catalogue.tried
+            else Segment(" ", base),
+            Segment(" ", base),
+        ]
+        counts = self._found_counts(entry, base)
+        taken = sum(len(one.text) for one in counts)
+        segments += self._letters(entry, base, max(4, width - _MARKS - taken))
+        strip = Strip(segments)
+        strip = strip.adjust_cell_length(max(0, width - taken), base)
+        return Strip([*strip, *counts]).adjust_cell_length(width, base)
+
+    def _found_counts(self, entry: ListedOperator, base: Style) -> list[Segment]:
+        found = (self.catalogue.found or {}).get(entry.name)
+        if not found:
+            return []
+        return [
+            Segment(f" {found[severity]}{sign}", base + self._style_of(severity.value))
+            for severity, sign in SEVERITIES.items()
+            if found.get(severity)
+        ]
+
+    def _letters(self, entry: ListedOperator, base: Style, room: int) -> list[Segment]:
+        """The name; where it is too long, without its namespace, and without a part before its end."""
+        name = entry.name
+        hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
+        shown: list[int | None] = [*range(len(name))]
+        if len(shown) > room:
+            shown = [None, *shown[name.rfind("::") + 2 if "::" in name else 1 :]]
+        if len(shown) > room:
+            end = min(8, room // 3)
+            shown = [*shown[: room - 1 - end], None, *shown[-end:]]
+        letters = [("…", False) if number is None else (safe(name[number]), number in hits) for number in shown]
+        found = base + self._style_of("match")
+        dim = base + self._style_of("dim") if entry.higher_order and base is self._style_of("") else base
+        segments: list[Segment] = []
+        text, is_hit = "", False
+        for sign, hit in letters:
+            if hit != is_hit and text:
+                segments.append(Segment(text, found if is_hit else dim))
+                text = ""
+            text, is_hit = text + sign, hit
+        if text:
+            segments.append(Segment(text, found if is_hit else dim))
+        return segments

@@ -1,0 +1,141 @@
+"""The operators' part of the screen: what is typed, which marks are wanted, and the list."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from dispatch_cli.explore.catalogue import Catalogue, Marked
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
+from dispatch_cli.model.settings import Severity
+
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!"}
+
+
+class Filters(Contained, Widget):
+    """One line: how many operators there are of each mark; the chosen one is marked."""
+
+    DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
+
+    class FilterPicked(Message):
+        """A filter was clicked."""
+
+        def __init__(self, marked: Marked) -> None:
+            super().__init__()
+            self.marked = marked
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__()
+        self.catalogue = catalogue
+        self.marked = Marked.ALL
+        self.shown = len(catalogue.entries)
+
+    def _parts(self) -> list[tuple[Marked, str]]:
+        parts = []
+        for one in Marked:
+            names = self.catalogue.names(one)
+            count = len(self.catalogue.entries) if names is None else len(names)
+            number = "…" if one is Marked.FOUND and self.catalogue.found is None else f"{count:,}"
+            parts.append((one, f"{_SIGNS[one]}{number}"))
+        return parts
+
+    def render(self) -> Content:
+        parts = [(f"[{text}]", "bold") if one is self.marked else (f" {text} ", "") for one, text in self._parts()]
+        return Content.assemble(*parts)
+
+    def on_click(self, event: Click) -> None:
+        at = event.get_content_offset(self)
+        end = 0
+        for one, text in self._parts():
+            end += len(text) + 2
+            if at is not None and at.x < end:
+                self.post_message(self.FilterPicked(one))
+                return
+
+
+class OperatorInput(Input):
+    """Where an operator's name is typed. The arrows move the list's cursor."""
+
+    DEFAULT_CSS = "OperatorInput { border: none; height: 1; padding: 0 1; &:focus { border: none; } }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "list('move', -1)", "Up", show=False),
+        Binding("down", "list('move', 1)", "Down", show=False),
+        Binding("pageup", "list('page', -1)", "Page up", show=False),
+        Binding("pagedown", "list('page', 1)", "Page down", show=False),
+        Binding("escape", "leave", "To the list", show=False),
+    ]
+
+    class Left(Message):
+        """Typing is over."""
+
+    def action_list(self, name: str, number: int) -> None:
+        found = self.screen.query_one(OperatorList)
+        (found.action_move if name == "move" else found.action_page)(number)
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+
+class Operators(Contained, Vertical):
+    """Search, filter and list."""
+
+    DEFAULT_CSS = """
+    Operators { width: 36; border-right: vkey $panel; }
+    """
+
+    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(id=id)
+        self.catalogue = catalogue
+        self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
+        self.input.cursor_blink = False
+        self.filters = Filters(catalogue)
+        self.list = OperatorList(catalogue)
+
+    def compose(self) -> ComposeResult:
+        yield self.input
+        yield self.filters
+        yield self.list
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.list.search(event.value, self.filters.marked)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.list.action_choose()
+
+    def on_operator_input_left(self) -> None:
+        if self.input.value:
+            self.input.value = ""
+        self.list.focus()
+
+    def on_operator_list_filter_asked(self) -> None:
+        order = [*Marked]
+        self._filter(order[(order.index(self.filters.marked) + 1) % len(order)])
+
+    def on_filters_filter_picked(self, event: Filters.FilterPicked) -> None:
+        self._filter(event.marked)
+
+    def marks_changed(self) -> None:
+        """The catalogue's marks are other ones now."""
+        self.filters.refresh()
+        self.list.marks_changed()
+
+    def severities(self) -> dict[Severity, int]:
+        """How many findings there are in all, by severity."""
+        found = self.catalogue.found or {}
+        return {one: sum(counts.get(one, 0) for counts in found.values()) for one in Severity}
+
+    def _filter(self, marked: Marked) -> None:
+        self.filters.marked = marked
+        self.filters.refresh()
+        self.list.search(self.input.value, marked)

@@ -1,0 +1,105 @@
+"""What the command palette finds: views, actions, operators, and slots of the operator in front."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, Protocol, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.explore.fuzzy import matched
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.stage import PaneStage
+from dispatch_cli.render.text_safety import safe
+
+MOST = 20
+"""Operators that are shown at most; the list of operators has all."""
+
+_NOT_COMMANDS = ("choose", "command_palette")
+"""Actions that say nothing without a cursor, or are this."""
+
+
+class PaletteEntry(NamedTuple):
+    """A command. run: what it does."""
+
+    title: str
+    help: str
+    run: Callable[[], Any]
+
+
+class Explorer(Protocol):
+    """What the commands need of the application."""
+
+    session: Session
+    catalogue: Catalogue
+    stage: PaneStage
+    front: str
+
+    @property
+    def spot(self) -> Spot:
+        """Where the user is."""
+
+    async def go(self, spot: Spot, pane: str | None = None) -> None:
+        """Go to a place."""
+
+    async def action_pane(self, pane: str) -> None:
+        """Bring a view to the front."""
+
+
+class ExploreCommands(Provider):
+    """The commands of the explorer."""
+
+    @property
+    def explorer(self) -> Explorer:
+        """The application."""
+        return cast(Explorer, self.app)
+
+    async def discover(self) -> Hits:
+        for one in self._commands():
+            yield DiscoveryHit(Content(one.title), one.run, one.title, one.help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for one in (*self._commands(), *self._slots()):
+            score = matcher.match(one.title)
+            if score > 0:
+                yield Hit(score, marked_text(one.title, query), one.run, one.title, one.help)
+        async for hit in self._operators(query):
+            yield hit
+
+    def _commands(self) -> Iterator[PaletteEntry]:
+        app = self.explorer
+        for entry in app.stage.entries.values():
+            yield PaletteEntry(f"View: {entry.title}", f"Key {entry.key}", partial(app.action_pane, entry.id))
+        actions = {active.binding.action: active for active in reversed(self.screen.active_bindings.values())}
+        for active in reversed(actions.values()):
+            binding = active.binding
+            if active.enabled and binding.description and binding.action not in _NOT_COMMANDS:
+                run = partial(self.app.run_action, binding.action, active.node)
+                yield PaletteEntry(binding.description, f"Key {self.app.get_key_display(binding)}", run)
+
+    def _slots(self) -> Iterator[PaletteEntry]:
+        app, spot = self.explorer, self.explorer.spot
+        if (spot.operator is None and spot.higher_order is None) or "slot" not in app.stage.entries:
+            return
+        for key in app.session.state.dispatcher.universe.slots:
+            title = f"Slot: {key}"
+            yield PaletteEntry(title, "Of the operator in front", partial(app.go, spot._replace(key=key), "slot"))
+
+    async def _operators(self, query: str) -> AsyncIterator[Hit]:
+        app = self.explorer
+        best = app.catalogue.find(query)[:MOST] if query.strip() else []
+        for number, which in enumerate(best):
+            entry = app.catalogue.entries[which]
+            run = partial(app.go, entry.spot, app.front)
+            score = 0.9 - number / 100
+            yield Hit(score, marked_text(entry.name, query), run, safe(entry.name), "Operator")
+
+
+def marked_text(text: str, query: str) -> Content:
+    """A text whose letters that were found are marked."""
+    places = set(matched(text, query))
+    return Content.assemble(*((safe(sign), "bold underline" if at in places else "") for at, sign in enumerate(text)))

@@ -1,0 +1,225 @@
+"""Calls: tensors and contexts are chosen, and what PyTorch runs for them changes at once."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Resize
+
+from dispatch_cli.explore.answers.call import (
+    CallAnswered,
+    Draft,
+    call_answer,
+    call_before,
+    first_draft,
+    keys_answer,
+    taken,
+)
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.call_blocks import Target, call_blocks, key_blocks, nothing_asked, refusal, target_of
+from dispatch_cli.explore.call_choices import CallPart
+from dispatch_cli.explore.call_chooser import Chooser, PlainRows
+from dispatch_cli.explore.call_parts import PartLine, part_lines, parts_table, with_part
+from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.problem import InputError, Problem
+
+WIDE = 104
+"""Columns of the view from which a call and its answer stand beside each other."""
+
+
+class CallPane(Pane):
+    """A call that is put together, and its answer: the end, the steps, the keys, the thread and the mask."""
+
+    TITLE = "Calls"
+    DEFAULT_CSS = """
+    CallPane { layout: vertical; }
+    CallPane > #call-request { height: auto; max-height: 45%; border-bottom: hkey $panel; }
+    CallPane > #call-request.-choosing { height: 45%; }
+    CallPane > #call-answer { height: 1fr; }
+    CallPane #call-parts { height: auto; max-height: 100%; }
+    CallPane.-beside { layout: horizontal; }
+    CallPane.-beside > #call-request {
+        width: 42; height: 1fr; max-height: 100%; border-bottom: none; border-right: vkey $panel;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "add('tensor')", "Add tensor"),
+        Binding("c", "add('context')", "Add context"),
+        Binding("d,delete", "remove", "Remove"),
+        Binding("s", "switch", "Key set/call"),
+        Binding("Y", "copy_other", "Copy the other command", show=False),
+        Binding("r", "again", "Start again", show=False),
+        Binding("e", "edit", "Editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(session, id=id)
+        self.spot = Spot()
+        self.draft = Draft()
+        self.problems: tuple[Problem, ...] = ()
+        self.shows_keys = False
+        self._drafts: dict[Spot, Draft] = {}
+        self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
+        self._before: CallAnswered | tuple[Problem, ...] | None = None
+        self.parts = PlainRows(id="call-parts")
+        self.chooser = Chooser(session.state.dispatcher.universe, id="call-chooser")
+        self.shown = Blocks(id="call-answer")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="call-request"):
+            yield self.parts
+            yield self.chooser
+        yield self.shown
+
+    def on_resize(self, event: Resize) -> None:
+        """Stand beside each other where there is room."""
+        self.set_class(event.size.width >= WIDE, "-beside")
+
+    def open(self, spot: Spot) -> None:
+        """Show the call of an operator that was last described, or a first one."""
+        spot = Spot(spot.operator, None, spot.higher_order)
+        if spot != self.spot or not self._drafts:
+            if self.chooser.is_open:
+                self._stop()
+            last, self.spot = self.draft if self._drafts else None, spot
+            self.draft = self._drafts.get(spot) or first_draft(self.session.state, spot, last)
+            self._drafts[spot] = self.draft
+        self._show_parts()
+        self._update()
+
+    # the parts of the call
+
+    def on_lines_view_opened(self, event: LinesView.Opened) -> None:
+        """Choose the text of a part; go to a slot, or to the operator that a kernel calls."""
+        event.stop()
+        target = event.target
+        if isinstance(target, PartLine):
+            self._start(target)
+        elif isinstance(target, Target) and target.operator is not None:
+            self.post_message(self.Went(Spot(target.operator)))
+        elif isinstance(target, Target):
+            self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
+
+    def on_chooser_text_changed(self, event: Chooser.TextChanged) -> None:
+        event.stop()
+        if self.chooser.line == event.line:
+            self._change(with_part(self._drafts[self.spot], event.line, event.text))
+
+    def on_chooser_done(self, event: Chooser.Done) -> None:
+        event.stop()
+        self._stop()
+
+    def action_add(self, kind: str) -> None:
+        """Describe another tensor or context."""
+        part = CallPart.TENSOR if kind == "tensor" else CallPart.CONTEXT
+        line = next((one for one in self._lines() if one.part is part and one.is_new), None)
+        if line is not None:
+            self._start(line)
+        else:
+            self.notify(f"{self.spot.operator} takes no more tensors.", markup=False)
+
+    def action_remove(self) -> None:
+        """Take away the part under the cursor."""
+        line = self.parts.target
+        if isinstance(line, PartLine) and not line.is_new:
+            self._change(with_part(self.draft, line, ""))
+            self._keep()
+
+    def action_again(self) -> None:
+        """Begin with the operator's first call."""
+        self._change(first_draft(self.session.state, self.spot))
+        self._keep()
+
+    def _start(self, line: PartLine) -> None:
+        self.query_one("#call-request").add_class("-choosing")
+        self.parts.display = False
+        self.chooser.start(line)
+
+    def _stop(self) -> None:
+        self.chooser.stop()
+        self.query_one("#call-request").remove_class("-choosing")
+        self.parts.display = True
+        self._keep()
+        self.parts.focus()
+
+    def _change(self, draft: Draft) -> None:
+        self.draft = draft
+        self._update()
+
+    def _keep(self) -> None:
+        """Remember the call for its operator."""
+        self._drafts[self.spot] = self.draft
+        self._show_parts()
+
+    def _lines(self) -> tuple[PartLine, ...]:
+        return part_lines(self.draft, taken(self.session.state, self.spot, self.draft))
+
+    def _show_parts(self) -> None:
+        self.parts.show(parts_table(self._lines()), keep=True)
+
+    # the answer
+
+    @property
+    def _asks_keys(self) -> bool:
+        return self.shows_keys or self.spot == Spot()
+
+    def _update(self) -> None:
+        """Simulate the call, and show it; what is refused is said, and the last answer stays."""
+        try:
+            answer = self._answer(self._asks_keys)
+        except InputError as error:
+            self.problems = error.problems
+            if self._valid is not None and self._valid[:2] != (self.spot, self._asks_keys):
+                self._valid = None
+        else:
+            self.problems = ()
+            self._valid = None if answer is None else (self.spot, self._asks_keys, self.draft, answer)
+            self._before = None if self._asks_keys else call_before(self.session, self.spot, self.draft)
+        self.shown.show(self._blocks, target_of, keep=True)
+        self.answered(None if self._valid is None else self._valid[3])
+
+    def _answer(self, keys: bool) -> PaneAnswer | None:
+        return keys_answer(self.session, self.draft) if keys else call_answer(self.session, self.spot, self.draft)
+
+    def _blocks(self, width: int) -> Any:
+        valid, state = self._valid, self.session.state
+        if self.problems:
+            yield from refusal(self.problems, None if valid is None else valid[2])
+        if valid is not None and valid[1]:
+            yield from key_blocks(state, valid[3].report, width)
+        elif valid is not None:
+            yield from call_blocks(state, valid[3].report, self._before, short=True)
+        elif not self.problems:
+            yield from nothing_asked()
+
+    def action_edit(self) -> None:
+        """Open the place of the kernel under the cursor in the editor."""
+        target = self.shown.target
+        if isinstance(target, Target) and target.span is not None:
+            self.post_message(self.OpenPlace(target.span))
+        else:
+            self.notify("There is no place to open here.", markup=False)
+
+    def action_switch(self) -> None:
+        """Show the key set of the call, or the call."""
+        self.shows_keys = not self.shows_keys
+        self._update()
+
+    def action_copy_other(self) -> None:
+        """Copy the command of what is not shown: the call, or its key set."""
+        try:
+            other = self._answer(not self._asks_keys) if self.spot != Spot() else None
+        except InputError:
+            other = None
+        if other is None:
+            self.notify("There is no other command line to copy.", markup=False)
+            return
+        line = shlex.join(("dispatch-cli", *other.command))
+        self.app.copy_to_clipboard(line)
+        self.notify(f"Copied: {line}", markup=False)

@@ -1,0 +1,54 @@
+"""Drives the explorer without a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import TypeVar
+
+from textual.pilot import Pilot
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.session import Session
+
+_Result = TypeVar("_Result")
+
+
+@cache
+def newest() -> State:
+    """The newest embedded state. Tests do not change it."""
+    return load_state((), bases=("torch-2.15",))
+
+
+def drive(
+    session: Session,
+    steps: Callable[[ExploreApp, Pilot[None]], Awaitable[_Result]],
+    size: tuple[int, int] = (120, 40),
+    fails: bool = False,
+) -> _Result:
+    """Run the application on a screen of a size (columns, lines), and take steps in it.
+
+    fails: errors may happen; otherwise one that the application contained fails the test.
+    """
+
+    async def run() -> _Result:
+        app = ExploreApp(session)
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            result = await steps(app, pilot)
+            await pilot.pause()
+        if app.failures and not fails:
+            raise app.failures[0]
+        return result
+
+    return asyncio.run(run())
+
+
+def screen_text(app: ExploreApp) -> str:
+    """What the screen shows, line by line."""
+    width, height = app.size
+    lines = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in lines[:height]) if width else ""

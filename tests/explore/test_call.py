@@ -1,0 +1,227 @@
+"""The view of calls: what it says is what `resolve` and `keys` print, and what a live PyTorch did."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from dispatch_cli import api, bases, universes
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer, taken
+from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks
+from dispatch_cli.explore.call_choices import CallPart, words_of
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
+from dispatch_cli.model.change import Removal
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.render.data import json_text
+from dispatch_cli.render.document import TableBlock
+from dispatch_cli.report.call_words import context_completions, tensor_completions
+from dispatch_cli.report.resolve import ResolveReport
+from tests.cli.support import call
+from tests.engine.call.random_calls import Generator
+from tests.engine.call.recorded_calls import names, operator_of, recorded_of
+from tests.support import load_recording
+
+COUNT = int(os.environ.get("DISPATCH_CLI_CALLS", "40"))
+"""Random calls; 200 and more in a run of its own."""
+SOURCES = (
+    (),
+    ("--base", "torch-2.4"),
+    ("examples/custom_library.yaml",),
+    ("examples/real_operators.yaml",),
+    ("examples/stale.yaml",),
+    ("-k", "CPU", "-k", "Autograd"),
+)
+
+
+@cache
+def session_of(source: tuple[str, ...]) -> Session:
+    if not source:
+        state = api.load_state((), bases=[bases.names()[0]])
+        state.over_assumed = True
+    elif source[0] == "-k":
+        state = api.what_if_state(source[1::2])
+    elif source[0] == "--base":
+        state = api.load_state((), bases=source[1:])
+    else:
+        state = api.load_state([one for one in source if not one.startswith("-")])
+    return Session(state, source)
+
+
+def random_calls(seed: int, count: int) -> Iterator[tuple[tuple[str, ...], Spot, Draft]]:
+    """Operators of several sources with tensors, contexts, key sets and options, of which some are refused."""
+    chosen = random.Random(seed)
+    asked = [
+        one for operator in Generator(universes.load("torch-2.15"), seed).operators(count, 4) for one in operator.calls
+    ]
+    for number in range(count):
+        source = chosen.choice([SOURCES[0], *SOURCES])
+        state = session_of(source).state
+        if state.higher_order_operators and chosen.random() < 0.1:
+            spot = Spot(higher_order=chosen.choice(state.higher_order_operators).name)
+        else:
+            spot = Spot(OperatorName.parse(chosen.choice(list(state.dispatcher.names()))))
+        one = asked[number]
+        texts = [text for other in chosen.sample(asked, 6) for text in other.tensors] or ["cpu"]
+        first = first_draft(state, spot)
+        layers = [text for text in texts if "=" not in text or chosen.random() < 0.2] or ["cpu"]
+        tensors = tuple(chosen.choice([text, *layers]) for text in first.tensors)
+        own = taken(state, spot, first).options
+        options = Options(
+            **{option: getattr(one.options, option) for option in own if chosen.random() < 0.5},
+        )
+        keyset = "|".join(one.keyset) if one.keyset else None
+        yield source, spot, Draft(tensors, one.contexts, options or NO_OPTIONS, keyset)
+
+
+def test_answers_are_what_the_command_prints() -> None:
+    """The call, and its key set."""
+    made = refused = 0
+    for source, spot, draft in random_calls(5, COUNT):
+        session = session_of(source)
+        for of_keys in (False, True):
+            try:
+                answer = keys_answer(session, draft) if of_keys else call_answer(session, spot, draft)
+            except InputError:
+                refused += 1
+                continue
+            if answer is None:
+                continue
+            made += 1
+            result = call(*answer.command, "--format", "json")
+            assert result.code in (0, 1), (answer.command, result.err)
+            assert result.out == "".join(json_text(answer.report)), answer.command
+    assert made > COUNT
+
+
+def test_what_is_refused_is_refused_by_the_command() -> None:
+    session = session_of(())
+    spot = Spot(OperatorName.parse("aten::add.Tensor"))
+    for draft in (Draft(("cpu sparse quantized",)), Draft(("cpu",), ("autocast meta",)), Draft(keyset="Cpu7")):
+        with pytest.raises(InputError) as refused:
+            call_answer(session, spot, draft)
+        words = [one for text in draft.tensors for one in ("--tensor", text)]
+        words += [one for text in draft.contexts for one in ("--context", text)]
+        result = call("resolve", str(spot.operator), *words, *(["--keyset", draft.keyset] if draft.keyset else []))
+        assert result.code == 2
+        assert refused.value.problems[0].message in result.err
+
+
+@pytest.mark.parametrize("version", ["2.13.0", "2.15.0"])
+def test_recorded_calls_of_pytorch(version: str) -> None:
+    """The steps that are shown are the kernels that ran: where registered, at which slot, with which keys."""
+    compared = 0
+    for number, case in enumerate(load_recording(f"{version}.calls")["cases"][:: 1 if COUNT > 100 else 24]):
+        dispatcher, name = operator_of(universes.load("torch-2.15"), number, case)
+        session = Session(State(dispatcher), ())
+        for recorded in case["calls"]:
+            contexts = (recorded["context"],) if recorded["context"] else ()
+            answer = call_answer(session, Spot(name), Draft((recorded["tensor"],), contexts))
+            shown = [row.step.hop for row in step_lines(session.state, answer.report)]
+            log = [
+                [hop.live.registration.key, hop.slot, list(hop.keyset)]
+                for hop in shown
+                if hop.does.value != "raises"
+                and hop.live.registration is not None
+                and hop.live.registration.operator is not None
+            ]
+            said = recorded_of(recorded)
+            assert log == said["log"], (case["registrations"], recorded)
+            assert names(answer.report.selections[0].selection.keyset) == said["tensor_keys"]
+            assert answer.report.fails == (said["error"] is not None)
+            compared += 1
+    assert compared > 40
+
+
+def step_lines(state: State, report: ResolveReport) -> list[StepLine]:
+    tables = [block for block in call_blocks(state, report, None, True) if isinstance(block, TableBlock)]
+    return [row for row in tables[0].rows if isinstance(row, StepLine)]
+
+
+def test_a_composite_kernel_leads_to_the_operator_that_it_calls() -> None:
+    session = session_of(())
+    spot = Spot(OperatorName.parse("aten::_foreach_acos"))
+    answer = call_answer(session, spot, Draft(("meta",)))
+    rows = [
+        row
+        for block in call_blocks(session.state, answer.report, None, True)
+        if isinstance(block, TableBlock)
+        for row in block.rows
+        if isinstance(row, CalledLine)
+    ]
+    assert [str(row.operator) for row in rows] == ["aten::acos"]
+
+
+def test_first_drafts_have_a_tensor_for_each_argument() -> None:
+    state = session_of(()).state
+    expected = {
+        "aten::add.Tensor": ("cpu", "cpu"),
+        "aten::ones": (),
+        "aten::cat": ("cpu",),
+        "aten::convolution": ("cpu", "cpu", "none"),
+        "aten::index.Tensor": ("cpu", "cpu"),
+    }
+    for name, tensors in expected.items():
+        spot = Spot(OperatorName.parse(name))
+        draft = first_draft(state, spot)
+        assert draft.tensors == tensors
+        assert call_answer(session_of(()), spot, draft).report.left_out == ()
+    assert taken(state, Spot(OperatorName.parse("aten::ones")), Draft()).options == ("device", "layout", "dtype")
+
+
+def test_words_are_those_that_a_shell_completes() -> None:
+    universe = universes.load("torch-2.15")
+    words = [one.word.rstrip("=") for one in words_of(universe, CallPart.TENSOR, "")]
+    assert {*words} == {one.text.rstrip("=") for one in tensor_completions(universe, "")}
+    assert {*TENSOR_WORDS, *universe.devices} == {*words}
+    contexts = [one.text for one in words_of(universe, CallPart.CONTEXT, "")]
+    assert contexts == [one.text for one in context_completions(universe, "")]
+    assert {*CONTEXT_WORDS} == {one.partition(" ")[0].partition("=")[0].partition("(")[0] for one in contexts}
+
+
+def test_words_that_do_not_go_together_say_why() -> None:
+    universe = universes.load("torch-2.15")
+    words = {one.word: one for one in words_of(universe, CallPart.TENSOR, "cpu sparse ")}
+    assert words["sparse"].is_given
+    assert words["sparse"].text == "cpu"
+    assert words["cuda"].text == "sparse cuda"
+    assert words["sparse_csr"].text == "cpu sparse_csr"
+    assert "quantized" in words["quantized"].why_not
+    assert words["none"].text == "none"
+    assert [one.word for one in words_of(universe, CallPart.CONTEXT, "exclude=CPU,AutogradCU")] == [
+        "exclude=CPU,AutogradCUDA"
+    ]
+
+
+def test_what_is_tried_is_marked() -> None:
+    """A call without the kernel that is taken away, and what it did with it."""
+    state = api.load_state(["examples/custom_library.yaml"])
+    session, spot = Session(state, ("examples/custom_library.yaml",)), Spot(OperatorName.parse("mylib::norm2"))
+    draft = Draft(("cpu",))
+    assert call_before(session, spot, draft) is None
+    before = call_answer(session, spot, draft).report
+    slot = before.steps[-1].hop.slot
+    registration = before.steps[-1].hop.live.registration
+    registered = session.whatif.registrations(spot.operator)
+    which = next(one.name for one in registered if one.name.key == registration.key)
+    session.whatif.make(Removal(which))
+    after = call_answer(session, spot, draft).report
+    assert call_before(session, spot, draft) == before
+    rows = step_lines(session.state, after)
+    assert slot in [step.hop.slot for step in before.steps]
+    marked = [
+        row
+        for block in call_blocks(session.state, after, before, True)
+        if isinstance(block, TableBlock)
+        for row in block.rows
+        if isinstance(row, StepLine) and row.is_changed
+    ]
+    assert marked
+    assert rows
