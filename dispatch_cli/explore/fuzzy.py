@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
+_PYTORCH = "aten::"
+"""The namespace whose operators come first among equals."""
 _BOUNDARY = frozenset("_.:")
 
 
@@ -14,7 +16,7 @@ class Matcher:
     """Names that can be searched: every word of a query has its letters in the name, in order.
 
     Upper and lower case are one. Names in which a word is found whole come first, at the beginning of the name before
-    at the beginning of a part, before elsewhere; of equals the shorter one.
+    at the beginning of a part, before elsewhere; of equals PyTorch's own operators, and the shorter one.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -43,7 +45,8 @@ class Matcher:
     def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
         name = self._lower[number]
         start = name.rfind("::") + 2 if "::" in name else 0
-        return sum(_word_rank(name, start, word) for word in words), len(name), number
+        ranks = sum(_word_rank(name, start, word) for word in words)
+        return 2 * ranks + (not name.startswith(_PYTORCH)), len(name), number
 
 
 def matched(name: str, query: str) -> list[int]:
@@ -78,24 +81,19 @@ def _pattern(word: str) -> re.Pattern[str]:
 def _word_rank(name: str, start: int, word: str) -> int:
     """How good a match is; 0 is the best. start: where the name begins, behind its namespace."""
     if word in name:
-        at = name.find(word, start)
-        if at == start:
-            end = start + len(word)
-            return 0 if end == len(name) else 1 if name[end] in _BOUNDARY else 2
-        if name.startswith(word):
-            return 2
+        at = 0 if name.startswith(word) else name.find(word, start)
+        if at in (0, start):
+            end = at + len(word)
+            return 0 if end == len(name) or name[end] in _BOUNDARY else 2
         while at > 0:
             if name[at - 1] in _BOUNDARY:
-                return 3 if name[start] != "_" or at != start + 1 else 2
+                return 3
             at = name.find(word, at + 1)
         return 5
     places = _places(name, word)
-    begun = sum(at == 0 or name[at - 1] in _BOUNDARY for at in places)
-    return 6 + 4 * (_runs(places) - begun) + begun
-
-
-def _runs(places: Sequence[int]) -> int:
-    return sum(1 for before, at in zip((-2, *places), places, strict=False) if at != before + 1)
+    runs = [at for before, at in zip((-2, *places), places, strict=False) if at != before + 1]
+    begun = sum(at == 0 or name[at - 1] in _BOUNDARY for at in runs)
+    return 6 + 4 * (len(runs) - begun) + begun
 
 
 def _places(name: str, word: str) -> list[int]:
