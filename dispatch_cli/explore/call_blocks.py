@@ -55,7 +55,7 @@ class CalledLine(NamedTuple):
     operator: OperatorName
 
 
-class Target(NamedTuple):
+class CallTarget(NamedTuple):
     """What a line opens: a slot, or another operator. span: the place of the kernel there."""
 
     key: str | None = None
@@ -63,16 +63,16 @@ class Target(NamedTuple):
     span: Span | None = None
 
 
-def target_of(item: object) -> Target | None:
+def target_of(item: object) -> CallTarget | None:
     """What opens where such a row of a table is opened."""
     if isinstance(item, StepLine):
-        return Target(item.step.hop.slot, span=item.step.entry.span)
+        return CallTarget(item.step.hop.slot, span=item.step.entry.span)
     if isinstance(item, CalledLine):
-        return Target(operator=item.operator)
+        return CallTarget(operator=item.operator)
     if isinstance(item, HigherOrderStep):
         impl = item.hop.impl
-        return Target(item.hop.key, span=None if impl is None else impl.span)
-    return Target(item.key, span=item.entry.span) if isinstance(item, KeyOutcome) else None
+        return CallTarget(item.hop.key, span=None if impl is None else impl.span)
+    return CallTarget(item.key, span=item.entry.span) if isinstance(item, KeyOutcome) else None
 
 
 def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from dispatch_cli.explore.answers.call import (
     taken,
 )
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.call_blocks import Target, call_blocks, key_blocks, nothing_asked, refusal, target_of
+from dispatch_cli.explore.call_blocks import CallTarget, call_blocks, key_blocks, nothing_asked, refusal, target_of
 from dispatch_cli.explore.call_choices import CallPart
 from dispatch_cli.explore.call_chooser import Chooser, PlainRows
 from dispatch_cli.explore.call_parts import PartLine, part_lines, parts_table, with_part
@@ -101,9 +101,9 @@ class CallPane(Pane):
         target = event.target
         if isinstance(target, PartLine):
             self._start(target)
-        elif isinstance(target, Target) and target.operator is not None:
+        elif isinstance(target, CallTarget) and target.operator is not None:
             self.post_message(self.Went(Spot(target.operator)))
-        elif isinstance(target, Target):
+        elif isinstance(target, CallTarget):
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
     def on_chooser_text_changed(self, event: Chooser.TextChanged) -> None:
@@ -201,7 +201,7 @@ class CallPane(Pane):
     def action_edit(self) -> None:
         """Open the place of the kernel under the cursor in the editor."""
         target = self.shown.target
-        if isinstance(target, Target) and target.span is not None:
+        if isinstance(target, CallTarget) and target.span is not None:
             self.post_message(self.OpenPlace(target.span))
         else:
             self.notify("There is no place to open here.", markup=False)
