@@ -36,6 +36,7 @@ _COMMANDS = {
     "check-invariants": "Check invariants, registrations and guards, for example in CI.",
     "guards": "List the guards and whether they hold, or record guards for the current state.",
     "diff": "Compare two states: PyTorch versions, declaration files, sources.",
+    "page": "Write a whole state as one page that a browser opens from disk.",
     "checks": "List the checks, or explain some with examples and the fix.",
     "history": "Show an operator over the embedded PyTorch versions: what changed, and when.",
     "bases": "List the embedded PyTorch states.",

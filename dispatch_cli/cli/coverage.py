@@ -101,7 +101,7 @@ def command(
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
-    from dispatch_cli.report.coverage import CoverageOrder, coverage_report
+    from dispatch_cli.report.coverage import CoverageOrder, coverage_report, overlay_of
 
     report = coverage_report(
         state,
@@ -113,7 +113,7 @@ def command(
         autocast=autocast,
         vmap=vmap,
         against=against,
-        overlay=_overlay(state, backend),
+        overlay=overlay_of(state, backend),
     )
     show(report, out)
     if out.file is not None:
@@ -162,17 +162,6 @@ def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
     return older
-
-
-def _overlay(state: State, backend: CoveredBackend) -> str | None:
-    """The embedded overlay that has kernels of a backend, where it is not loaded."""
-    base, component = state.dispatcher.base, state.dispatcher.universe.runtime_parts[backend.key][1]
-    if base is None or component is None:
-        return None
-    from dispatch_cli import bases
-
-    name = f"{base.name}-{component.lower()}"
-    return name if name in bases.overlay_names() and name not in base.parts else None
 
 
 def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:

@@ -29,7 +29,7 @@ class Code(NamedTuple):
     tone: Tone
 
 
-_CODES = {
+CODES = {
     Rule.KERNEL: Code("K", "kernel", rule_tone(Rule.KERNEL)),
     Rule.DEFAULT: Code("D", "default backend kernel", rule_tone(Rule.DEFAULT)),
     Rule.NESTED: Code("N", "nested kernel", rule_tone(Rule.NESTED)),
@@ -41,10 +41,10 @@ _CODES = {
     Rule.MISSING: Code(".", "missing", rule_tone(Rule.MISSING)),
     Rule.NOT_KNOWN: Code("U", "not known", rule_tone(Rule.NOT_KNOWN)),
 }
-_CORE_FALLBACK = Code("f", "PyTorch's own fallback", rule_tone(Rule.FALLBACK))
-_FALLTHROUGH = Code(">", "fallthrough to the next key", Tone.WARN)
-_ORDER = [*_CODES.values(), _CORE_FALLBACK, _FALLTHROUGH]
-_MARKS = {
+CORE_FALLBACK = Code("f", "PyTorch's own fallback", rule_tone(Rule.FALLBACK))
+FALLTHROUGH = Code(">", "fallthrough to the next key", Tone.WARN)
+_ORDER = [*CODES.values(), CORE_FALLBACK, FALLTHROUGH]
+MARKS = {
     STALE: ("stale: the live table holds something else", Tone.BAD),
     CHANGED: ("changed: differs from the base", Tone.WARN),
     BOTH: ("stale and changed", Tone.BAD),
@@ -62,8 +62,8 @@ def document(report: TableReport, width: int | None = None, *, universe: Univers
 def code_of(row: TableRow) -> Code:
     """The code of a slot. A fallthrough is one whatever put it there: the call goes on to the next key."""
     if row.fallthrough:
-        return _FALLTHROUGH
-    return _CORE_FALLBACK if row.core_fallback else _CODES[row.rule]
+        return FALLTHROUGH
+    return CORE_FALLBACK if row.core_fallback else CODES[row.rule]
 
 
 def mark_of(row: TableRow) -> str:
@@ -93,7 +93,7 @@ def cell_of(row: TableRow | None) -> tuple[Run, ...]:
     if row is None:
         return ()
     code, mark = code_of(row), mark_of(row)
-    return (Run(code.letter, code.tone), *((Run(mark, _MARKS[mark][1]),) if mark else ()))
+    return (Run(code.letter, code.tone), *((Run(mark, MARKS[mark][1]),) if mark else ()))
 
 
 class LegendLine(NamedTuple):
@@ -111,9 +111,9 @@ def legend(rows: Sequence[TableRow]) -> Iterator[Block]:
     for code in _ORDER:
         having = [row for row in rows if code_of(row) == code]
         if having:
-            kernels = () if code in (_CORE_FALLBACK, _CODES[Rule.AMBIGUOUS]) else _kernels(having)
+            kernels = () if code in (CORE_FALLBACK, CODES[Rule.AMBIGUOUS]) else _kernels(having)
             found.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
-    for mark, (meaning, tone) in _MARKS.items():
+    for mark, (meaning, tone) in MARKS.items():
         count = sum(mark_of(row) == mark for row in rows)
         if count:
             found.append(LegendLine(Run(mark, tone), meaning, count))

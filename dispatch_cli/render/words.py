@@ -58,10 +58,12 @@ def count_cell(number: int, tone: Tone = Tone.PLAIN) -> Run:
     return Run(f"{number:,}", tone) if number else Run("·", Tone.DIM)
 
 
-_OF_PYTORCH = re.compile(
-    r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10|(?:site|dist)-packages/torch)/"
-)
-_REGISTERED = re.compile(r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)")
+OF_PYTORCH = r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10|(?:site|dist)-packages/torch)/"
+"""A regular expression for places in PyTorch's own sources."""
+REGISTERED = r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)"
+"""One for a kernel's text that names a place."""
+_OF_PYTORCH = re.compile(OF_PYTORCH)
+_REGISTERED = re.compile(REGISTERED)
 
 
 def is_of_pytorch(place: str) -> bool:

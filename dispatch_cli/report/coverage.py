@@ -20,11 +20,9 @@ from dispatch_cli.report.coverage_counts import (
     PassageCount,
     ServiceCount,
     TrainingCount,
+    coverage_counts,
     passage_counts,
-    percent,
-    service_counts,
     service_rank,
-    training_counts,
     training_rank,
 )
 from dispatch_cli.report.coverage_needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
@@ -129,8 +127,7 @@ def coverage_report(
     classifier = Classifier(state.dispatcher, backend, autocast, vmap)
     found = [(name, classifier.of(name)) for name in names]
     answers = [answer for _, answer in found]
-    total = len(found)
-    counted = Counter(answer.served for answer in answers)
+    counts = coverage_counts(Counter(answers))
     listed = [one for one in found if not missing or one[1].served is False]
     needed: dict[OperatorName, Needed] = {}
     if against is not None:
@@ -145,12 +142,12 @@ def coverage_report(
         over_assumed=state.over_assumed,
         backend=backend,
         tags=tags,
-        chosen=total,
-        served=counted[True],
-        not_known=counted[None],
-        percent=percent(counted[True], counted[True] + counted[False]),
-        services=service_counts(answers),
-        trainings=training_counts(answers),
+        chosen=counts.chosen,
+        served=counts.served,
+        not_known=counts.not_known,
+        percent=counts.percent,
+        services=counts.services,
+        trainings=counts.trainings,
         autocast=passage_counts([one.autocast for one in answers]) if autocast else None,
         vmap=passage_counts([one.vmap for one in answers]) if vmap else None,
         against=None if against is None else against.over,
@@ -159,6 +156,17 @@ def coverage_report(
         missing_only=missing,
         operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),
     )
+
+
+def overlay_of(state: State, backend: CoveredBackend) -> str | None:
+    """The embedded overlay that has kernels of a backend, where it is not loaded."""
+    base, component = state.dispatcher.base, state.dispatcher.universe.runtime_parts[backend.key][1]
+    if base is None or component is None:
+        return None
+    from dispatch_cli import bases
+
+    name = f"{base.name}-{component.lower()}"
+    return name if name in bases.overlay_names() and name not in base.parts else None
 
 
 def with_tags(state: State, names: Sequence[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:

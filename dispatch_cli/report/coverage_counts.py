@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Service, Training
@@ -42,12 +42,24 @@ class PassageCount(NamedTuple):
     percent: float
 
 
+class CoverageCounts(NamedTuple):
+    """How many operators are served, and how: fields of `CoverageReport`."""
+
+    chosen: int
+    served: int
+    not_known: int
+    percent: float | None
+    services: tuple[ServiceCount, ...]
+    trainings: tuple[TrainingCount, ...]
+
+
 SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
 """From what is needed most to what is not needed."""
 TRAININGS = (
     *(Training.BROKEN, Training.NOT_KNOWN, Training.NONE, Training.MATH),
     *(Training.GENERIC, Training.OWN, Training.NO_TENSORS),
 )
+_ServiceKey = tuple[Service, str | None, NoService | None, Service | None]
 _LACKS = (None, *NoService)
 _GRADIENTS = (None, *Gradient)
 _OTHERWISE = (None, *Service)
@@ -69,30 +81,50 @@ def training_rank(answer: Covered | TrainingCount) -> tuple[int | str, ...]:
     return (TRAININGS.index(answer.training), _GRADIENTS.index(answer.gradient))
 
 
-def service_counts(answers: Sequence[Covered]) -> tuple[ServiceCount, ...]:
-    """A count for each service, the own kernels first."""
-    keys = [
-        (one.service, one.source if one.service in _WITH_SOURCE else None, one.lack, one.otherwise) for one in answers
-    ]
-    counts, served = Counter(keys), Counter(key for key, one in zip(keys, answers, strict=True) if one.served)
-    counted = [ServiceCount(*key, number, served[key], _share(number, answers)) for key, number in counts.items()]
+def service_counts(answers: Mapping[Covered, int], total: int) -> tuple[ServiceCount, ...]:
+    """A count for each service, the own kernels first. answers: how many operators have each. total: of how many."""
+    counts, served = Counter[_ServiceKey](), Counter[_ServiceKey]()
+    for one, number in answers.items():
+        key = (one.service, one.source if one.service in _WITH_SOURCE else None, one.lack, one.otherwise)
+        counts[key] += number
+        served[key] += number if one.served else 0
+    counted = [ServiceCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
     ranks = {one: service_rank(one) for one in counted}
     return tuple(sorted(counted, key=lambda one: (-SERVICES.index(one.service), *ranks[one][1:])))
 
 
-def training_counts(answers: Sequence[Covered]) -> tuple[TrainingCount, ...]:
-    """A count for each way to train, in the order of `Training`."""
-    counts = Counter((one.training, one.gradient) for one in answers)
-    served = Counter((one.training, one.gradient) for one in answers if one.served)
-    counted = [TrainingCount(*key, number, served[key], _share(number, answers)) for key, number in counts.items()]
+def training_counts(answers: Mapping[Covered, int], total: int) -> tuple[TrainingCount, ...]:
+    """A count for each way to train, in the order of `Training`. Arguments: as of `service_counts`."""
+    counts, served = Counter[tuple[Training, Gradient | None]](), Counter[tuple[Training, Gradient | None]]()
+    for one, number in answers.items():
+        key = (one.training, one.gradient)
+        counts[key] += number
+        served[key] += number if one.served else 0
+    counted = [TrainingCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
     order = [*Training]
     return tuple(sorted(counted, key=lambda one: (order.index(one.training), _GRADIENTS.index(one.gradient))))
+
+
+def coverage_counts(answers: Mapping[Covered, int]) -> CoverageCounts:
+    """The counts of all answers. answers: how many operators have each."""
+    counted = Counter[bool | None]()
+    for one, number in answers.items():
+        counted[one.served] += number
+    total = counted.total()
+    return CoverageCounts(
+        chosen=total,
+        served=counted[True],
+        not_known=counted[None],
+        percent=percent(counted[True], counted[True] + counted[False]),
+        services=service_counts(answers, total),
+        trainings=training_counts(answers, total),
+    )
 
 
 def passage_counts(found: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
     """A count for each way through autocast or vmap."""
     counts = Counter(found)
-    return tuple(PassageCount(one, counts[one], _share(counts[one], found)) for one in Passage if counts[one])
+    return tuple(PassageCount(one, counts[one], _share(counts[one], len(found))) for one in Passage if counts[one])
 
 
 def percent(part: int, whole: int) -> float | None:
@@ -105,5 +137,5 @@ def percent(part: int, whole: int) -> float | None:
     return 99.9 if part < whole and found == 100 else found
 
 
-def _share(number: int, of: Sequence[object]) -> float:
-    return percent(number, len(of)) or 0.0
+def _share(number: int, total: int) -> float:
+    return percent(number, total) or 0.0

@@ -142,7 +142,7 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
         next=row_of(state, following) if following is not None else None,
         next_is_overridden=bool(overridden),
         live=row_of(state, behind.live) if behind is not None else None,
-        cause=_cause(behind) if behind is not None else None,
+        cause=cause_of(behind) if behind is not None else None,
         above=row_of(state, table[above], stale.get(above)) if above is not None else None,
         below=row_of(state, table[below], stale.get(below)) if below is not None else None,
         in_base=state.base is not None and name in state.base,
@@ -156,7 +156,8 @@ def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     return row if row.python or row.differs is not None else None
 
 
-def _cause(behind: StaleEntry) -> Cause:
+def cause_of(behind: StaleEntry) -> Cause:
+    """The change after which a slot of the live table was left behind."""
     change = behind.cause
     kernel = change.cause.kernel
     return Cause(change.key, kernel.label, "registered" if change.came else "dropped", change.fallback, kernel.span)

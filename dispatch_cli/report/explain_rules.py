@@ -139,29 +139,49 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
     return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
 
 
-def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Iterator[Concerned]:
-    """The registrations that matter for the slot: what fills it, displaces another, is overridden, or is next."""
-    dispatcher = state.dispatcher
+class ConcernedKey(NamedTuple):
+    """The registrations at a key that matter for a slot.
+
+    key: None for the backend fallback of the slot. and_overridden: those that the active one overrides matter, too.
+    """
+
+    rule_number: int
+    role: Role
+    key: str | None
+    and_overridden: bool = False
+
+
+def concerned_keys(
+    dispatcher: Dispatcher, name: OperatorName, answers: tuple[SlotAnswer, ...]
+) -> Iterator[ConcernedKey]:
+    """Where the registrations are that matter for a slot: what fills it, displaces another, or is next."""
     operator = dispatcher.operator(name)
     for step, reached in _steps(answers):
         fired, gave_way = step.outcome is Outcome.FIRED, step.outcome is Outcome.HAS_BACKEND_KERNEL
         if step.outcome is Outcome.NOT_KNOWN and step.key in operator.kernels:
-            yield _registered(state, step.number, Role.STANDS_BY, operator.kernels[step.key][0])
+            yield ConcernedKey(step.number, Role.STANDS_BY, step.key)
         if not fired and not gave_way:
             continue
         if step.rule is Rule.FALLBACK:
-            yield _registered(state, step.number, Role.FILLS if reached else Role.STANDS_BY, dispatcher.fallbacks[key])
+            yield ConcernedKey(step.number, Role.FILLS if reached else Role.STANDS_BY, None)
             continue
         ambiguous = step.rule is Rule.AMBIGUOUS
         role = Role.STANDS_BY if not reached else Role.FILLS
         role = Role.GIVES_WAY if gave_way else Role.IN_CONFLICT if ambiguous and reached else role
-        active, *others = operator.kernels[step.key]
-        yield _registered(state, step.number, role, active)
-        for other in others:
-            yield _registered(state, step.number, Role.OVERRIDDEN, other)
+        yield ConcernedKey(step.number, role, step.key, and_overridden=True)
         for blocker in dispatcher.keys_in(step.blockers):
-            way = Role.IN_CONFLICT if ambiguous else Role.IN_THE_WAY
-            yield _registered(state, step.number, way, operator.kernels[blocker][0])
+            yield ConcernedKey(step.number, Role.IN_CONFLICT if ambiguous else Role.IN_THE_WAY, blocker)
+
+
+def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Iterator[Concerned]:
+    """The registrations that matter for the slot: what fills it, displaces another, is overridden, or is next."""
+    dispatcher = state.dispatcher
+    kernels = dispatcher.operator(name).kernels
+    for one in concerned_keys(dispatcher, name, answers):
+        active, *others = (dispatcher.fallbacks[key],) if one.key is None else kernels[one.key]
+        yield _registered(state, one.rule_number, one.role, active)
+        if one.and_overridden:
+            yield from (_registered(state, one.rule_number, Role.OVERRIDDEN, other) for other in others)
 
 
 def _registered(state: State, number: int, role: Role, registration: Registration) -> Concerned:

@@ -46,7 +46,7 @@ class SlotView(NamedTuple):
         return self.rule in (Rule.MISSING, Rule.AMBIGUOUS)
 
 
-class _CoveredShape(NamedTuple):
+class CoveredShape(NamedTuple):
     """What operators with the same answer share."""
 
     registered: int
@@ -71,27 +71,41 @@ class Classifier:
         self._autograd = autograd_keys_of(self.universe, backend.key)
         self._asked = autocast, vmap
         self._core = {one.key: one.debug for one in self.universe.fallbacks}
-        self._found: dict[_CoveredShape, Covered] = {}
+        self._found: dict[CoveredShape, Covered] = {}
 
     def of(self, name: OperatorName) -> Covered:
         """What serves an operator. Errors: Refused for an unknown operator."""
+        shape = self.shape(name)
+        stale = {} if shape is None or self.dispatcher.is_untouched(name) else self.dispatcher.stale_slots(name)
+        if shape is None or not stale:
+            return self.of_shape(shape)
+        lives = {key: (entry.live.decision, entry.live.is_fallthrough) for key, entry in stale.items()}
+        return _Deciding(self, shape, lives).answer()
+
+    def shape(self, name: OperatorName) -> CoveredShape | None:
+        """All that decides what serves an operator on any backend, unless its live table is stale.
+
+        None for an operator that is not defined. Errors: Refused for an unknown operator.
+        """
         dispatcher = self.dispatcher
         registered, skipped = dispatcher.shape(name)
         schema = dispatcher.header(name).schema
         if schema is None:
-            return self._undefined()
+            return None
         loops = not self._asked[1] or self._loops(name, schema, registered)
         known = special(dispatcher, name, registered)
-        shape = _CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known, loops)
-        if not dispatcher.is_untouched(name) and (stale := dispatcher.stale_slots(name)):
-            lives = {key: (entry.live.decision, entry.live.is_fallthrough) for key, entry in stale.items()}
-            return _Deciding(self, shape, lives).answer()
+        return CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known, loops)
+
+    def of_shape(self, shape: CoveredShape | None) -> Covered:
+        """What serves operators of a shape whose live tables are not stale."""
+        if shape is None:
+            return self._undefined()
         found = self._found.get(shape)
         if found is None:
             found = self._found[shape] = self._decided(shape)
         return found
 
-    def _decided(self, shape: _CoveredShape) -> Covered:
+    def _decided(self, shape: CoveredShape) -> Covered:
         found = _Deciding(self, shape, {}).answer()
         if found.service is not Service.NOT_KNOWN:
             return found
@@ -131,7 +145,7 @@ class _Deciding:
     def __init__(
         self,
         by: Classifier,
-        shape: _CoveredShape,
+        shape: CoveredShape,
         stale: dict[str, tuple[Decision, bool]],
         layout: KeyLayout | None = None,
     ) -> None:

@@ -1,0 +1,130 @@
+"""``dispatch-cli page``"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.check_invariants import _chosen, _further
+from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
+from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
+from dispatch_cli.cli.source_arguments import source_arguments
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.page.data import PageFile
+    from dispatch_cli.report.findings import FindingsReport
+
+_NOT_OF_SOURCE = ("timestamp", "format_", "output", "color", "help")
+
+
+@click.command("page")
+@source_options
+@click.option("--timestamp", is_flag=True, help="Say in the page when it was made. Otherwise equal input gives equal bytes.")
+@output_options(only=("html",))
+def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
+    """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.
+
+    The page has every operator with its table, each slot explained, the registrations, the findings of
+    check-invariants, the coverage of every backend, what the files change, and the keys. It needs neither a network nor
+    a server. It has the names of the files that it was made from, and none of the folders above them.
+
+    Without FILE, --base and -k, the newest embedded PyTorch state is used.
+    """
+    if out.file is None and sys.stdout.isatty():
+        raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
+    from dispatch_cli.model import read_files
+
+    arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
+    if not source.files and not source.keys and not source.bases:
+        base = _assumed(source.universe)
+        source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
+    if out.file is None:
+        read_files.start()
+    state, findings = _checked(source, out.color)
+    warn_of_overrides(state, out.color)
+    from dispatch_cli.page.data import PageSource, page_data
+    from dispatch_cli.page.write import html
+
+    data = page_data(state, findings, PageSource(arguments, _files(state), _now() if timestamp else None))
+    chunks = [*html(data, _folders(source))]
+    write(chunks, out.file, kind="data")
+    if out.file is not None:
+        from dispatch_cli.render.words import plural
+
+        size = sum(map(len, chunks)) / 1_000_000
+        say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
+
+
+def _assumed(universe: str | None) -> str:
+    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
+    from dispatch_cli import bases
+
+    names = bases.names()
+    return universe if universe in names else names[0]
+
+
+def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
+    """The state, and what check-invariants finds in it without options of its own."""
+    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.findings import findings_report
+
+    try:
+        settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
+        guards = () if source.keys else guards_of(project, source.allow_outside, color)
+        source = source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True)
+        state = load_state(source, color, guards)
+        refuse_unknown_checks(state, settings, color)
+        names, higher_order = _chosen(state, (), bool(source.files))
+        return state, findings_report(
+            state, names, None, settings, higher_order=higher_order, limits=Limits(), further=_further(state)
+        )
+    except InputError as error:
+        raise BadInput(error, color) from None
+
+
+def _files(state: State) -> tuple[PageFile, ...]:
+    from dispatch_cli.page.data import PageFile
+
+    return tuple(PageFile(name, _digest(name)) for name in state.declarations.files)
+
+
+def _digest(file: str) -> str | None:
+    """The digest of a file's bytes; None where it cannot be read again."""
+    import hashlib
+
+    from dispatch_cli.files import paths
+
+    try:
+        tree = paths.tree_of(file)
+        if tree is None and not os.path.isfile(file):  # noqa: PTH113  (also what no file can be called)
+            return None
+        if tree is not None:
+            return hashlib.sha256(tree.read(paths.inside(file), _MOST)).hexdigest()
+        with open(file, "rb") as stream:  # noqa: PTH123
+            return hashlib.file_digest(stream, "sha256").hexdigest() if sys.version_info >= (3, 11) else None
+    except (OSError, ValueError):
+        return None
+
+
+_MOST = 1 << 30
+
+
+def _folders(source: SourceOptions) -> tuple[str, ...]:
+    """The folders above what was named, which the page does not have."""
+    named = [*source.files, *source.reading.include]
+    found = {os.path.dirname(os.path.normpath(one)) for one in named if os.path.isabs(one)}  # noqa: PTH117, PTH120
+    return tuple(sorted({os.getcwd(), *found} - {"/", ""}, key=len, reverse=True))  # noqa: PTH109
+
+
+def _now() -> str:
+    """The time as ISO 8601, of SOURCE_DATE_EPOCH where that is set."""
+    import time
+
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(said) if said.isdecimal() else time.time()))

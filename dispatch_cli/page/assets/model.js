@@ -1,0 +1,157 @@
+"use strict";
+/* What a page knows: its data, decoded, and the answers that are made of it. There is no document here, so that all of it
+   runs in tests. What an answer has are the fields of the JSON that the command of that name prints.
+   OWN, NO_KEY: in the place of a key: that of the slot itself, and none. */
+const OWN = -1;
+const NO_KEY = -2;
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.about = data.about;
+    this.words = data.words;
+    this.keys = data.keys;
+    this.findings = data.findings;
+    this.findingChecks = data.summary;
+    this.fallbacks = data.fallbacks;
+    this.slots = data.key_names.slice(0, data.slots);
+    this.slotOf = new Map(this.slots.map((key, slot) => [key, slot]));
+    this.aliases = new Map(data.keys.aliases.map((alias) => [alias.alias, alias]));
+    this.fallbackAt = new Map(data.fallbacks.map((one) => [one.key, one]));
+    this.numbers = new Map(data.operators.name.map((name, number) => [name, number]));
+    this.higherOrders = new Map(data.higher_order.operators.map((one) => [one.name, one]));
+    this.registered = new RegExp(data.words.registered, "u");
+    this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
+    this.unsafe = new RegExp(`[${data.words.unsafe}]`, "gu");
+    this.entries = this.listed();
+    this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
+    this.changes = {
+      has_base: data.about.has_base,
+      operators: this.entries
+        .filter((one) => !one.higher_order && (one.changed || one.new))
+        .map((one) => ({ operator: one.name, new: one.new, slots: one.changed })),
+    };
+    this.backends = data.coverage.backends.map((one) => one.backend);
+    this.about.counts = this.counted();
+  }
+
+  /* Every operator, for lists. */
+  listed() {
+    const { name, marks, before, changes } = this.data.operators;
+    const live = this.data.operators.live;
+    const found = this.foundBy(this.findings.findings);
+    const entry = (one, higher, marked, changed, stale) => ({
+      name: one, higher_order: higher, own: (marked & 1) !== 0, new: (marked & 2) !== 0, changed, stale, ...found(one),
+    });
+    const own = new Set(this.data.higher_order.own);
+    return [
+      ...name.map((one, number) =>
+        entry(one, false, marks[number], changes[before[number]].length, (live[number] || []).length)),
+      ...this.data.higher_order.operators.map((one) => entry(one.name, true, own.has(one.name) ? 1 : 0, 0, 0)),
+    ];
+  }
+
+  foundBy(findings) {
+    const order = ["error", "warning", "info"];
+    const counts = new Map();
+    for (const one of findings) {
+      if (one.operator === null) continue;
+      const before = counts.get(one.operator) || { findings: 0, worst: null };
+      const worse = before.worst === null || order.indexOf(one.severity) < order.indexOf(before.worst);
+      counts.set(one.operator, { findings: before.findings + 1, worst: worse ? one.severity : before.worst });
+    }
+    return (name) => counts.get(name) || { findings: 0, worst: null };
+  }
+
+  counted() {
+    const sum = (of) => this.entries.reduce((total, one) => total + of(one), 0);
+    return {
+      operators: this.numbers.size,
+      higher_order_operators: this.higherOrders.size,
+      slots: this.numbers.size * this.slots.length,
+      findings: this.findings.counts,
+      changed_operators: sum((one) => (one.changed ? 1 : 0)),
+      changed_slots: sum((one) => one.changed),
+      new_operators: sum((one) => (one.new ? 1 : 0)),
+      stale_slots: sum((one) => one.stale),
+    };
+  }
+
+  entry(name) {
+    return this.byName.get(name) || null;
+  }
+
+  findingsOf(name, key = null) {
+    return this.findings.findings.filter((one) => one.operator === name && (key === null || one.key === key));
+  }
+
+  /* Control, direction and invisible characters spelled out. */
+  safe(text) {
+    return String(text).replace(this.unsafe, (sign) => {
+      const code = sign.codePointAt(0);
+      const short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
+      if (short) return short;
+      const digits = code.toString(16);
+      if (code < 0x100) return `\\x${digits.padStart(2, "0")}`;
+      return code < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
+    });
+  }
+
+  /* A kernel's text for a narrow place: of PyTorch's own, only the file; else the place. */
+  shortKernel(text) {
+    const found = this.registered.exec(text);
+    if (found === null) return text;
+    const isTheirs = this.ofPyTorch.test(found.groups.place.replaceAll("\\", "/"));
+    return (isTheirs ? found.groups.file : found.groups.place) + text.slice(found[0].length);
+  }
+
+  placeText(place) {
+    return place === null ? "" : `${place.file}:${place.line}:${place.column}`;
+  }
+
+  // the parts of answers
+
+  text(number) {
+    return number < 0 ? null : this.data.texts[number];
+  }
+
+  place(number) {
+    if (number < 0) return null;
+    const [file, line, column] = this.data.places[number];
+    return { file: this.text(file), line, column };
+  }
+
+  keyAt(number, own) {
+    return number === OWN ? own : number === NO_KEY ? null : this.data.key_names[number];
+  }
+
+  /* The registrations of an operator by key, the active one first. */
+  registrations(number) {
+    const { kernels, attributes } = this.data.operators;
+    const row = kernels[number];
+    const found = new Map();
+    for (let at = 0; at < row.length; at += 4) {
+      const key = this.data.key_names[row[at]];
+      const one = { key, kernel: this.text(row[at + 1]), declared_at: this.place(row[at + 3]), of: attributes[row[at + 2]] };
+      if (found.has(key)) found.get(key).push(one);
+      else found.set(key, [one]);
+    }
+    return found;
+  }
+
+  header(number) {
+    return this.data.operators.headers[this.data.operators.header[number]];
+  }
+}
+
+const dispatchPage = {
+  /* The page of the text in the element with the data. */
+  async load(text) {
+    if (typeof DecompressionStream === "undefined") {
+      throw new Error("This browser is too old for this page: it has no DecompressionStream.");
+    }
+    const packed = Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Page(JSON.parse(await new Response(stream).text()));
+  },
+};

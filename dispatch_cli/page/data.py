@@ -1,0 +1,106 @@
+"""The data of a page: everything that it shows, with nothing said twice. The shape is described in ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dispatch_cli import __version__
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.page.coverage import coverage_data
+from dispatch_cli.page.higher_order import higher_order_data
+from dispatch_cli.page.operators import Operators
+from dispatch_cli.page.outcomes import Outcomes
+from dispatch_cli.page.pool import Pools
+from dispatch_cli.page.words import words_data
+from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.report.findings import FindingsReport
+from dispatch_cli.report.keys import universe_report
+from dispatch_cli.report.slot_notes import backend_key_below
+
+
+class PageFile(NamedTuple):
+    """A file that the state was made from. sha256: of its bytes; None where they cannot be read again."""
+
+    name: str
+    sha256: str | None
+
+
+class PageSource(NamedTuple):
+    """What a page is made from.
+
+    arguments: the source options, as they were given. made: when it was made, where that is to be said.
+    """
+
+    arguments: tuple[str, ...]
+    files: tuple[PageFile, ...]
+    made: str | None = None
+
+
+def page_data(state: State, findings: FindingsReport, source: PageSource) -> dict[str, Any]:
+    """Everything that the page shows, as what JSON knows."""
+    dispatcher = state.dispatcher
+    universe = dispatcher.universe
+    keys = tuple(dict.fromkeys((*universe.slots, *universe.keys_by_id)))
+    pools = Pools(keys)
+    names = [OperatorName.parse(name) for name in dispatcher.names()]
+    outcomes = Outcomes(dispatcher, pools)
+    operators = Operators(state, outcomes, pools).data(names)
+    above, below = (
+        [-1 if found is None else universe.slot[found] for found in (of(universe, key) for key in universe.slots)]
+        for of in (autograd_key_of, backend_key_below)
+    )
+    return {
+        "about": {
+            "dispatch_cli": __version__,
+            "universe": universe.name,
+            "torch": universe.torch,
+            "over": state.over,
+            "over_assumed": state.over_assumed,
+            "has_base": state.base is not None,
+            "privateuse1": universe.backend_name,
+            "arguments": source.arguments,
+            "files": data_of(source.files),
+            "made": source.made,
+        },
+        "words": words_data(),
+        "key_names": keys,
+        "slots": len(universe.slots),
+        "above": above,
+        "below": below,
+        "autograd": [pools.key[key] for key in universe.covered_by("Autograd")],
+        "keys": report_data(universe_report(universe)),
+        "ambiguous": AMBIGUOUS_KERNEL.label,
+        "fallbacks": [_fallback(state, key) for key in universe.slots if key in dispatcher.fallbacks],
+        "decisions": outcomes.decisions.values,
+        "lines": outcomes.lines.values,
+        "reasons": outcomes.reasons.values,
+        "plans": outcomes.plans.values,
+        "operators": operators,
+        "higher_order": higher_order_data(state),
+        "coverage": coverage_data(state, names),
+        "findings": report_data(findings),
+        "summary": data_of(findings.summary),
+        "rules": [rule.value for rule in Rule],
+        # what the parts above have in common comes last
+        "texts": pools.texts.values,
+        "places": pools.places.values,
+        "origins": pools.origins.values,
+    }
+
+
+def _fallback(state: State, key: str) -> dict[str, Any]:
+    registration = state.dispatcher.fallbacks[key]
+    kernel = registration.kernel
+    return {
+        "key": key,
+        "kernel": kernel.label,
+        "fallthrough": kernel.fallthrough,
+        "core": kernel.span is None,
+        "declared_at": data_of(kernel.span),
+        **data_of(state.origin(registration)),
+        "when": kernel.when,
+    }

@@ -1,0 +1,30 @@
+"""The tables of higher-order operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.page.pool import Pool
+from dispatch_cli.render.data import data_of
+from dispatch_cli.report.higher_order import HigherOrderRow, slots_of
+
+
+def higher_order_data(state: State) -> dict[str, Any]:
+    """operators: each with its implementations, and the number of a row for each slot. rows: without their keys."""
+    rows = Pool()
+    operators = []
+    for one in slots_of(state, state.higher_order_operators):
+        numbers = [rows.made(row._replace(key=""), _row) for row in one.entries]
+        operators.append(data_of(one._replace(entries=())) | {"entries": numbers})
+    return {
+        "operators": operators,
+        "rows": rows.values,
+        "own": [one.name for one in state.own_higher_order_operators()],
+    }
+
+
+def _row(row: HigherOrderRow) -> Any:
+    found = data_of(row)
+    del found["key"]
+    return found

@@ -1,0 +1,143 @@
+"""The operators of a state: schemas, registrations, and the number of what they have in common with others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.condition import all_text
+from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import Origin
+from dispatch_cli.page.outcomes import Outcomes
+from dispatch_cli.page.pool import Pool, Pools
+from dispatch_cli.render.data import data_of
+from dispatch_cli.report.explain import cause_of
+from dispatch_cli.report.notes import table_notes, takes_tensors
+from dispatch_cli.report.table import changed_slots, row_of
+
+OWN, NEW = 1, 2
+"""Marks of an operator: the files say something of it; the base does not have it."""
+
+
+class _Attributes(NamedTuple):
+    """Of a kernel, what many have in common. flags: the words of a dump's brackets."""
+
+    debug: str | None
+    fallthrough: bool
+    signature: str | None
+    flags: str
+    python: bool
+    redispatches: Redispatch | None
+    origin: Origin
+    fake: FakeImpl | None
+    wraps: Wrapped | None
+    when: str | None
+
+
+def _attributes(found: _Attributes) -> Any:
+    return data_of(found) | {"flags": found.flags.split()}
+
+
+class Operators:
+    """The operators as columns, and what several of them share.
+
+    attributes: of kernels, beside key, text and place. headers: of operators, beside schema and place. notes, before:
+    of tables. live: slots in which PyTorch holds something else, by operator.
+    """
+
+    def __init__(self, state: State, outcomes: Outcomes, pools: Pools) -> None:
+        self.state = state
+        self.outcomes = outcomes
+        self.pools = pools
+        self.attributes, self.headers, self.notes, self.before = Pool(), Pool(), Pool(), Pool()
+        self.live: dict[int, list[Any]] = {}
+        self._notes: dict[Hashable, int] = {}
+        self._own = frozenset(state.own_operators())
+
+    def data(self, names: Iterable[OperatorName]) -> dict[str, Any]:
+        """The columns."""
+        rows = [self._operator(number, name) for number, name in enumerate(names)]
+        columns = ("name", "schema", "header", "place", "plan", "kernels", "python", "notes", "before", "marks")
+        return {
+            **{column: [row[position] for row in rows] for position, column in enumerate(columns)},
+            "attributes": self.attributes.values,
+            "headers": self.headers.values,
+            "note_lists": self.notes.values,
+            "changes": self.before.values,
+            "live": self.live,
+        }
+
+    def _operator(self, number: int, name: OperatorName) -> tuple[Any, ...]:
+        state, dispatcher, pools = self.state, self.state.dispatcher, self.pools
+        operator = dispatcher.operator(name)
+        definition = operator.definition
+        schema = None if definition is None else str(definition.schema)
+        header = {} if definition is None else {"debug": definition.debug, "tags": definition.tags}
+        header |= {} if definition is None else {"alias_analysis": alias_analysis_text(definition)}
+        header |= data_of(state.operator_origin(name))
+        is_new = state.base is not None and name not in state.base
+        return (
+            str(name),
+            pools.texts.opt(schema),
+            _json(self.headers, header),
+            pools.place(None if definition is None else definition.span),
+            self.outcomes.plan_of(name),
+            [number for found in self._by_key(operator.kernels) for one in found for number in self._kernel(one)],
+            [
+                [pools.key[one.dispatch_key], one.kernel, pools.place(one.span), all_text(one.when) or None]
+                for one in state.python_kernels(name)
+            ],
+            *self._table(number, name, schema),
+            (OWN if name in self._own else 0) | (NEW if is_new else 0),
+        )
+
+    def _by_key(self, kernels: dict[str, list[Registration]]) -> list[list[Registration]]:
+        ids = self.state.dispatcher.universe.ids
+        return [kernels[key] for key in sorted(kernels, key=ids.__getitem__)]
+
+    def _kernel(self, registration: Registration) -> tuple[int, int, int, int]:
+        """Key, text, attributes, place; of several at a key the active one first."""
+        kernel, pools = registration.kernel, self.pools
+        attributes = _Attributes(
+            debug=None if kernel.debug == kernel.label else kernel.debug,
+            fallthrough=kernel.fallthrough,
+            signature=None if kernel.signature is None else str(kernel.signature),
+            flags=kernel_flags(kernel),
+            python=kernel.python,
+            redispatches=kernel.redispatches,
+            origin=self.state.origin(registration),
+            fake=kernel.fake,
+            wraps=kernel.wraps,
+            when=kernel.when,
+        )
+        text, place = pools.texts.add(kernel.label), pools.place(kernel.span)
+        return pools.key[registration.key], text, self.attributes.made(attributes, _attributes), place
+
+    def _table(self, number: int, name: OperatorName, schema: str | None) -> tuple[int, int]:
+        """The notes on the table, and what the slots held in the base."""
+        state, dispatcher = self.state, self.state.dispatcher
+        table, stale, slots = dispatcher.table(name), dispatcher.stale_slots(name), dispatcher.universe.slot
+        if stale:
+            self.live[number] = [
+                [slots[key], data_of(row_of(state, one.live)), data_of(cause_of(one))] for key, one in stale.items()
+            ]
+        takes = None if schema is None else takes_tensors(schema)
+        shared = (*dispatcher.shape(name), takes, frozenset(stale))
+        if shared not in self._notes:
+            self._notes[shared] = self.notes.made(table_notes(dispatcher, table, schema, [*table], stale), data_of)
+        before = changed_slots(state, name)
+        return (
+            self._notes[shared],
+            _json(self.before, [[slots[key], data_of(one)] for key, one in before.items()]),
+        )
+
+
+def _json(pool: Pool, value: Any) -> int:
+    """The number of a value in a pool of what is data already, or becomes it."""
+    from json import dumps
+
+    return pool.made(dumps(data_of(value)), lambda _: data_of(value))

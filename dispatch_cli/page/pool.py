@@ -1,0 +1,64 @@
+"""Values that are written once, and named by their number wherever they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class Pool:
+    """A list of different values, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def add(self, value: Hashable) -> int:
+        """The number of a value that is written as it is."""
+        place = self._places.get(value)
+        if place is None:
+            place = self._places[value] = len(self.values)
+            self.values.append(value)
+        return place
+
+    def made(self, key: _Key, make: Callable[[_Key], Any]) -> int:
+        """The number of what *make* gives for *key*; it is asked once for each key."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self.values)
+            self.values.append(None)
+            self.values[place] = make(key)
+        return place
+
+    def opt(self, value: Hashable | None) -> int:
+        """As `add`; -1 for None."""
+        return -1 if value is None else self.add(value)
+
+
+class Pools:
+    """What all parts of the page's data share.
+
+    texts: names, kernels, schemas. places: file (a text), line and column, one after the other.
+    origins: through what something came. keys: the keys by which everything else names them.
+    """
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self.key = {key: number for number, key in enumerate(keys)}
+        self.texts = Pool()
+        self.places = Pool()
+        self.origins = Pool()
+
+    def place(self, span: tuple[str, int, int] | None) -> int:
+        """The number of a place; -1 for none."""
+        if span is None:
+            return -1
+        file, line, column = span
+        return self.places.add((self.texts.add(file), line, column))
+
+    def origin(self, origin: Any) -> int:
+        """The number of an origin."""
+        from dispatch_cli.render.data import data_of
+
+        return self.origins.made(origin, data_of)

@@ -1,0 +1,60 @@
+"""The words of the page: those of the commands' answers, by the values that the data has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch_cli.engine.python.higher_order import Slot
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.quoting import CONTROL, UNSEEN
+from dispatch_cli.render.coverage_wording import (
+    GRADIENTS_MEAN,
+    LACKS_MEAN,
+    SERVICE_NAMES,
+    SERVICE_TONES,
+    SERVICES_MEAN,
+    TRAININGS_MEAN,
+)
+from dispatch_cli.render.explain import ROLE_TONES
+from dispatch_cli.render.explain_wording import ROLES
+from dispatch_cli.render.findings_summary import SEVERITY_TONES
+from dispatch_cli.render.grid import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
+from dispatch_cli.render.higher_order_wording import slot_label
+from dispatch_cli.render.table import TITLES
+from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
+from dispatch_cli.report.higher_order import ASIDE
+
+
+def words_data() -> dict[str, Any]:
+    """codes: letter, meaning and tone of a slot in a grid, by rule. unsafe: a class of a regular expression."""
+    return {
+        "rules": {rule.value: rule.dump_text for rule in Rule},
+        "codes": {rule.value: _code(code) for rule, code in CODES.items()},
+        "core_fallback": _code(CORE_FALLBACK),
+        "fallthrough": _code(FALLTHROUGH),
+        "marks": {mark: [meaning, tone.value] for mark, (meaning, tone) in MARKS.items()},
+        "asides": {aside.value: title for aside, title in TITLES.items()},  # type: ignore[attr-defined]
+        "roles": {role.value: words for role, words in ROLES.items()},
+        "role_tones": {role.value: tone.value for role, tone in ROLE_TONES.items()},
+        "slots": {slot.value: slot_label(slot) for slot in Slot},
+        "slots_aside": [slot.value for slot in ASIDE],
+        "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
+        "services": {one.value: words for one, words in SERVICE_NAMES.items()},
+        "service_tones": {one.value: tone.value for one, tone in SERVICE_TONES.items()},
+        "services_mean": {one.value: words for one, words in SERVICES_MEAN.items()},
+        "lacks_mean": {one.value: words for one, words in LACKS_MEAN.items()},
+        "trainings_mean": {one.value: words for one, words in TRAININGS_MEAN.items()},
+        "gradients_mean": {one.value: words for one, words in GRADIENTS_MEAN.items()},
+        "registered": REGISTERED.replace("(?P<", "(?<"),
+        "of_pytorch": OF_PYTORCH,
+        "unsafe": _for_scripts(f"\t\n{CONTROL}{UNSEEN}"),
+    }
+
+
+def _code(code: Any) -> list[str]:
+    return [code.letter, code.meaning, code.tone.value]
+
+
+def _for_scripts(characters: str) -> str:
+    """The inside of a class of a regular expression, as JavaScript writes it with the flag ``u``."""
+    return "".join(one if one == "-" else f"\\u{{{ord(one):x}}}" for one in characters)
