@@ -24,7 +24,9 @@ _NOT_OF_SOURCE = ("timestamp", "format_", "output", "color", "help")
 
 @click.command("page")
 @source_options
-@click.option("--timestamp", is_flag=True, help="Say in the page when it was made. Otherwise equal input gives equal bytes.")
+@click.option(
+    "--timestamp", is_flag=True, help="Say in the page when it was made. Otherwise equal input gives equal bytes."
+)
 @output_options(only=("html",))
 def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
     """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.

@@ -35,7 +35,7 @@ class Outcomes:
         self.dispatcher = dispatcher
         self._key = pools.key
         self.decisions, self.lines, self.reasons, self.plans = Pool(), Pool(), Pool(), Pool()
-        self._slots = [_Slot(dispatcher, slot) for slot in range(len(dispatcher.universe.slots))]
+        self._slots = [_SlotRules(dispatcher, slot) for slot in range(len(dispatcher.universe.slots))]
         self._numbers: dict[Hashable, int] = {}
 
     def plan_of(self, name: OperatorName) -> int:
@@ -106,7 +106,7 @@ def _line(found: tuple[RuleLine, str]) -> Any:
     return data_of(line) | {"name": rule_label(line, False), "text": text}
 
 
-class _Slot:
+class _SlotRules:
     """A slot, and what of an operator's kernels its rules depend on."""
 
     def __init__(self, dispatcher: Dispatcher, slot: int) -> None:

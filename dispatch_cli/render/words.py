@@ -58,7 +58,10 @@ def count_cell(number: int, tone: Tone = Tone.PLAIN) -> Run:
     return Run(f"{number:,}", tone) if number else Run("·", Tone.DIM)
 
 
-OF_PYTORCH = r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10|(?:site|dist)-packages/torch)/"
+OF_PYTORCH = (
+    r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10"
+    r"|(?:site|dist)-packages/torch)/"
+)
 """A regular expression for places in PyTorch's own sources."""
 REGISTERED = r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)"
 """One for a kernel's text that names a place."""

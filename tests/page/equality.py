@@ -1,0 +1,168 @@
+"""Compares what a page's own script says with the engine: ``python -m tests.page.equality [ARGUMENTS OF PAGE]…``.
+
+Every operator's table and registrations, every higher-order operator, the coverage of every backend, and every slot
+explained of one operator for each set of keys with a kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from click.testing import CliRunner
+
+from dispatch_cli import cli
+from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
+from dispatch_cli.report.coverage import coverage_report, overlay_of
+from dispatch_cli.report.explain import ExplainReport, explain_slot
+from dispatch_cli.report.higher_order import slots_of
+from dispatch_cli.report.keys import universe_report
+from dispatch_cli.report.registrations import registrations_report
+from dispatch_cli.report.table import table_report
+from tests.page.node import answers
+
+_MORE_IN_RULES = ("name", "text")
+_MORE_IN_REGISTRATIONS = ("text", "tone")
+_NOT_IN_PAGE = ("advice", "python", "kind", "error", "universe", "over_assumed")
+
+
+def write_page(arguments: Sequence[str], page: Path) -> None:
+    """Write a page by the command."""
+    result = CliRunner().invoke(cli.cli, ["page", *arguments, "-o", str(page)], standalone_mode=False)
+    assert result.exception is None, result.output
+
+
+def tables(state: State, page: Path, names: Sequence[OperatorName]) -> Iterator[str]:
+    """What differs in the tables of operators. Errors are sentences."""
+    found = answers(page, (("table", str(name)) for name in names))
+    for table, said in zip(table_report(state, names).operators, found, strict=True):
+        yield from differing(f"table {table.operator}", data_of(table), said)
+
+
+def registrations(state: State, page: Path, names: Sequence[OperatorName]) -> Iterator[str]:
+    """The same of their registrations."""
+    found = answers(page, (("register", str(name)) for name in names))
+    for one, said in zip(registrations_report(state, names).operators, found, strict=True):
+        yield from differing(f"register {one.operator}", data_of(one), said)
+
+
+def higher_order(state: State, page: Path) -> Iterator[str]:
+    """The same of the tables of higher-order operators."""
+    operators = state.higher_order_operators
+    found = answers(page, (("higherOrder", one.name) for one in operators))
+    for one, said in zip(slots_of(state, operators), found, strict=True):
+        yield from differing(f"higher-order {one.name}", data_of(one), said)
+
+
+def coverage(state: State, page: Path, keys: Iterable[str]) -> Iterator[str]:
+    """The same of what serves all operators on backends."""
+    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+    asked = [*keys]
+    for key, said in zip(asked, answers(page, (("coverage", key) for key in asked)), strict=True):
+        backend = backend_of(state.dispatcher.universe, key)
+        expected = report_data(coverage_report(state, backend, names, overlay=overlay_of(state, backend)))
+        for name in ("schema_version", "report", "tags", "autocast", "vmap", "against", "needs", "missing_only"):
+            del expected[name]
+        for row in expected["operators"]:
+            for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
+                del row[name]
+        yield from differing(f"coverage {key}", expected, said)
+
+
+def slots(state: State, page: Path, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
+    """The same of slots that are explained, in data and in sentences."""
+    found = answers(page, (("explain", str(name), key) for name, key in asked))
+    for (name, key), said in zip(asked, found, strict=True):
+        yield from differing(f"explain {name} {key}", _explained(state, name, key), said | _cut(said))
+
+
+def _cut(said: Any) -> Any:
+    rules = [{name: value for name, value in one.items() if name not in _MORE_IN_RULES} for one in said["rules"]]
+    others = [{k: v for k, v in one.items() if k not in _MORE_IN_REGISTRATIONS} for one in said["registrations"]]
+    return {"rules": rules, "registrations": others}
+
+
+def _explained(state: State, name: OperatorName, key: str) -> Any:
+    what = explain_slot(state, name, key)._replace(python=None)
+    header = state.dispatcher.header(name)
+    report = ExplainReport(
+        *(state.dispatcher.universe.name, state.over, False, str(name), header.schema, header.span),
+        *(state.operator_origin(name), state.base is not None and name not in state.base, what),
+    )
+    expected = {one: value for one, value in data_of(report).items() if one not in _NOT_IN_PAGE}
+    return expected | {"sentences": [*slot_sentences(report, what), *around_sentences(what)]}
+
+
+def one_of_each_plan(state: State, names: Iterable[OperatorName]) -> list[OperatorName]:
+    """An operator for each set of keys with a kernel, and every operator with kernels that files overrode."""
+    found: dict[object, OperatorName] = {}
+    for name in names:
+        is_special = not state.dispatcher.is_untouched(name) and bool(state.dispatcher.stale_entries(name))
+        found.setdefault(name if is_special else state.dispatcher.shape(name), name)
+    return [*found.values()]
+
+
+def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[str]:
+    """The first difference of two values, as a sentence."""
+    expected = json.loads(json.dumps(expected)) if not path else expected
+    if expected == said:
+        return
+    if isinstance(expected, dict) and isinstance(said, dict):
+        for name in {**expected, **said}:
+            missing = object()
+            one, other = expected.get(name, missing), said.get(name, missing)
+            if one != other:
+                if missing in (one, other):
+                    yield f"{what}{path}.{name}: only {'said' if one is missing else 'expected'}"
+                else:
+                    yield from differing(what, one, other, f"{path}.{name}")
+                return
+    if isinstance(expected, list) and isinstance(said, list) and len(expected) == len(said):
+        place = next(at for at, (one, other) in enumerate(zip(expected, said, strict=True)) if one != other)
+        yield from differing(what, expected[place], said[place], f"{path}[{place}]")
+        return
+    yield f"{what}{path}: expected {str(expected)[:200]}, said {str(said)[:200]}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare everything; print what differs and how much was compared."""
+    from tests.page.states import state_of
+
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        write_page(arguments, page)
+        state = state_of(arguments)
+        names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+        universe = state.dispatcher.universe
+        keys, backends = universe.slots, backend_keys(universe)
+        (said,) = answers(page, [("keys",)])
+        asked = [(name, key) for name in one_of_each_plan(state, names) for key in keys]
+        for what, found, number in (
+            ("universes", differing("keys", report_data(universe_report(universe)), said), 1),
+            ("tables", tables(state, page, names), len(names)),
+            ("registrations", registrations(state, page, names), len(names)),
+            ("higher-order operators", higher_order(state, page), len(state.higher_order_operators)),
+            ("backends", coverage(state, page, backends), len(backends)),
+            ("slots explained", slots(state, page, asked), len(asked)),
+        ):
+            start = perf_counter()
+            differences = [*found]
+            failures += len(differences)
+            for one in differences[:5]:
+                print(one)
+            print(f"{what}: {number:,} compared, {len(differences)} differ, {perf_counter() - start:.0f} s", flush=True)
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
