@@ -12,7 +12,7 @@ from dispatch_cli.cli.check_invariants import _chosen, _further
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
-from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.cli.source_arguments import newest_for, source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -43,7 +43,7 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
 
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if not source.files and not source.keys and not source.bases:
-        base = _assumed(source.universe)
+        base = newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
     if out.file is None:
         read_files.start()
@@ -60,14 +60,6 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
 
         size = sum(map(len, chunks)) / 1_000_000
         say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
-
-
-def _assumed(universe: str | None) -> str:
-    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
-    from dispatch_cli import bases
-
-    names = bases.names()
-    return universe if universe in names else names[0]
 
 
 def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:

@@ -1,4 +1,4 @@
-"""The arguments of a command that say what is loaded, as they are written for another command."""
+"""What a command loads, as the arguments of another command."""
 
 from __future__ import annotations
 
@@ -30,3 +30,11 @@ def _option(option: click.Option, value: Any) -> Iterator[str]:
 
 def _as_argument(file: str) -> str:
     return f"./{file}" if file.startswith("-") and file != "-" else file
+
+
+def newest_for(universe: str | None) -> str:
+    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
+    from dispatch_cli import bases
+
+    names = bases.names()
+    return universe if universe in names else names[0]

@@ -12,7 +12,7 @@ from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.coverage import coverage_data
 from dispatch_cli.page.higher_order import higher_order_data
-from dispatch_cli.page.operators import Operators
+from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
 from dispatch_cli.page.words import words_data
@@ -48,7 +48,7 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
     pools = Pools(keys)
     names = [OperatorName.parse(name) for name in dispatcher.names()]
     outcomes = Outcomes(dispatcher, pools)
-    operators = Operators(state, outcomes, pools).data(names)
+    operators = OperatorColumns(state, outcomes, pools).data(names)
     above, below = (
         [-1 if found is None else universe.slot[found] for found in (of(universe, key) for key in universe.slots)]
         for of in (autograd_key_of, backend_key_below)

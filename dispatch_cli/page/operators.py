@@ -42,7 +42,7 @@ def _attributes(found: _Attributes) -> Any:
     return data_of(found) | {"flags": found.flags.split()}
 
 
-class Operators:
+class OperatorColumns:
     """The operators as columns, and what several of them share.
 
     attributes: of kernels, beside key, text and place. headers: of operators, beside schema and place. notes, before:
