@@ -13,6 +13,7 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
+from dispatch_cli.model.change import HistoryChange
 from dispatch_cli.model.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
@@ -60,6 +61,14 @@ class ReadSoFar:
     conditions: dict[str, Condition] = field(default_factory=dict)
 
 
+class ReadChanges(NamedTuple):
+    """A section of changes: each with its place, and how much its file had registered before."""
+
+    changes: tuple[tuple[HistoryChange, Node], ...]
+    steps: int
+    python_kernels: int
+
+
 @dataclass(slots=True)
 class FileContext:
     """One file that is being read, and what it has said so far.
@@ -86,6 +95,7 @@ class FileContext:
     settings: list[CheckSettings] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     unread: list[UnreadStatement] = field(default_factory=list)
+    changes: list[ReadChanges] = field(default_factory=list)
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """While an entry is read: its place, and its conditions beside those around it, where it has the fields."""
@@ -140,9 +150,15 @@ class FileContext:
 
     def leave_out_nameless(self) -> None:
         """Forget what is registered for names that cannot be used, which was noted."""
+        self.changes = [self._without_nameless(one) for one in self.changes]
         self.steps = [step for step in self.steps if not isinstance(step, Implement) or step.operator.name]
         self.python_kernels = [one for one in self.python_kernels if one.operator.name]
         self.fake_rules = [one for one in self.fake_rules if one.operator.name]
+
+    def _without_nameless(self, one: ReadChanges) -> ReadChanges:
+        steps = sum(not isinstance(step, Implement) or bool(step.operator.name) for step in self.steps[: one.steps])
+        python = sum(bool(kernel.operator.name) for kernel in self.python_kernels[: one.python_kernels])
+        return one._replace(steps=steps, python_kernels=python)
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """Whether a kernel was registered from Python, under conditions that can hold together with those of now."""

@@ -6,6 +6,7 @@ reading, the JSON Schema and the reference FORMAT.md all come from this table.
 
 from __future__ import annotations
 
+from dispatch_cli.declarations.change_format import CHANGE, REGISTRATION
 from dispatch_cli.declarations.check_format import CHECK, GUARD, RESOLVES, SUPPRESSION
 from dispatch_cli.declarations.format_types import (
     BOOLEAN,
@@ -143,6 +144,12 @@ FILE = Record(
         ),
         HIGHER_ORDER_OPERATORS,
         Field(
+            "changes",
+            list_of(record("change", "changes"), "changes"),
+            "Changes of what was registered before: registrations that are left out or moved. `dispatch-cli explore` "
+            "writes them.",
+        ),
+        Field(
             "modes",
             map_of(NAME, record("mode"), "names to mode types"),
             "What simulated calls have to know about mode types, by name.",
@@ -174,6 +181,8 @@ RECORDS = (
     DEFINITION,
     LIBRARY_KERNEL,
     REDISPATCHES,
+    CHANGE,
+    REGISTRATION,
     HIGHER_ORDER_OPERATOR,
     HIGHER_ORDER_RULE,
     MODE,

@@ -10,6 +10,7 @@ from functools import partial
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
+from dispatch_cli.declarations.changes import change_declarations, read_changes
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.extracted import ExtractedDocument, tree_of
 from dispatch_cli.declarations.fields import read_record
@@ -30,6 +31,7 @@ from dispatch_cli.declarations.undecided import read_not_understood, read_undeci
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
+from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
@@ -209,18 +211,32 @@ class _Loader:
             context.steps = known.functions.completed(context.steps)
             if context.extracted:
                 context.leave_out_nameless()
+        declarations = None if universe is None else self._declarations(universe, contexts, named)
+        if declarations is not None and any(context.changes for context in contexts):
+            declarations = change_declarations(declarations, contexts, self._captured())
         for file in self._files.values():
             for problem in file.problems.problems:
                 if _is_extracted(file) and problem.code in REFUSALS:
                     self._refused.append(_refusal(problem))
                 else:
                     self._problems.append(problem)
-        if universe is None:
+        if declarations is None:
             raise InputError(tuple(self._problems))
-        declarations = self._declarations(universe, contexts, named)
+        declarations = declarations._replace(refused=tuple(self._refused))
         if self._problems:
             raise InputError(tuple(self._problems), declarations)
         return declarations
+
+    def _captured(self) -> StateSource | None:
+        """The captured state that the history continues; None where there is none, or the names do not go together."""
+        names, known = tuple(self._bases), states.names()
+        if len(names) == 1 and names[0] in known:
+            return states.load(names[0])
+        if not names:
+            return None
+        from dispatch_cli.bases import overlay
+
+        return None if overlay.conflict(names) is not None else overlay.combined(names)
 
     def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
         extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
@@ -258,7 +274,6 @@ class _Loader:
             inherited=tuple(self._inherited(named)),
             undecided=tuple(one for context in contexts for one in context.undecided),
             unread=tuple(one for context in contexts for one in context.unread),
-            refused=tuple(self._refused),
             notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),
         )
 
@@ -421,6 +436,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "libraries": read_libraries,
     "fallbacks": read_fallbacks,
     "higher_order_operators": read_higher_order_operators,
+    "changes": read_changes,
     "modes": read_modes,
     "guards": read_guards,
     "suppress": read_suppressions,

@@ -12,6 +12,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.effect import Touched
 
+OF_LIBRARIES = frozenset({"no-fake-kernel"})
+"""Checks whose findings depend on all operators that files register in a namespace."""
+
 
 def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
     """What the checks find about the operators that a change touches, and those of their family.
@@ -22,11 +25,21 @@ def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Findin
     if touched.keys:
         own = state.own_operators() if has_files else [OperatorName.parse(text) for text in state.dispatcher.names()]
         view = View(state, own, None, higher_order=state.own_higher_order_operators())
-    else:
-        names = _names(state, touched)
-        view = View(state, names, frozenset(names))
+        view.has_files = has_files
+        return run_checks(view, CHECKS, CHECKS).findings
+    namespaces = {name.namespace for name in touched.operators}
+    of_library = [name for name in state.own_operators() if name.namespace in namespaces]
+    return (
+        *_found(state, _names(state, touched), has_files, of_libraries=False),
+        *_found(state, of_library, has_files, of_libraries=True),
+    )
+
+
+def _found(state: State, names: list[OperatorName], has_files: bool, of_libraries: bool) -> tuple[Finding, ...]:
+    view = View(state, names, frozenset(names))
     view.has_files = has_files
-    return run_checks(view, CHECKS, CHECKS).findings
+    checks = [check for check in CHECKS if (check.id in OF_LIBRARIES) is of_libraries]
+    return run_checks(view, checks, CHECKS).findings
 
 
 def has_files(state: State) -> bool:

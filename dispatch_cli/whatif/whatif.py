@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cached_property
+from itertools import chain, count
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.changed import PLACE, all_declarations, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import (
+    FIRST_LINE,
     Addition,
     Change,
     ChangeError,
     HistoryChange,
-    NamedRegistration,
     RegistrationName,
     Removal,
     Reordering,
-    change_history,
-    find,
-    moving_steps,
-    operator_of,
-    registered,
     with_added,
 )
-from dispatch_cli.model.declarations import Define, Fallback, Implement
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.effect import (
     Effect,
@@ -38,6 +37,7 @@ from dispatch_cli.whatif.effect import (
     slot_changes,
 )
 from dispatch_cli.whatif.findings import findings_of, has_files
+from dispatch_cli.whatif.written import CannotSave, save, text_of
 
 
 class _Tried:
@@ -47,10 +47,11 @@ class _Tried:
     touched: what each change can concern. steps: the slots that each has changed.
     """
 
-    def __init__(self, original: State, changes: tuple[Change, ...]) -> None:
+    def __init__(self, original: State, changes: tuple[Change, ...], place: str) -> None:
         self.original = original
         self.changes = changes
-        self.added = with_added(all_declarations(original), changes, PLACE)
+        self.place = place
+        self.added = with_added(all_declarations(original), changes, place)
         source = whole(original.source)
         try:
             self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Addition)])
@@ -74,7 +75,7 @@ class _Tried:
             operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
             return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
         operators, keys = set(), set[str]()
-        for step in moving_steps(self.said, find(self.added, whole(self.original.source), change.which), change):
+        for step in moving_steps(self.added, whole(self.original.source), change):
             if isinstance(step, Fallback):
                 keys.update(covered(step.dispatch_key))
             elif isinstance(step, Implement):
@@ -83,9 +84,14 @@ class _Tried:
                 operators.add(step.schema.name)
         return Touched(frozenset(operators), frozenset(keys))
 
+    @cached_property
+    def names(self) -> RegistrationIndex:
+        """What a further change can name."""
+        return RegistrationIndex(self.added, whole(self.original.source))
+
     def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
         """The registrations that a further change can name."""
-        return registered(self.added, whole(self.original.source), operator, python)
+        return self.names.of(operator, python)
 
     @cached_property
     def effect(self) -> Effect:
@@ -114,13 +120,12 @@ class WhatIf:
     name registrations as they are before any of them, with what is added after all others.
     """
 
-    path = PLACE
-    """The file that the changes are written to."""
-
     def __init__(self, state: State) -> None:
         self.original = state
+        self.path = _free_name(state)
+        """The file that the changes are written to."""
         self._written: tuple[Change, ...] = ()
-        self._versions = [_Tried(state, ())]
+        self._versions = [_Tried(state, (), self.path)]
         self._at = 0
 
     @property
@@ -132,6 +137,11 @@ class WhatIf:
     def changes(self) -> tuple[Change, ...]:
         """The changes that are in effect, in the order in which they were made."""
         return self._now.changes
+
+    @property
+    def touched(self) -> tuple[Touched, ...]:
+        """What each change can concern, so that what `effect` has to look at can be counted before."""
+        return self._now.touched
 
     def make(self, *changes: Change) -> Effect:
         """Make changes; what is different from the original state.
@@ -151,9 +161,9 @@ class WhatIf:
         changes = [*self.changes]
         gone = changes.pop(number - 1)
         if isinstance(gone, Addition):
-            line = 1 + sum(isinstance(one, Addition) for one in changes[: number - 1])
+            line = FIRST_LINE + sum(isinstance(one, Addition) for one in changes[: number - 1])
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
-            name = next(one.name for one in there if one.span == Span(PLACE, line, 1))
+            name = next(one.name for one in there if one.span == Span(self._now.place, line, 1))
             changes = [
                 one if isinstance(one, Addition) else _with_names(one, lambda other: _without(other, name))
                 for one in changes
@@ -171,6 +181,23 @@ class WhatIf:
         can = self.can_redo
         self._at += can
         return can
+
+    @property
+    def text(self) -> str:
+        """The changes as a declaration file."""
+        return text_of(self.changes, self._now.names)
+
+    def write(self, path: str | None = None) -> str:
+        """Write the changes to a file, whole or not at all; its name.
+
+        path: by default that of before. Errors: CannotSave, also for a file that the state was made from.
+        """
+        path = self.path if path is None else path
+        if any(_is_same(path, other) for other in self.original.declarations.files):
+            raise CannotSave(f"cannot write {path}: it is an input")
+        save(self.text, path)
+        self.path, self._written = path, self.changes
+        return path
 
     @property
     def unsaved(self) -> bool:
@@ -197,8 +224,8 @@ class WhatIf:
         Their names are those that a further change can have.
         """
         names = {one.identity: one.name for one in self._now.registered(operator, python)}
-        source = whole(self.original.source)
-        return [one._replace(name=names[one.identity]) for one in registered(self._now.said, source, operator, python)]
+        now = RegistrationIndex(self._now.said, whole(self.original.source)).of(operator, python)
+        return [one._replace(name=names[one.identity]) for one in now]
 
     # inside
 
@@ -213,7 +240,7 @@ class WhatIf:
             common += 1
         before = now if common == len(now.changes) else self._followed(changes[:common])
         for change in changes[common:]:
-            after = _Tried(self.original, (*before.changes, self._exact(change, before)))
+            after = _Tried(self.original, (*before.changes, self._exact(change, before)), self._now.place)
             after.follow(before)
             before = after
         del self._versions[self._at + 1 :]
@@ -222,19 +249,39 @@ class WhatIf:
 
     def _followed(self, changes: tuple[Change, ...]) -> _Tried:
         """A version with the first few of the changes that are in effect."""
-        found = _Tried(self.original, changes)
+        found = _Tried(self.original, changes, self._now.place)
         found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
         return found
 
     def _exact(self, change: Change, now: _Tried) -> Change:
         """A change that names registrations by their numbers, so that later additions leave no doubt."""
         if isinstance(change, Addition):
-            return change
-        source = whole(self.original.source)
+            return _completed(change, now.added)
         try:
-            return _with_names(change, lambda name: find(now.added, source, name).name)
+            return _with_names(change, lambda name: now.names.find(name).name)
         except ChangeError as error:
             raise refusal_of(error) from None
+
+
+def _completed(change: Addition, said: Declarations) -> Addition:
+    """An addition that goes on with a call as its function does elsewhere: kernels of one name are one function."""
+    kernel = change.kernel
+    if isinstance(kernel, str) or kernel.function is None or kernel.fallthrough:
+        return change
+    for step in said.steps:
+        if isinstance(step, Implement | Fallback) and step.kernel.function == kernel.function:
+            return change._replace(kernel=kernel._replace(redispatches=step.kernel.redispatches))
+    return change
+
+
+def _free_name(state: State) -> str:
+    """The name of a file that is not an input."""
+    names = chain((PLACE,), (PLACE.replace(".", f"-{number}.") for number in count(2)))
+    return next(name for name in names if not any(_is_same(name, other) for other in state.declarations.files))
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)  # either may not exist
 
 
 def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:

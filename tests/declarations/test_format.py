@@ -40,7 +40,7 @@ operators:
       HPU: {kernel: r, redispatches: false}
       Autograd: {kernel: s, redispatches: {exclude: "Autograd,CPU"}}
       AutogradCPU: {kernel: t, redispatches: {to: CPU}}
-      CatchAll: c
+      CatchAll: {kernel: c, at: "x.cpp:5"}
       XPU: {debug: d, python: true, wraps: {by: autograd, kernel: k, at: "x.py:1", setup_context: s, dtype: float16}}
     python_dispatch: {CPU: p}
     fake: {kernel: k, source: "x.py:1", allow_override: false}
@@ -66,6 +66,13 @@ libraries:
   - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}, fake: {c: f}}
   - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
 fallbacks: {"PrivateUse1, XLA": f}
+changes:
+  - remove: {operator: m::a, dispatch_key: CatchAll, kernel: c, place: "x.cpp:5", number: 1}
+  - {remove: {operator: m::a, python_dispatch: CPU}}
+  - move: {operator: m::c, dispatch_key: CatchAll}
+    before: {operator: m::a, dispatch_key: XLA, number: 2}
+    block: true
+  - {move: {fallback: CPU}, after: {operator: m::a, dispatch_key: CPU}}
 higher_order_operators:
   - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true, mutates: true}
   - name: h

@@ -9,8 +9,9 @@ from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants.variants import Variants
-from dispatch_cli.model.change import Change, ChangeError, declared
+from dispatch_cli.model.change import Change, ChangeError
 from dispatch_cli.model.declarations import Declarations, has_conditions
+from dispatch_cli.model.history_editor import declared
 from dispatch_cli.model.problem import InputError
 
 PLACE = "whatif.yaml"

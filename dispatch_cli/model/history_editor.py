@@ -1,0 +1,174 @@
+"""The history after changes: registrations that are left out or moved, wherever they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.change import Addition, Change, ChangeError, HistoryChange, Removal, Reordering, with_added
+from dispatch_cli.model.declarations import (
+    Block,
+    CapturedRegistration,
+    Declarations,
+    Fallback,
+    Implement,
+    PythonKernel,
+    Settle,
+    Step,
+)
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
+
+MOST_MOVED = 1_000_000
+"""Steps that all changes of one section move together."""
+
+
+class HistoryEditor:
+    """Makes changes of a history, all of which name registrations as they are before the first.
+
+    source: the captured state that it continues, whole.
+    """
+
+    def __init__(self, said: Declarations, source: StateSource | None) -> None:
+        self._said = said
+        self._index = RegistrationIndex(said, source)
+        self._left: dict[CapturedRegistration, None] = dict.fromkeys(said.without)
+        self._gone: set[int] = set()
+        self._moved = 0
+        # the steps as a ring, by position, whose start and end is one position more
+        count = len(said.steps) + 1
+        self._next = [*range(1, count), 0]
+        self._previous = [count - 1, *range(count - 1)]
+
+    def make(self, change: HistoryChange) -> None:
+        """Make one change. Errors: ChangeError; then nothing has changed."""
+        which = self._find(change)
+        if isinstance(change, Removal):
+            self._remove(which)
+        else:
+            self._move(change, which)
+
+    def result(self) -> Declarations:
+        """The declarations after the changes."""
+        said = self._said
+        inherited = frozenset(map(id, said.inherited_steps))
+        steps = tuple(said.steps[position] for position in self._order())
+        return said._replace(
+            steps=steps,
+            inherited_steps=tuple(step for step in steps if id(step) in inherited),
+            python_kernels=tuple(one for one in said.python_kernels if id(one) not in self._gone),
+            without=tuple(self._left),
+        )
+
+    # inside
+
+    def _find(self, change: HistoryChange) -> NamedRegistration:
+        which = self._index.find(change.which)
+        self._check_is_there(which)
+        return which
+
+    def _check_is_there(self, one: NamedRegistration) -> None:
+        if id(one.step) in self._gone or one.captured in self._left:
+            raise ChangeError(f"another change removes the registration of {_words(one)}")
+
+    def _remove(self, which: NamedRegistration) -> None:
+        if which.captured is not None:
+            self._left[which.captured] = None
+            return
+        self._gone.add(id(which.step))
+        if not isinstance(which.step, PythonKernel):
+            self._unlink(self._positions[id(which.step)])
+
+    def _move(self, change: Reordering, which: NamedRegistration) -> None:
+        anchor = change.before or change.after
+        if anchor is None:
+            raise ChangeError("a registration is moved before another one, or after it")
+        target = self._index.find(anchor)
+        self._check_is_there(target)
+        for one in (which, target):
+            if one.captured is not None:
+                raise ChangeError(
+                    f"{_words(one)} was registered by PyTorch itself, where the order is not known",
+                    "only registrations of files can be moved",
+                )
+            if isinstance(one.step, PythonKernel):
+                raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
+        moving = self._moving(change, which)
+        goal = self._positions[id(target.step)]
+        if goal in moving:
+            raise ChangeError("a registration cannot be moved before or after itself")
+        self._moved += len(moving)
+        if self._moved > MOST_MOVED:
+            raise ChangeError(f"the changes move more than {MOST_MOVED:,} registrations")
+        for position in moving:
+            self._unlink(position)
+        before = self._previous[goal] if change.before is not None else goal
+        for position in moving:
+            self._link(position, before)
+            before = position
+
+    def _moving(self, change: Reordering, which: NamedRegistration) -> Sequence[int]:
+        """The positions of what moves with a registration."""
+        assert isinstance(which.step, Implement | Fallback), "only these have an order"
+        if not change.block:
+            return [self._positions[id(which.step)]]
+        steps = self._said.steps
+        return [one for one in self._blocks[which.step.block] if id(steps[one]) not in self._gone]
+
+    def _unlink(self, position: int) -> None:
+        before, after = self._previous[position], self._next[position]
+        self._next[before], self._previous[after] = after, before
+
+    def _link(self, position: int, before: int) -> None:
+        after = self._next[before]
+        self._next[before] = self._previous[after] = position
+        self._previous[position], self._next[position] = before, after
+
+    def _order(self) -> Iterator[int]:
+        end = len(self._said.steps)
+        position = self._next[end]
+        while position != end:
+            yield position
+            position = self._next[position]
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {id(step): position for position, step in enumerate(self._said.steps)}
+
+    @cached_property
+    def _blocks(self) -> dict[Block, list[int]]:
+        found: dict[Block, list[int]] = {}
+        for position, step in enumerate(self._said.steps):
+            if not isinstance(step, Settle):
+                found.setdefault(step.block, []).append(position)
+        return found
+
+
+def _words(one: NamedRegistration) -> str:
+    return str(one.name._replace(number=None))
+
+
+def moving_steps(said: Declarations, source: StateSource | None, change: Reordering) -> list[Step]:
+    """The steps that move with a registration. Errors: ChangeError where there is none of that name."""
+    step = RegistrationIndex(said, source).find(change.which).step
+    assert isinstance(step, Implement | Fallback), "only these have an order"
+    if not change.block:
+        return [step]
+    return [one for one in said.steps if not isinstance(one, Settle) and one.block == step.block]
+
+
+def change_history(said: Declarations, source: StateSource | None, changes: Sequence[HistoryChange]) -> Declarations:
+    """Declarations after changes. source: the captured state, whole. Errors: ChangeError."""
+    editor = HistoryEditor(said, source)
+    for change in changes:
+        editor.make(change)
+    return editor.result()
+
+
+def declared(said: Declarations, source: StateSource | None, changes: Sequence[Change], place: str) -> Declarations:
+    """Declarations after changes: first what is added, then the other changes in order.
+
+    source: the captured state, whole. place: stands for the file that the changes are written to. Errors: ChangeError.
+    """
+    said = with_added(said, changes, place)
+    return change_history(said, source, [change for change in changes if not isinstance(change, Addition)])
