@@ -81,6 +81,7 @@ Object.assign(Page.prototype, {
     const glob = (name) => name.replace(/[[*?]/g, "[$&]");
     const commands = {
       table: (name) => ["table", ...source, "--op", glob(name)],
+      "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
       explain: (name, key) => ["explain", name, key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],

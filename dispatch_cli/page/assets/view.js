@@ -24,7 +24,8 @@ function byId(id) {
 
 /** What the address asks for; nothing in it is the start. */
 function wanted() {
-  return location.hash.length > 1 && location.hash !== "#!start" ? page.target(location.hash) : { view: "start" };
+  if (location.hash.length < 2 || location.hash === "#!start") return { view: "start" };
+  return page.target(location.hash) ?? { name: location.hash.slice(1), key: null, entry: null };
 }
 
 /** The title, the command line and the parts of what a target shows. */
@@ -90,6 +91,7 @@ function show() {
 function arrive(target, title) {
   shownTarget = target;
   document.title = page.safe(`${title} - dispatch-cli`);
+  document.body.dataset.address = location.hash;
   document.body.dataset.view = target.view ?? "operator";
   document.body.classList.toggle("at-slot", target.name !== undefined && target.key !== null);
   for (const link of document.querySelectorAll(".views a")) {

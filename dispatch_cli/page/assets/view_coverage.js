@@ -29,8 +29,8 @@ function coverageView(argument) {
       backendChoice(keys, key),
       make("p", { class: "lead" }, `${found.served.toLocaleString("en-US")} of ${plural(found.chosen, "operator")} are served (${found.percent} %).`),
       facts([["Device", device], ["Autograd at", autograd]]),
-      countsTable("Served by", found.services, serviceLabel),
-      countsTable("Trains by", found.trainings, trainingLabel),
+      countsTable("Served by", found.services, servedBy, (row) => serviceMeaning(key, row)),
+      countsTable("Trains by", found.trainings, trainsBy, trainingMeaning),
       selection("served-by", "Show operators served by", options, coverage.service, draw),
       body,
     ],
@@ -48,36 +48,46 @@ function backendChoice(keys, key) {
   return selection("backend", "Backend", options, key, (chosen) => { location.hash = page.linkTo("coverage", chosen); });
 }
 
-function countsTable(header, rows, label) {
+function countsTable(header, rows, label, meaning) {
   const columns = [
     [header, label],
     ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
     ["%", (row) => (row.percent === null ? "" : row.percent.toFixed(1)), "number"],
     ["Served", (row) => row.served.toLocaleString("en-US"), "number"],
+    ["Meaning", meaning],
   ];
   return table(header, columns, rows);
 }
 
-/** What serves an operator, in words; the same for a row of the counts. */
-function serviceLabel(row) {
-  const words = page.words.services ?? {};
-  return [words[row.service] ?? row.service, row.source && `at ${row.source}`, row.lack && `(${words[row.lack] ?? row.lack})`].filter(Boolean).join(" ");
+/** What serves an operator, in the words of the command. */
+function servedBy({ service, source, lack, otherwise }) {
+  const { services } = page.words;
+  if (otherwise) return `not known, or ${services[otherwise]}`;
+  if (service === "composite") return source ?? "composite";
+  if (service === "above") return `kernel at ${source}`;
+  if (lack && lack !== "missing") return `nothing: ${lack.replaceAll("-", " ")}`;
+  return services[service];
 }
 
-function servedBy(operator) {
-  return serviceLabel(operator);
+function serviceMeaning(key, { service, lack }) {
+  return (lack ? page.words.lacks_mean[lack] : page.words.services_mean[service]).replaceAll("KEY", key);
 }
 
-function trainingLabel(row) {
-  const words = page.words.trainings ?? {};
-  return [words[row.training] ?? row.training, row.gradient && `(${words[row.gradient] ?? row.gradient})`].filter(Boolean).join(" ");
+/** How an operator trains, in the words of the command. */
+function trainsBy({ training, gradient }) {
+  const name = training.replaceAll("-", " ");
+  return gradient ? `${name}: ${gradient.replaceAll("-", " ")}` : name;
+}
+
+function trainingMeaning({ training, gradient }) {
+  return gradient ? page.words.gradients_mean[gradient] : page.words.trainings_mean[training];
 }
 
 function coverageTable(key, rows) {
   const columns = [
     ["Operator", (row) => make("a", { href: page.link(row.operator, row.slot ?? key) }, row.operator)],
     ["Served by", servedBy],
-    ["Trains by", trainingLabel],
+    ["Trains by", trainsBy],
     ["Kernel", (row) => (row.kernel ? page.shortKernel(row.kernel) : "")],
     ["Declared at", (row) => placeOf(row)],
   ];

@@ -74,7 +74,7 @@ function slotsSection(found) {
   const draw = (chosen) => {
     slotsAs = chosen;
     const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"], ["all", "All rows", "a"]], slotsAs, redraw);
-    const command = page.command(slotsAs === "rows" ? "table" : slotsAs === "all" ? "table-all" : "grid", found.operator);
+    const command = page.command({ grid: "grid", rows: "table", all: "all-rows" }[slotsAs], found.operator);
     body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(found) : slotRows(found, slotsAs === "all"), noteLines(found)]));
     markSlot(body, shownSlotOf(found.operator));
   };
@@ -89,7 +89,7 @@ function slotsSection(found) {
 
 /** The key of the slot that is shown, if it is one of that operator. */
 function shownSlotOf(name) {
-  const target = page.target(location.hash);
+  const target = wanted();
   return target.name === name ? target.key : null;
 }
 

@@ -128,6 +128,6 @@ function keyRun(name, keys) {
 
 function asideLine(name, title, tone, runs) {
   const count = runs.reduce((sum, run) => sum + run.length, 0);
-  return make("p", { class: "aside" }, make("strong", { class: tone }, `${title}, ${count}: `),
+  return make("p", { class: "aside" }, make("strong", { class: tone }, `${title[0].toUpperCase()}${title.slice(1)}, ${count}: `),
     runs.map((run, at) => [at > 0 ? ", " : "", keyRun(name, run)]));
 }

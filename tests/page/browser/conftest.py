@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.support import ROOT, call
 from tests.page.browser.chromium import Chromium, executable, version
 from tests.page.browser.tab import Tab
 
@@ -50,6 +51,31 @@ def new_tab(chromium: Chromium) -> Iterator[Callable[..., Tab]]:
 def tab(new_tab: Callable[..., Tab]) -> Tab:
     """A tab that is 1280 pixels wide and 800 high."""
     return new_tab()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test that asks for a browser is marked so."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The page that ``dispatch-cli page`` writes, once for equal arguments; files are named from the project."""
+    folder = tmp_path_factory.mktemp("pages")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def makes(*arguments: str) -> Path:
+        if arguments not in made:
+            made[arguments] = folder / f"{len(made)}.html"
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(ROOT)
+                result = call("page", *arguments, "-o", str(made[arguments]))
+            assert result.code == 0, result.err
+        return made[arguments]
+
+    return makes
 
 
 @pytest.fixture(scope="session")

@@ -66,12 +66,19 @@ class Tab:
         self.send("Emulation.setEmulatedMedia", media=media, features=found)
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Open a file from the disk, and wait until it has loaded. fragment: what follows ``#`` in the address."""
+        """Open a page from the disk, and wait until it shows its state. fragment: what follows ``#`` in the address."""
         self._collect()
         self._opened = path.absolute().as_uri()
         self.send("Page.navigate", url="about:blank")  # so that the same file is loaded anew
         self.send("Page.navigate", url=self._opened + (f"#{fragment}" if fragment else ""))
-        self.wait(f"location.href.startsWith({json.dumps(self._opened)}) && document.readyState === 'complete'")
+        self.wait(
+            f"location.href.startsWith({json.dumps(self._opened)}) && document.documentElement?.dataset.ready === 'yes'"
+        )
+
+    def go(self, fragment: str) -> None:
+        """Go to another address within the page, as a link does."""
+        self.evaluate(f"location.hash = {json.dumps(fragment)}")
+        self.settle()
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page; a promise is waited for."""
@@ -102,6 +109,16 @@ class Tab:
         """The texts of all elements that a selector finds, as they are shown."""
         return list(self.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.innerText)"))
 
+    def rows(self, selector: str, last: bool = False) -> list[dict[str, str]]:
+        """The rows of the first or last table that a selector finds: the text of each cell by its column's header."""
+        script = """(table => {
+          const heads = [...table.tHead.rows[0].cells].map(cell => cell.innerText);
+          const named = (cell, at) => [heads[at], cell.innerText.trim()];
+          return [...table.tBodies[0].rows].map(row => [...row.cells].map(named));
+        })([...document.querySelectorAll(%s)].at(%d))"""
+        self.wait(f"document.querySelector({json.dumps(selector)}) !== null")
+        return [dict(row) for row in self.evaluate(script % (json.dumps(selector), -int(last)))]
+
     def press(self, *keys: str) -> None:
         """Press keys one after another: a character, or a name such as ``ArrowDown`` or ``Shift+Tab``."""
         for key in keys:
@@ -112,6 +129,11 @@ class Tab:
             shared = {"key": name, "windowsVirtualKeyCode": code, "modifiers": _SHIFT if shift else 0}
             self.send("Input.dispatchKeyEvent", type="keyDown", **shared, **({"text": text} if text else {}))
             self.send("Input.dispatchKeyEvent", type="keyUp", **shared)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page shows what its address asks for."""
+        self.wait("document.body.dataset.address === location.hash")
 
     def type(self, text: str) -> None:
         """Type a text, key by key."""
@@ -130,6 +152,7 @@ class Tab:
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             buttons = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
             self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], **buttons)
+        self.settle()
 
     def screenshot(self, whole: bool = False) -> bytes:
         """A picture of what is on the screen, or of the whole page, as PNG."""

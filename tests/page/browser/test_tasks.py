@@ -1,0 +1,163 @@
+"""What people look for, done in the page with keys and clicks. What is expected is what the command line answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import ROOT, call
+from tests.page.browser.tab import Tab
+
+OVERRIDE = "examples/scenarios/01_composite_override.yaml"
+SPARSE = "examples/scenarios/10_sparse_bypass.yaml"
+STALE = "examples/stale.yaml"
+Pages = Callable[..., Path]
+
+
+def answer(*arguments: str) -> Any:
+    """The JSON that a command prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        return json.loads(call(*arguments, "--format", "json").out)
+
+
+def lines(*arguments: str) -> list[str]:
+    """The lines of text that a command prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        return call(*arguments).out.splitlines()
+
+
+def find(tab: Tab, letters: str) -> None:
+    """Open the first operator that some letters find."""
+    tab.press("/")
+    tab.type(letters)
+    tab.press("Enter")
+
+
+def slot(key: str) -> str:
+    return f".operator-view a[data-slots='[\"{key}\"]']"
+
+
+def commands(tab: Tab) -> list[str]:
+    return [line for line in tab.texts("main .command code") if line]
+
+
+def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab, page_of: Pages) -> None:
+    """Scenario 1: why to.dtype fails at AutogradPrivateUse1. Trying the way out is for explore: the page says so."""
+    name, key = "aten::to.dtype", "AutogradPrivateUse1"
+    tab.open(page_of(OVERRIDE))
+    find(tab, "to.dtype")
+    assert tab.text("h1") == name
+    tab.click(slot(key))
+    explained = answer("explain", name, key, OVERRIDE)
+    printed = lines("explain", name, key, OVERRIDE)
+    assert tab.text("h1") == f"{name} at {key}"
+    assert tab.text(".slot-view .lead") in printed
+    rules = tab.rows(".slot-view table")
+    assert [rule["Looks at"] for rule in rules] == [", ".join(rule["looks_at"]) for rule in explained["rules"]]
+    assert [rule["#"].removeprefix("\u25b6 ") for rule in rules] == [str(number) for number in range(1, 11)]
+    (fired,) = [rule for rule in rules if rule["#"].startswith("\u25b6")]
+    assert fired["#"] == f"\u25b6 {explained['answer']['rule_number']}"
+    assert "gives way to PrivateUse1" in [rule["Outcome"] for rule in rules]
+    assert commands(tab)[-1] == f"dispatch-cli explain {name} {key} {OVERRIDE}"
+    assert "dispatch-cli explore" in go_and_read(tab, "!start")
+
+
+def go_and_read(tab: Tab, fragment: str) -> str:
+    tab.go(fragment)
+    return tab.text("main")
+
+
+def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE))
+    tab.press("2")
+    tab.wait("document.querySelector('h1').innerText === 'What the files change'")
+    (table,) = answer("table", OVERRIDE)["operators"]
+    changed = [row["key"] for row in table["entries"] if row["before"]]
+    assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
+    assert tab.texts("main article h2") == [table["operator"]]
+    assert [row["Key"].removeprefix("* ") for row in tab.rows("main article table")] == changed
+    tab.click("main article h2 a")
+    assert tab.evaluate(_SLOTS % ".slot.changed") == changed
+
+
+def test_what_serves_a_sparse_tensor_with_and_without_gradients(tab: Tab, page_of: Pages) -> None:
+    """Scenario 10, slot by slot; the page does not simulate calls."""
+    tab.open(page_of(SPARSE))
+    find(tab, "norm")
+    for key in ("SparseCPU", "AutogradCPU"):
+        tab.go("mylib::norm")
+        tab.click(slot(key))
+        assert tab.text(".slot-view .lead") in lines("explain", "mylib::norm", key, SPARSE)
+
+
+def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE))
+    tab.press("3")
+    found = answer("check-invariants", OVERRIDE)["findings"]
+    tab.wait(f"document.querySelectorAll('main article').length === {len(found)}")
+    texts = tab.texts("main article")
+    for one, text in zip(found, texts, strict=True):
+        assert one["message"] in text and one["code"] in text
+        assert "{file}:{line}:{column}".format(**one["declared_at"]) in text
+    about = next(one for one in found if one["operator"])
+    tab.click(f"main article:nth-of-type({found.index(about) + 1}) a")
+    assert tab.text("h1") == f"{about['operator']} at {about['key']}"
+    registered = answer("explain", about["operator"], about["key"], OVERRIDE)["registrations"]
+    shown = tab.rows(".slot-view table", last=True)
+    assert [row["Registered at"] for row in shown] == [one["key"] for one in registered]
+    assert f"{OVERRIDE}:" in " ".join(row["Declared at"] for row in shown)
+
+
+def test_what_comes_next_without_a_kernel(tab: Tab, page_of: Pages) -> None:
+    name, key = "aten::add.Tensor", "CPU"
+    tab.open(page_of(OVERRIDE), f"{name}/{key}")
+    following = answer("explain", name, key, OVERRIDE)["next"]
+    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    if following is None:
+        assert "Without this kernel" not in said
+    else:
+        assert following["kernel"].rpartition("/")[2] in said["Without this kernel"]
+
+
+def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(STALE), "stale::explicit")
+    (table,) = [one for one in answer("table", STALE)["operators"] if one["operator"] == "stale::explicit"]
+    stale = [row["key"] for row in table["entries"] if row["stale"]]
+    assert len(stale) > 10
+    assert set(tab.evaluate(_SLOTS % ".slot.stale")) == set(stale)
+    tab.click(slot("AutogradCPU"))
+    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    assert "explicit_math" in said["Live table"]
+
+
+def test_half_a_name_and_the_command_of_its_grid(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE))
+    tab.press("/")
+    tab.type("nonzerostat")
+    names = tab.evaluate("[...document.querySelectorAll('.hit')].map(e => e.title)")
+    assert names[0] == "aten::nonzero_static"
+    tab.press("ArrowDown", "ArrowUp", "Enter")
+    assert tab.text("h1") == "aten::nonzero_static"
+    command = commands(tab)[0]
+    assert command == f"dispatch-cli table {OVERRIDE} --op aten::nonzero_static --view grid"
+    printed = lines(*command.split()[1:])
+    heads = tab.texts(".grid thead th")
+    assert printed[2].split() == heads
+    for label, cells in zip(tab.texts(".grid tbody th"), tab.evaluate(_GRID), strict=True):
+        assert [label, *cells] in [line.split() for line in printed]
+    tab.evaluate("window.lastCopied = ''; navigator.clipboard.writeText = async text => { window.lastCopied = text }")
+    tab.press("y")
+    assert tab.wait("window.lastCopied") == command
+
+
+_SLOTS = "[...document.querySelectorAll('%s')].flatMap(e => JSON.parse(e.dataset.slots))"
+_GRID = (
+    "[...document.querySelectorAll('.grid tbody tr')]"
+    ".map(row => [...row.querySelectorAll('a')].map(link => link.firstChild.data))"
+)

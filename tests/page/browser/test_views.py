@@ -1,0 +1,188 @@
+"""How the page behaves: addresses, keys, themes, sizes, paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.page.browser.tab import Tab
+
+STALE = "examples/stale.yaml"
+Pages = Callable[..., Path]
+VIEWS = ("start", "changes", "findings", "coverage", "keys", "fallbacks", "higher-order", "about")
+NAME = "stale::explicit"
+
+
+@pytest.fixture
+def opened(tab: Tab, page_of: Pages) -> Tab:
+    tab.open(page_of(STALE))
+    return tab
+
+
+def focused(tab: Tab) -> str:
+    return str(tab.evaluate("document.activeElement.id || document.activeElement.tagName"))
+
+
+def test_links_back_and_forward(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(STALE), f"{NAME}/CUDA")
+    assert tab.text("h1") == f"{NAME} at CUDA"
+    tab.click("h1 a")
+    tab.wait(f"document.querySelector('h1').innerText === '{NAME}'")
+    assert tab.evaluate("document.title") == f"{NAME} - dispatch-cli"
+    tab.go("!keys/CUDA")
+    for step, title in ((-1, NAME), (-1, f"{NAME} at CUDA"), (2, "CUDA")):
+        tab.evaluate(f"history.go({step})")
+        tab.wait(f"document.querySelector('h1').innerText === {json.dumps(title)}")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "title"),
+    [
+        ("stale::explict", "No such operator"),
+        ("%zz", "No such operator"),
+        ("!nothing", "No such view"),
+        ("!coverage/CPUU", "No such backend"),
+        ("!keys/CPUU", "No such key"),
+        (f"{NAME}/CPUU", f"{NAME} at CPUU"),
+        ("!constructor", "No such view"),
+    ],
+)
+def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title: str) -> None:
+    opened.go(fragment)
+    assert opened.text("h1") == title
+    if title == "No such operator" and fragment != "%zz":
+        opened.click("main li a")
+        opened.wait(f"document.querySelector('h1').innerText === '{NAME}'")
+    if "CPUU" in fragment:
+        assert "CPUU" in opened.texts("main p code")
+    assert not opened.troubles()
+
+
+def test_keys_lead_everywhere(opened: Tab) -> None:
+    for number, view in enumerate(VIEWS, 1):
+        opened.press(str(number))
+        opened.wait(f"document.body.dataset.view === '{view}'")
+        assert focused(opened) == "H1"
+        assert opened.texts(".views [aria-current]") == [opened.texts(".views a")[number - 1]]
+    opened.press("?")
+    assert opened.evaluate("document.querySelector('#keys').open")
+    opened.press("Escape")
+    assert not opened.evaluate("document.querySelector('#keys').open")
+    assert not opened.troubles()
+
+
+def test_the_list_of_operators_by_keys(opened: Tab) -> None:
+    opened.press("/")
+    assert focused(opened) == "query"
+    opened.type("stale")
+    opened.press("ArrowDown", "ArrowDown")
+    chosen = opened.evaluate(
+        "document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).title"
+    )
+    assert opened.texts(".hit[aria-selected=true]") == opened.texts(".hit")[2:3]
+    opened.press("Enter")
+    opened.wait("document.body.dataset.view === 'operator'")
+    assert chosen.startswith(opened.text("h1"))
+    opened.press("/", "Escape", "Escape")
+    assert focused(opened) == "H1"
+    assert opened.text("#found") == "3 operators"
+    opened.press("/")
+    opened.type("zzzz")
+    assert opened.text("#found") == "No operator is like zzzz"
+    opened.press("Enter")
+    assert not opened.troubles()
+
+
+def test_arrows_in_the_grid_and_slots_in_turn(opened: Tab) -> None:
+    opened.go(NAME)
+    stops = "[...document.querySelectorAll('.grid a')].filter(e => e.tabIndex === 0).map(e => e.title.split(':')[0])"
+    assert opened.evaluate(stops) == ["CPU"]
+    opened.evaluate("document.querySelector('.grid a').focus()")
+    opened.press("ArrowRight", "ArrowDown", "End", "Home", "ArrowRight", "ArrowUp", "ArrowUp")
+    assert opened.evaluate(stops) == ["CUDA"]
+    opened.press("Enter")
+    opened.wait("document.body.classList.contains('at-slot')")
+    assert opened.text("h1") == f"{NAME} at CUDA"
+    opened.press("u")
+    opened.wait("!document.body.classList.contains('at-slot')")
+    opened.press("r")
+    opened.wait("document.querySelector('.operator-view tr.row') !== null")
+    folded = len(opened.rows(".operator-view table"))
+    opened.press("a")
+    assert len(opened.rows(".operator-view table")) > folded
+
+
+def test_a_slot_stands_beside_its_operator_where_there_is_room(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+    tab = new_tab(1900, 1000)
+    tab.open(page_of(STALE), NAME)
+    tab.click("[data-slots='[\"AutogradCPU\"]']")
+    left, right = tab.evaluate(
+        "['.operator-view', '.slot-view'].map(e => document.querySelector(e).getBoundingClientRect().x)"
+    )
+    assert left < right
+    tab.click("[data-slots='[\"CPU\"]']")
+    tab.wait(f"document.querySelector('h1').innerText === '{NAME} at CPU'")
+    assert tab.texts(".slot[aria-current]")[0][0] == "D"
+    tab.size(1200, 1000)
+    assert tab.evaluate("getComputedStyle(document.querySelector('.operator-view')).display") == "none"
+
+
+def test_light_and_dark(opened: Tab) -> None:
+    def background() -> str:
+        return str(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    opened.media(prefers_color_scheme="light")
+    light = background()
+    opened.media(prefers_color_scheme="dark")
+    dark = background()
+    assert light != dark
+    for text, expected in (("Theme: light", light), ("Theme: dark", dark), ("Theme: auto", dark)):
+        opened.click("#theme")
+        assert (opened.text("#theme"), background()) == (text, expected)
+    opened.press("Shift+Tab")
+    assert not opened.troubles()
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280, 2560])
+def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
+    tab = new_tab(width, 740)
+    tab.size(width, 740, phone=width == 360)
+    tab.open(page_of(STALE))
+    for fragment in (*(f"!{view}" for view in VIEWS), NAME, f"{NAME}/AutogradCPU"):
+        tab.go(fragment)
+        wide = tab.evaluate("[document.documentElement.scrollWidth, document.body.scrollWidth]")
+        assert max(wide) <= width, fragment
+
+
+def test_on_a_phone_the_list_opens_while_one_searches(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+    tab = new_tab(360, 740)
+    tab.open(page_of(STALE), NAME)
+    shown = "document.querySelector('#hits').getClientRects().length > 0"
+    assert not tab.evaluate(shown)
+    tab.click("#query")
+    assert tab.evaluate(shown)
+    tab.type("fine")
+    tab.click(".hit")
+    tab.wait("document.querySelector('h1').innerText === 'stale::fine'")
+    assert not tab.evaluate(shown)
+
+
+def test_on_paper_only_the_answer_is_left(opened: Tab) -> None:
+    opened.go(NAME)
+    opened.media("print")
+    hidden = (
+        "['.finder', '.views', '#theme', '.command button'].map(e => document.querySelector(e).getClientRects().length)"
+    )
+    assert opened.evaluate(hidden) == [0, 0, 0, 0]
+    assert opened.pdf().startswith(b"%PDF")
+
+
+def test_the_page_asks_for_nothing(opened: Tab) -> None:
+    """No request, no message, no error, no violation of the policy, in any view."""
+    for fragment in (*(f"!{view}" for view in VIEWS), NAME, f"{NAME}/AutogradCPU", "stale::nothing"):
+        opened.go(fragment)
+    assert opened.troubles() == []
+    assert opened.evaluate("performance.getEntriesByType('resource').length") == 0
