@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.advice import advice_lines
@@ -45,20 +46,32 @@ class ToAdvice(NamedTuple):
     advice: Advice
 
 
-Target = ToSlot | ToRegistration | ToPlace | ToAdvice
+class ToSwitchedOff(NamedTuple):
+    """Leads to a registration that is switched off: a change on trial, by its position from 1."""
+
+    number: int
+
+
+Target = ToSlot | ToRegistration | ToPlace | ToAdvice | ToSwitchedOff
 
 
 class SlotBlocks:
     """The blocks of an answer.
 
     report: of an ordinary operator or of a higher-order one. before: what the slot held before the changes on trial.
-    working: the advice is still looked for.
+    off: the registrations that are switched off, with the positions of these changes. working: the advice is still
+    looked for.
     """
 
     def __init__(
-        self, report: ExplainReport | ExplainHigherOrderReport, before: Before | None = None, working: bool = False
+        self,
+        report: ExplainReport | ExplainHigherOrderReport,
+        before: Before | None = None,
+        off: Sequence[tuple[int, Removal]] = (),
+        working: bool = False,
     ) -> None:
         self.report = report
+        self.off = off
         self.before = before
         self.working = working
         self._leads: dict[int, tuple[Block, Target]] = {}
@@ -110,6 +123,9 @@ class SlotBlocks:
         if what.registrations:
             yield Gap()
             yield TableBlock(explain.REGISTRATIONS, what.registrations)
+        for number, removal in self.off:
+            text = f"~ Switched off on trial: {removal.which} (x switches it on again)"
+            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number))
         origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
         for line in inherited_lines(origins):
             yield Paragraph(Run(line, Tone.DIM))

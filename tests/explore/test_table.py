@@ -15,6 +15,7 @@ from textual.containers import Horizontal
 from textual.pilot import Pilot
 
 from dispatch_cli import api
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
 from dispatch_cli.explore.cells_view import CellsView
@@ -22,7 +23,9 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.slot_blocks import ToRegistration
+from dispatch_cli.explore.slot_blocks import ToRegistration, ToSwitchedOff
+from dispatch_cli.explore.switch import switch_off
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.grid import cell_of
@@ -155,6 +158,10 @@ class Panes(App[None]):
         self.slot.open(message.spot)
         if message.pane == "slot":
             self.slot.view.focus()
+
+    def on_pane_edited(self, message: Pane.Edited) -> None:  # noqa: ARG002
+        self.table.open(self.spot)
+        self.slot.open(self.spot)
 
     def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
         self.places.append(str(message.span))
@@ -329,3 +336,55 @@ def test_a_registration_opens_at_its_place_and_advice_comes_later() -> None:
         assert app.slot.answer == whole
 
     drive(session, Spot(OperatorName.parse("aten::to.dtype"), "PrivateUse1"), steps, (160, 50))
+
+
+def test_what_a_change_on_trial_changes_is_marked() -> None:
+    session = Session(api.load_state((), bases=("torch-2.15",)), BASE)
+    kernels = session.state.dispatcher.operator(ADD.operator).kernels  # type: ignore[arg-type]
+
+    async def steps(app: Panes, pilot: Pilot[None]) -> None:
+        await pilot.press("x")
+        await pilot.pause()
+        (change,) = session.whatif.changes
+        assert isinstance(change, Removal)
+        assert (change.which.operator, change.which.key) == (ADD.operator, "CUDA")
+        assert app.table.answer is not None
+        view, rows = app.table.view, by_key(app.table.answer.report.operators[0].entries)
+        assert (rows["CUDA"].rule, rows["CUDA"].source) == (Rule.DEFAULT, "CompositeExplicitAutogradNonFunctional")
+        target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
+        lines = [line_text(view, number) for number in range(target.first, target.end)]
+        assert lines[0].startswith("~ CUDA")
+        assert f"before the trial: {short_kernel(kernels['CUDA'][0].kernel.debug)} [kernel]" in lines[1]
+        assert "~ changed on trial (1 slot)" in view_text(view)
+        await pilot.press("v")
+        target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
+        assert line_text(view, target.first)[target.x : target.x + 2] == "D~"
+        assert "~ Before the changes on trial, CUDA held" in app.slot.view.text
+        view = app.slot.view
+        view.focus()
+        view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToSwitchedOff)))
+        await pilot.press("x")
+        await pilot.pause()
+        assert session.whatif.changes == ()
+        assert "on trial" not in view.text + view_text(app.table.view)
+
+    drive(session, ADD, steps, (200, 60))
+
+
+def test_each_registration_of_a_slot_can_be_switched_off() -> None:
+    session = Session(api.load_state(["examples/overlay.yaml"]), ("examples/overlay.yaml",))
+    spot = Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1")
+    answer = slot_answer(session, spot)
+    assert answer is not None
+    found = [(one.key, one.backend_fallback) for one in answer.report.what.registrations]
+    assert len(found) > 2
+    for one in answer.report.what.registrations:
+        switch_off(session, spot, one)
+        (change,) = session.whatif.changes
+        assert isinstance(change, Removal)
+        assert (change.which.key, change.which.operator is None) == (one.key, one.backend_fallback)
+        session.whatif.undo()
+
+
+def view_text(view: CellsView) -> str:
+    return "\n".join(line_text(view, number) for number in range(view.line_count()))

@@ -9,12 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
+from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.slot_blocks import SlotBlocks, Target, ToPlace, ToRegistration, ToSlot
+from dispatch_cli.explore.slot_blocks import SlotBlocks, Target, ToPlace, ToRegistration, ToSlot, ToSwitchedOff
+from dispatch_cli.explore.switch import filling, switch_off, switched_off
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
 from dispatch_cli.report.adviser import Steps
@@ -33,6 +35,7 @@ class SlotPane(Pane):
         Binding("left,h", "next_slot(-1)", "Slot before"),
         Binding("right,l", "next_slot(1)", "Slot after"),
         Binding("e", "edit", "Editor"),
+        Binding("x", "switch", "Switch off/on"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -71,7 +74,8 @@ class SlotPane(Pane):
 
     def _show(self, spot: Spot, answer: PaneAnswer, working: bool, keep: bool) -> None:
         tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
-        blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), working)
+        off = switched_off(self.session, spot) if spot.operator is not None else ()
+        blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), off, working)
         self.view.show(blocks, blocks.leads_to, keep=keep)
 
     def _nothing(self, spot: Spot) -> str:
@@ -128,6 +132,23 @@ class SlotPane(Pane):
         slots = self.session.state.dispatcher.universe.slots
         here = slots.index(self._spot.key) if self._spot.key in slots else -1
         self._go(slots[(here + by) % len(slots)])
+
+    def action_switch(self) -> None:
+        """Switch the registration under the cursor off, or on again; without one, the one that fills the slot."""
+        target = self.view.target
+        try:
+            if isinstance(target, ToSwitchedOff):
+                self.session.whatif.take_back(target.number)
+            else:
+                one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
+                if one is None:
+                    self.notify("There is no registration here to switch off.", markup=False)
+                    return
+                switch_off(self.session, self._spot, one)
+        except Refused as error:
+            self.notify(str(error), title="PyTorch refuses this", severity="warning", markup=False)
+            return
+        self.post_message(self.Edited())
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor."""

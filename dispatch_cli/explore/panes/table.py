@@ -11,10 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.switch import filling, switch_off
 from dispatch_cli.explore.table_grid import grid_cells
 from dispatch_cli.explore.table_rows import (
     cpp_rows,
@@ -77,6 +79,7 @@ class TablePane(Pane):
         Binding("p", "next_resolver", "C++/Python"),
         Binding("f", "filter", "Filter keys"),
         Binding("e", "edit", "Editor"),
+        Binding("x", "switch", "Switch off"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -116,6 +119,10 @@ class TablePane(Pane):
         self._shown = shown
         self._say()
         self.answered(answer)
+
+    def on_resize(self) -> None:
+        """What is under the cursor is known when there is room for it."""
+        self.call_after_refresh(self._say)
 
     def _say(self) -> None:
         self.query_one(Detail).show(self.place, self._tried)
@@ -167,6 +174,20 @@ class TablePane(Pane):
             self._spot = self._spot._replace(key=place.keys[0])
             self._say()
             self.post_message(self.Went(self._spot, pane))
+
+    def action_switch(self) -> None:
+        """Switch the registration off that fills the slot under the cursor."""
+        place = self.place
+        one = None if place is None else filling(self.session, self._spot._replace(key=place.keys[0]))
+        if one is None:
+            self.notify("There is no registration here to switch off.", markup=False)
+            return
+        try:
+            switch_off(self.session, self._spot, one)
+        except Refused as error:
+            self.notify(str(error), title="PyTorch refuses this", severity="warning", markup=False)
+            return
+        self.post_message(self.Edited())
 
     def action_edit(self) -> None:
         """See the place of the kernel under the cursor in the editor."""

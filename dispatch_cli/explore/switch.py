@@ -1,0 +1,59 @@
+"""Registrations are switched off on trial, and on again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.change import NamedRegistration, Removal
+from dispatch_cli.model.declarations import Fallback, Implement
+from dispatch_cli.model.span import Span
+from dispatch_cli.report.explain import explain_slot
+from dispatch_cli.report.explain_rules import Concerned, Role
+
+
+def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
+    """Leave a registration of the operator at a spot, or a backend fallback, out on trial.
+
+    Errors: Refused, where it cannot be left out.
+    """
+    operator = None if concerned.backend_fallback else spot.operator
+    found = registration_of(session.whatif.registrations(operator), concerned)
+    if found is not None:
+        session.whatif.apply(Removal(found.name))
+
+
+def registration_of(registrations: Sequence[NamedRegistration], concerned: Concerned) -> NamedRegistration | None:
+    """The registration that an explanation names. registrations: oldest first."""
+    at_key = [one for one in registrations if one.name.key == concerned.key]
+    if concerned.role is Role.OVERRIDDEN:
+        at_key = at_key[:-1]
+    fitting = [
+        one for one in at_key if _place(one) == concerned.span and concerned.kernel in (one.kernel, one.function)
+    ]
+    fitting = fitting or [one for one in at_key if _place(one) == concerned.span]
+    return fitting[-1] if fitting else None
+
+
+def _place(one: NamedRegistration) -> Span | None:
+    """The place of the kernel, which an explanation names."""
+    return one.step.kernel.span if isinstance(one.step, Implement | Fallback) else one.span
+
+
+def filling(session: Session, spot: Spot) -> Concerned | None:
+    """The registration that fills the slot at a spot; None where there is none."""
+    if spot.operator is None or spot.key is None or spot.key not in session.state.dispatcher.universe.slot:
+        return None
+    roles = (Role.FILLS, Role.IN_CONFLICT)
+    concerned = explain_slot(session.state, spot.operator, spot.key).registrations
+    return next((one for one in concerned if one.role in roles), None)
+
+
+def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...]:
+    """The registrations of the operator, and the backend fallbacks at the key, that are left out on trial."""
+    return tuple(
+        (number, change)
+        for number, change in enumerate(session.whatif.changes, start=1)
+        if isinstance(change, Removal)
+        and (change.which.operator == spot.operator if change.which.operator else change.which.key == spot.key)
+    )
