@@ -87,6 +87,7 @@ class LinesView(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._cursor = 0
         self._width = -1
+        self._styles: dict[object, Style] = {}
 
     # what is shown; a kind of lines defines these
 
@@ -259,7 +260,33 @@ class LinesView(ScrollView, can_focus=True):
         return strip.simplify()
 
     def _look(self, tone: Tone, base: Style, cursor: Style | None) -> Style:
-        own = base
-        if tone is not Tone.PLAIN:
-            own = base + self.get_component_rich_style(f"lines--{tone.value}", partial=True)
-        return own if cursor is None else own + cursor
+        found = self._styles.get((tone, cursor is None))
+        if found is None:
+            found = base
+            if tone is not Tone.PLAIN:
+                found = base + self.get_component_rich_style(f"lines--{tone.value}", partial=True)
+            found = self._styles[tone, cursor is None] = found if cursor is None else found + cursor
+        return found
+
+    # textual works styles out anew each time that they are asked for, which would be most of the work for a line
+
+    def notify_style_update(self) -> None:
+        """Other colours."""
+        super().notify_style_update()
+        self._styles.clear()
+
+    @property
+    def rich_style(self) -> Style:
+        """The style of the widget itself."""
+        found = self._styles.get("")
+        if found is None:
+            found = self._styles[""] = super().rich_style
+        return found
+
+    def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
+        """The style of a part."""
+        found = self._styles.get((names, partial))
+        if found is None:
+            found = super().get_component_rich_style(*names, partial=partial, default=default)
+            self._styles[names, partial] = found
+        return found

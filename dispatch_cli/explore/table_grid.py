@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
-from dispatch_cli.explore.table_rows import TRIED, meaning_of_marks, title_lines
+from dispatch_cli.explore.table_rows import TRIED, lines_of, meaning_of_marks, title_lines
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import grid, table
 from dispatch_cli.render.backend_grid import BackendGrid, cell_width
 from dispatch_cli.render.document import Block, Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width
-from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.grid import grid_of
 from dispatch_cli.report.table import Before, OperatorTable, TableRow
@@ -37,8 +36,7 @@ def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
         found.lines.append([])
     found.others(laid_out.others)
     after = (*grid.legend(shown.entries), *backends.abbreviations(), *meaning_of_tried(shown, tried))
-    for block in (*after, *table.notes(shown), *table.stale_note(shown)):
-        found.lines += (line for part in parts_of(block, width) for line in part.lines)
+    found.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
     return ShownSlots(found.lines, found.targets, title_lines(shown, width))
 
 

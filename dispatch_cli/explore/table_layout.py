@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+
+from rich.cells import set_cell_size
 
 from dispatch_cli.explore.cells_view import ShownKeys, Target
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, Tone, Under, runs_of
@@ -137,3 +140,38 @@ def cut_inside(line: TextLine, width: int) -> TextLine:
         return cut(line, width)
     end = (room * 3 + 4) // 5
     return [*line[:at], line[at]._replace(text=f"{text[: room - end]}…{text[len(text) - end :]}"), *line[at + 1 :]]
+
+
+def flow(inline: Inline, width: int, tone: Tone = Tone.PLAIN) -> list[TextLine]:
+    """A text in lines that are not wider, broken at blanks where there are some."""
+    found: list[TextLine] = []
+    for shown in shown_lines(inline, tone):
+        if line_width(shown) <= width:
+            found.append(shown)
+        else:
+            found += _flowing(shown, width)
+    return found
+
+
+def _flowing(shown: TextLine, width: int) -> Iterator[TextLine]:
+    line: TextLine = []
+    used = 0
+    for run in shown:
+        for word in _WORDS.findall(run.text):
+            room = width_of(word)
+            if used + width_of(word.rstrip()) > width and used:
+                yield line
+                line, used = [], 0
+            while room > width:
+                part = set_cell_size(word, width).rstrip()
+                yield [run._replace(text=part)]
+                word = word[len(part) :]
+                room = width_of(word)
+            if word:
+                line.append(run._replace(text=word))
+                used += room
+    if line:
+        yield line
+
+
+_WORDS = re.compile(r"\S+\s*|\s+")

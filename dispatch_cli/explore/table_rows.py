@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
-from dispatch_cli.explore.table_layout import LaidOut, laid_out
+from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import grid, higher_order, python_differences, python_table, table
-from dispatch_cli.render.document import Block, Inline, Narrow, Run, Tone, joined
+from dispatch_cli.render.document import Block, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone, joined
 from dispatch_cli.render.explain_wording import answer_text
 from dispatch_cli.render.higher_order_wording import slot_label
-from dispatch_cli.render.text_lines import TextLine, shown_lines
-from dispatch_cli.render.text_list import cut
+from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
+from dispatch_cli.render.text_list import cut, list_layout
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, before_label, plural, schema_label
 from dispatch_cli.report.folding import Folded, unfolded
@@ -69,17 +69,10 @@ def title_lines(shown: OperatorTable | PythonTable, width: int) -> list[TextLine
 def _few_lines(text: str, width: int) -> list[TextLine]:
     if len(text) <= width:
         return [shown_lines(text, Tone.HEAD)[0]]
-    lines = wrapped(Run(text, Tone.HEAD), width)
+    lines = flow(text, width, Tone.HEAD)
     return (
         lines if len(lines) <= MAX_TITLE else [*lines[: MAX_TITLE - 1], cut([*lines[MAX_TITLE - 1], Run(" …")], width)]
     )
-
-
-def wrapped(inline: Inline, width: int) -> list[TextLine]:
-    """A text in lines that are not wider."""
-    from dispatch_cli.render.document import Paragraph
-
-    return [line for part in parts_of(Paragraph(inline), width) for line in part.lines]
 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before]) -> Iterator[str]:
@@ -101,8 +94,6 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before]) -> Iterator[str]
 
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:
     """What the marks say that are used in rows."""
-    from dispatch_cli.render.document import Gap, Paragraph
-
     said = [(TRIED, "changed on trial", sum(row.key in tried for row in rows))]
     said.append((grid.CHANGED, "differs from the base", sum(row.before is not None and not row.stale for row in rows)))
     said.append((grid.STALE, "stale", sum(row.stale and row.before is None for row in rows)))
@@ -117,7 +108,7 @@ def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> I
 
 def message(text: str, width: int) -> ShownSlots:
     """A text in the place of a table."""
-    return ShownSlots(wrapped(text, width))
+    return ShownSlots(flow(text, width))
 
 
 def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
@@ -158,7 +149,7 @@ def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> Shown
     lines = [*found.lines, [], asked.header]
     below = len(lines)
     moved = [one._replace(first=one.first + below, end=one.end + below) for one in asked.targets]
-    return ShownSlots([*lines, *asked.lines, *_lines_of(asides, width)], [*found.targets, *moved], found.top)
+    return ShownSlots([*lines, *asked.lines, *lines_of(asides, width)], [*found.targets, *moved], found.top)
 
 
 def _places(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
@@ -174,8 +165,20 @@ def _names(row: ImplRow) -> tuple[str, ...]:
 
 def _whole(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block], width: int) -> ShownSlots:
     top = [*title, rows.header] if rows.lines else title
-    return ShownSlots([*rows.lines, *_lines_of(after, width)], rows.targets, top)
+    return ShownSlots([*rows.lines, *lines_of(after, width)], rows.targets, top)
 
 
-def _lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
-    return [line for block in blocks for part in parts_of(block, width) for line in part.lines]
+def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
+    """Blocks as lines that are not wider."""
+    found: list[TextLine] = []
+    for block in blocks:
+        if isinstance(block, Gap):
+            found.append([])
+        elif isinstance(block, Paragraph) and not block.indent:
+            found += flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
+        elif isinstance(block, TableBlock):
+            listed = list_layout(block, width)
+            found += (listed.header(), *map(listed.line, block.rows))
+        else:
+            found += (line for part in parts_of(block, width) for line in part.lines)
+    return found

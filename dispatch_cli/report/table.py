@@ -12,7 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import table as engine
 from dispatch_cli.engine.table.live import StaleEntry
-from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
@@ -168,10 +168,29 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]
-    rows = tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in shown)
+    rows = tuple(_rows(state, table, shown, stale, before))
     new = state.base is not None and name not in state.base
     notes = table_notes(dispatcher, table, header.schema, shown, stale)
     return OperatorTable(str(name), header.schema, header.span, rows, new, notes, state.operator_origin(name))
+
+
+def _rows(
+    state: State, table: Table, keys: Iterable[str], stale: Mapping[str, StaleEntry], before: Mapping[str, Before]
+) -> Iterator[TableRow]:
+    """A row for each slot. Slots that one decision fills differ in the key alone, unless they are stale or changed."""
+    decisions, slot = table.plan.decisions, state.dispatcher.universe.slot
+    known: dict[int, TableRow] = {}
+    for key in keys:
+        decision = decisions[slot[key]]
+        if key in stale or key in before or decision.rule in (Rule.FALLBACK, Rule.NOT_KNOWN):
+            yield row_of(state, table[key], stale.get(key), before.get(key))
+            continue
+        same = known.get(id(decision))
+        if same is None:
+            same = known[id(decision)] = row_of(state, table[key])
+            yield same
+        else:
+            yield TableRow(key, *same[1:])
 
 
 def fold_table(
