@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -183,6 +183,16 @@ def run_variant(state: State, variant: Variant) -> State:
     """
     assert state.variants is not None, "only declarations with conditions have variants"
     return _run(state.variants.select(variant))
+
+
+def further_states(state: State) -> Iterator[tuple[State, Mapping[str, int]]]:
+    """The further states that conditional registrations lead to, and the cases of the operators to look at in each.
+
+    Errors: InputError.
+    """
+    if state.variants is not None:
+        for variant in state.variants.variants[1:]:
+            yield run_variant(state, variant), variant.cases
 
 
 def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:

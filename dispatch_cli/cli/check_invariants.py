@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
     chosen_of_both_kinds,
-    chosen_operators,
     filter_option,
     guarded_names,
     load_state,
@@ -34,13 +32,11 @@ from dispatch_cli.cli.progress import progress_on
 from dispatch_cli.cli.step_summary import append_step_summary, step_summary_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.baseline import BaselineFilter
-    from dispatch_cli.report.findings import FindingsReport, FurtherState
+    from dispatch_cli.report.findings import FindingsReport
 
 
 @click.command("check-invariants")
@@ -91,6 +87,7 @@ def command(
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
     entries, baseline = read_known(options, project, out.color, source.allow_outside)
+    from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.findings import findings_report, summary_of
@@ -110,7 +107,7 @@ def command(
                 progress,
                 higher_order,
                 limits=limits,
-                further=_further(state),
+                further=further_states(state),
             )
     except InputError as error:
         raise BadInput(error, out.color) from None
@@ -135,15 +132,6 @@ def command(
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 
 
-def _further(state: State) -> Iterator[FurtherState]:
-    """The further states that conditional registrations lead to. Errors: InputError."""
-    if state.variants is not None:
-        from dispatch_cli.api import run_variant
-
-        for variant in state.variants.variants[1:]:
-            yield run_variant(state, variant), variant.cases
-
-
 def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:
     """Write the baseline anew, and say how many findings it has."""
     from dispatch_cli.render.baseline import baseline_json
@@ -161,24 +149,9 @@ def _chosen(
     """The operators to check: what --op chooses, or the files' own where these are laid over something, or all."""
     if ops:
         return chosen_of_both_kinds(state, ops)
-    if from_files and _has_a_base(state):
-        return state.own_operators(), state.own_higher_order_operators()
-    return chosen_operators(state, ops), state.higher_order_operators
+    from dispatch_cli.report.checked import checked_operators
 
-
-def _has_a_base(state: State) -> bool:
-    """Whether the files that the user named are laid over something; a capture without anybody's modules is not."""
-    from dispatch_cli.model.declarations import Define, Implement
-
-    said = state.declarations
-    if state.source is not None or state.base is not None:
-        return True
-    if any(not one.is_own and said.through(one.span) for one in said.higher_order_operators):
-        return True
-    if not said.inherited_steps:
-        return False
-    places = (step.span for step in said.inherited_steps if isinstance(step, Define | Implement))
-    return all(said.through(place) for place in itertools.islice(places, 1))
+    return checked_operators(state, from_files)
 
 
 def _of_pytorch(state: State) -> State:

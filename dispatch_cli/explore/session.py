@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.checked import CheckSetup
 from dispatch_cli.whatif.whatif import WhatIf
 
 
@@ -37,6 +38,9 @@ class Session:
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
     whatif: the changes that are tried out on it.
     """
+
+    checks = CheckSetup()
+    """What the project says of a run of the checks."""
 
     def __init__(self, state: State, source: tuple[str, ...]) -> None:
         self.original = state

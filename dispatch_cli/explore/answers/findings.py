@@ -1,0 +1,59 @@
+"""The findings of a state, as ``check-invariants`` gives them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from dispatch_cli import api
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.listing import Limits
+from dispatch_cli.checks.run import Progress
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.sides import files_of, tried_file
+from dispatch_cli.explore.answers.snapshot import snapshot
+from dispatch_cli.explore.session import PaneAnswer, Session
+from dispatch_cli.report.baseline import BaselineFilter, Entry
+from dispatch_cli.report.checked import checked_operators
+from dispatch_cli.report.findings import FindingsReport, findings_report
+
+
+def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
+    """The findings of a session's state. state: a snapshot of it, where this runs in a thread (`state_to_check`)."""
+    state = state_to_check(session) if state is None else state
+    setup = session.checks
+    names, higher_order = checked_operators(state, has_files(session))
+    report = findings_report(
+        state,
+        names,
+        None,
+        setup.settings,
+        None if setup.baseline is None else BaselineFilter(setup.baseline),
+        progress,
+        higher_order,
+        limits=Limits(),
+        further=api.further_states(state),
+    )
+    return PaneAnswer(report, session.command("check-invariants"))
+
+
+def state_to_check(session: Session) -> State:
+    """A state for a run of the checks alone, with the guards that the project names."""
+    return snapshot(session.state, session.checks.guarded)
+
+
+def has_files(session: Session) -> bool:
+    """Whether the command line names files: those of the user, or the one with what is being tried."""
+    return bool(files_of(session) or tried_file(session))
+
+
+def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:
+    """The fingerprints of the findings that came with what is being tried. new: what came with it."""
+    left = Counter(map(Entry.of, new))
+    found = set()
+    for one in report.findings:
+        entry = Entry.of(one.finding)
+        if left[entry]:
+            left[entry] -= 1
+            found.add(one.fingerprint)
+    return frozenset(found)

@@ -1,0 +1,100 @@
+"""The two states that ``diff`` compares, and the command line that names them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from dispatch_cli import api, bases
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.session import Session
+from dispatch_cli.model.universe import UNNAMED_BACKEND
+
+
+class Old(NamedTuple):
+    """A state to compare with. version: an embedded one; None for the files as they are without what is tried."""
+
+    version: str | None
+
+    @property
+    def name(self) -> str:
+        """What it is called in a list."""
+        return self.version or "without your changes"
+
+
+class Sides(NamedTuple):
+    """The files or states that each side consists of, and the other arguments."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Those of ``diff``."""
+        further = [("--old", file) for file in self.old[1:]] + [("--new", file) for file in self.new[1:]]
+        return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
+
+
+def files_of(session: Session) -> tuple[str, ...]:
+    """The files of the command line, without what is being tried."""
+    source = session.source
+    end = next((at for at, text in enumerate(source) if text.startswith("-")), len(source))
+    return source[:end]
+
+
+def olds(session: Session) -> list[Old]:
+    """What a session's state can be compared with: first what the files start from, then the other versions."""
+    own = [*session.original.over][:1]
+    found = [Old(None)] if tried_file(session) else []
+    found += [Old(name) for name in own if files_of(session) and name in bases.names()]
+    return found + [Old(name) for name in bases.names() if name not in own]
+
+
+def sides_of(session: Session, old: Old) -> Sides | None:
+    """The sides of a comparison; None where ``diff`` has no arguments for it."""
+    files, tried = files_of(session), tried_file(session)
+    options = session.source[len(files) :]
+    named = _bases_in(options)
+    if old.version is None:
+        before = files or (named if len(named) == 1 else ())
+        if not before or not tried:
+            return None
+        return Sides(before, (*files, *tried), options)
+    if files or tried:
+        return Sides((old.version,), (*files, *tried), options)
+    if len(named) != 1:
+        return None
+    return Sides((old.version,), named, _without_base(options))
+
+
+def old_state(session: Session, old: Old, original: State) -> State:
+    """The state to compare with. original: a snapshot of the one without what is being tried."""
+    if old.version is None:
+        return original
+    backend = session.original.dispatcher.universe.backend_name
+    return api.load_state((), bases=(old.version,), privateuse1=None if backend == UNNAMED_BACKEND else backend)
+
+
+def tried_file(session: Session) -> tuple[str, ...]:
+    """The file with what is being tried; none where nothing is."""
+    alone = session.command("diff")
+    return alone[len(session.source) + 1 :]
+
+
+def _bases_in(options: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text for before, text in pairwise(options) if before == "--base")
+
+
+def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Options without --base and --universe, which count for files alone."""
+    found: list[str] = []
+    skipped = False
+    for text in options:
+        if skipped:
+            skipped = False
+        elif text in ("--base", "--universe"):
+            skipped = True
+        else:
+            found.append(text)
+    return tuple(found)

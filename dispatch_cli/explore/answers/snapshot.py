@@ -1,0 +1,25 @@
+"""A state that shares nothing that changes with another: for work in a thread."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.declarations import Declarations
+
+
+def snapshot(state: State, guarded: Declarations | None = None) -> State:
+    """The same state once more, computed anew. guarded: what is said of checks, guards included; None as it is."""
+    said = state.declarations
+    if guarded is None and not said.files and not said.steps:
+        dispatcher = state.dispatcher
+        found = State(Dispatcher(dispatcher.universe, base=dispatcher.base), source=state.source)
+    else:
+        if guarded is not None:
+            said = said._replace(
+                guards=guarded.guards, suppressions=guarded.suppressions, settings=guarded.settings, files=guarded.files
+            )
+        found = run(said, state.source)
+    found.variants = state.variants
+    found.over_assumed = state.over_assumed
+    return found

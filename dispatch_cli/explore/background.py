@@ -1,0 +1,78 @@
+"""Work that takes long, in a thread of its own, so that keys are never blocked.
+
+It must not touch what the application uses: it gets a state of its own (`snapshot`). A thread that is not needed any
+more is told so at its next step, and never keeps the program from ending.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from textual.message_pump import MessagePump
+
+Made = TypeVar("Made")
+Step = Callable[[str], None]
+"""Told of each step of the work, in a few words."""
+
+
+class Stopped(Exception):
+    """The work is not needed any more."""
+
+
+class Background:
+    """The one piece of work that a view is waiting for.
+
+    view: in whose loop of messages the functions are called that take results.
+    """
+
+    def __init__(self, view: MessagePump) -> None:
+        self._view = view
+        self._number = 0
+        self.busy = False
+
+    def start(
+        self,
+        work: Callable[[Step], Made],
+        done: Callable[[Made], object],
+        failed: Callable[[Exception], object],
+        told: Callable[[str], object],
+    ) -> None:
+        """Work in a thread, in the place of what was being worked on.
+
+        done, failed: get what it led to. told: gets what each step says.
+        """
+        self._number += 1
+        number, self.busy = self._number, True
+
+        def step(text: str) -> None:
+            if number != self._number:
+                raise Stopped
+            self._view.call_later(self._tell, number, told, text)
+
+        def run() -> None:
+            try:
+                made = work(step)
+            except Stopped:
+                return
+            except Exception as error:  # the view shows it
+                self._view.call_later(self._finish, number, failed, error)
+            else:
+                self._view.call_later(self._finish, number, done, made)
+
+        threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
+
+    def stop(self) -> None:
+        """Nobody waits for the work any more."""
+        self._number += 1
+        self.busy = False
+
+    def _tell(self, number: int, told: Callable[[str], object], text: str) -> None:
+        if number == self._number and self.busy:
+            told(text)
+
+    def _finish(self, number: int, take: Callable[[Made], object], made: Made) -> None:
+        if number == self._number:
+            self.busy = False
+            take(made)
