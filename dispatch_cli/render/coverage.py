@@ -81,15 +81,39 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
         yield Paragraph(f"Of all that were asked for, {share}.")
     if how := served_by(report):
         yield Paragraph(f"{how[0].upper()}{how[1:]}.")
-    yield Paragraph(Run(_about(report), Tone.DIM))
-    if report.overlay is not None:
-        base = report.over[0]
-        text = f"The build of {base} has no kernels at {report.backend.key}. An overlay has what torchgen generates"
-        yield Paragraph(Run(f"{text}: --base {base} --base {report.overlay}", Tone.WARN))
+    yield Paragraph(Run(about(report), Tone.DIM))
+    yield from overlay_blocks(report)
     if not report.chosen:
         yield Paragraph(Run("No operators.", Tone.DIM))
         return
     yield Gap()
+    yield from counted_blocks(report)
+    if report.needs:
+        yield Gap()
+        yield TableBlock(_needs_columns(report), report.needs)
+    if report.operators:
+        yield Gap()
+        families = _families(report.operators)
+        yield TableBlock(columns(report), families, narrow_note=_short_names(families))
+        if len(families) < len(report.operators):
+            yield Gap()
+            folded = f"{plural(len(report.operators), 'operator')} in {plural(len(families), 'row')}"
+            yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
+    if report.missing_only and report.not_known:
+        yield Gap()
+        yield Paragraph(Run(_not_listed(report), Tone.WARN))
+
+
+def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
+    """Which overlay has kernels of the backend, where it is not loaded."""
+    if report.overlay is not None:
+        base = report.over[0]
+        text = f"The build of {base} has no kernels at {report.backend.key}. An overlay has what torchgen generates"
+        yield Paragraph(Run(f"{text}: --base {base} --base {report.overlay}", Tone.WARN))
+
+
+def counted_blocks(report: CoverageReport) -> Iterator[Block]:
+    """How many operators are served, and train, in which way."""
     broken = any(one.training is Training.BROKEN for one in report.trainings)
     services = [_service_count(one, report) for one in report.services]
     yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
@@ -101,20 +125,6 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
             yield TableBlock(_counts(title), [_passage_count(one, meanings) for one in counts])
     if report.vmap is not None and report.over:
         yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
-    if report.needs:
-        yield Gap()
-        yield TableBlock(_needs_columns(report), report.needs)
-    if report.operators:
-        yield Gap()
-        families = _families(report.operators)
-        yield TableBlock(_columns(report), families, narrow_note=_short_names(families))
-        if len(families) < len(report.operators):
-            yield Gap()
-            folded = f"{plural(len(report.operators), 'operator')} in {plural(len(families), 'row')}"
-            yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
-    if report.missing_only and report.not_known:
-        yield Gap()
-        yield Paragraph(Run(_not_listed(report), Tone.WARN))
 
 
 def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
@@ -137,7 +147,8 @@ def _not_listed(report: CoverageReport) -> str:
     return f"{plural(report.not_known, 'operator')} not listed: what serves them is not known{others}."
 
 
-def _about(report: CoverageReport) -> str:
+def about(report: CoverageReport) -> str:
+    """What was asked for."""
     backend = report.backend
     parts = [over_label(report.over, report.over_assumed, report.universe)]
     parts += [f"device {backend.device}"] if backend.device is not None else []
@@ -213,25 +224,26 @@ def _answer(row: CoverageRow) -> tuple[object, ...]:
     return (*answer, row.schema_before, row.reach, row.bypassed, row.autocast, row.vmap, fallback, place)
 
 
-def _columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
-    columns: list[Column[OperatorFamily]] = [
+def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
+    """The columns of the list of operators."""
+    found: list[Column[OperatorFamily]] = [
         Column("Operator", lambda one, _: one.name),
         Column("Served by", _service),
         Column("Trains by", lambda one, _: training_words(one.first.training, one.first.gradient)),
     ]
     if report.autocast is not None:
-        columns.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
+        found.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
     if report.vmap is not None:
-        columns.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
+        found.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
     if report.against is not None:
-        columns.append(Column("Needed", lambda one, _: ", ".join(NEEDS[need] for need in one.first.needs)))
-    columns.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
-    columns.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
+        found.append(Column("Needed", lambda one, _: ", ".join(NEEDS[need] for need in one.first.needs)))
+    found.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
+    found.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
     if report.against is not None:
-        columns.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
+        found.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
-        columns.append(Column("Declared at", _place, narrow=Narrow.BELOW))
-    return columns
+        found.append(Column("Declared at", _place, narrow=Narrow.BELOW))
+    return found
 
 
 def _variants(one: OperatorFamily, short: bool) -> Inline:
@@ -254,24 +266,25 @@ def _service(one: OperatorFamily, short: bool) -> Inline:
     row = one.first
     if row.service is Service.FALLBACK and row.kernel is not None:
         return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[row.service])
-    return Run((_short_words if short else _words)(row), SERVICE_TONES[row.service])
+    return Run((_short_words if short else words)(row), SERVICE_TONES[row.service])
 
 
-def _words(row: CoverageRow) -> str:
+def words(row: CoverageRow) -> str:
+    """What serves an operator."""
     return service_words(row.service, row.source, row.lack, row.otherwise)
 
 
 def _short_words(row: CoverageRow) -> str:
     if row.otherwise is not None:
         return f"{SERVICE_NAMES[row.otherwise]}?"
-    text = _words(row)
+    text = words(row)
     return text.removeprefix("Composite").replace("Autograd", "") if row.service is Service.COMPOSITE else text
 
 
 def _short_names(families: Sequence[OperatorFamily]) -> Inline:
     """What the short words of the rows stand for."""
-    words = {short: full for one in families if (short := _short_words(one.first)) != (full := _words(one.first))}
-    return Run("; ".join(f"{short}: {full}" for short, full in words.items()), Tone.DIM) if words else ""
+    found = {short: full for one in families if (short := _short_words(one.first)) != (full := words(one.first))}
+    return Run("; ".join(f"{short}: {full}" for short, full in found.items()), Tone.DIM) if found else ""
 
 
 def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[OperatorFamily, bool], Inline]:

@@ -43,7 +43,7 @@ def document(report: FindingsReport, width: int | None = None) -> Iterator[Block
                 yield from _many(titles[first.check], groups, others, width)
                 continue
             for group in groups:
-                yield from _finding(group, width)
+                yield from finding_blocks(group, width)
             yield from _others(others)
     yield from _others(one for some in unlisted.values() for one in some)
     yield from findings_summary.document(summary_of(report), always=False)
@@ -72,7 +72,7 @@ def _many(
     common = [pair for pair in first.details if all(pair in finding.details for finding in findings)]
     related = [one for one in first.related if all(one in finding.related for finding in findings)]
     tip = _tip(first) if all(one.tip == first.tip for one in findings) else []
-    yield Facts([*(Fact(name, value) for name, value in common), *map(_note, related), *tip], INDENT, Tone.DIM)
+    yield Facts([*(Fact(name, value) for name, value in common), *map(note_fact, related), *tip], INDENT, Tone.DIM)
     yield Gap()
 
 
@@ -100,14 +100,14 @@ def _list(title: str, groups: list[list[Finding]]) -> Iterator[Block]:
     yield Gap()
 
 
-def _finding(group: list[Finding], width: int | None) -> Iterator[Block]:
+def finding_blocks(group: list[Finding], width: int | None) -> Iterator[Block]:
     """A finding. Of several: what they have in common, then a row for each run of keys with equal details."""
     first, several = group[0], len(group) > 1
     yield _title(first, (several and first.group_message) or first.message)
     yield from _snippet(first, width)
     common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
     related = [one for one in first.related if all(one in finding.related for finding in group)]
-    facts = [*(Fact(name, value) for name, value in common), *map(_note, related)]
+    facts = [*(Fact(name, value) for name, value in common), *map(note_fact, related)]
     if several:
         yield Facts(facts, INDENT, Tone.DIM)
         yield Gap()
@@ -156,7 +156,8 @@ def _snippet(finding: Finding, width: int | None) -> Iterator[Block]:
         yield marked_line(found, SEVERITY_TONES[finding.severity], INDENT)
 
 
-def _note(related: Related) -> Fact:
+def note_fact(related: Related) -> Fact:
+    """Another place that matters."""
     return Fact("note", f"{related.message} ({related.span})")
 
 

@@ -1,0 +1,84 @@
+"""The operators that differ between two states, as rows of a list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.explore.session import Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.document import Column, Run, Tone
+from dispatch_cli.render.words import count_cell
+from dispatch_cli.report.diff import DiffReport
+
+
+class DifferenceRow(NamedTuple):
+    """An operator that differs; the first row is for everything, and has no spot.
+
+    what: a word for an operator that one side has alone. The others are counts.
+    """
+
+    spot: Spot | None
+    what: str
+    schema: bool
+    registrations: int
+    slots: int
+
+    @property
+    def name(self) -> str:
+        """As a person writes it."""
+        if self.spot is None:
+            return "everything"
+        return str(self.spot.operator) if self.spot.operator is not None else f"higher_order::{self.spot.higher_order}"
+
+    @property
+    def words(self) -> str:
+        """What a filter looks at."""
+        parts = [self.name, self.what]
+        parts += ["schema"] if self.schema else []
+        parts += ["registrations"] if self.registrations else []
+        parts += ["slots"] if self.slots else []
+        return " ".join(parts)
+
+
+COLUMNS: list[Column[DifferenceRow]] = [
+    Column("Operator", lambda row, _: Run(row.name, Tone.PLAIN if row.spot else Tone.HEAD)),
+    Column("", lambda row, _: Run(row.what, Tone.ALIAS), optional=True),
+    Column("Schema", lambda row, _: "changed" if row.schema else "", optional=True),
+    Column("Registrations", lambda row, _: count_cell(row.registrations), right=True, short_header="Reg."),
+    Column("Slots", lambda row, _: count_cell(row.slots), right=True),
+]
+
+
+def difference_rows(report: DiffReport) -> list[DifferenceRow]:
+    """A row for everything, then the operators that differ, by name; higher-order ones behind."""
+    slots, registrations = Counter[str](), Counter[str]()
+    for group in report.slots:
+        for each in group.operators:
+            slots[each.operator] += len(group.keys)
+    registrations.update(one.operator for one in report.registrations)
+    registrations.update(one.operator for one in report.moved)
+    registrations.update(one.operator for one in report.python_kernels)
+    schemas = {one.operator for one in report.schemas}
+    what = {one.operator: ChangeKind.ADDED.value for one in report.operators_added}
+    what |= {one.operator: ChangeKind.REMOVED.value for one in report.operators_removed}
+    what |= {one.new: f"was {one.old}" for one in report.operators_renamed}
+    refused = {one.operator for one in report.refused if one.operator is not None}
+    names = sorted({*slots, *registrations, *schemas, *what, *refused})
+    rows = [
+        DifferenceRow(
+            Spot(OperatorName.parse(name)), what.get(name, ""), name in schemas, registrations[name], slots[name]
+        )
+        for name in names
+    ]
+    others = [
+        DifferenceRow(Spot(higher_order=one.name), one.change.value, False, len(one.impls), 0)
+        for one in report.higher_order_operators
+    ]
+    counts = report.counts
+    total = counts.registrations_added + counts.registrations_removed + counts.registrations_replaced
+    everything = DifferenceRow(
+        None, "", False, total + counts.registrations_moved + counts.python_kernels, counts.slots
+    )
+    return [everything, *rows, *others]

@@ -1,0 +1,174 @@
+"""Findings as rows of a list, and one of them in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.session import Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import Selector, Severity
+from dispatch_cli.model.span import Span
+from dispatch_cli.render import checks as check_documents
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    lines,
+)
+from dispatch_cli.render.edits import fragment
+from dispatch_cli.render.findings import finding_blocks, note_fact
+from dispatch_cli.render.findings_summary import severity_run
+from dispatch_cli.render.registrations import KERNELS
+from dispatch_cli.render.unlisted import unlisted_sentence
+from dispatch_cli.render.words import keys_label, place_cell
+from dispatch_cli.report.checks import checks_report
+from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped
+from dispatch_cli.report.registrations import KernelRow, registrations_report
+
+NEW, GONE, SAME = "+", "-", ""
+
+
+class FindingRow(NamedTuple):
+    """Findings with one sentence. mark: whether what is being tried made or ended them.
+
+    unlisted: how many more there are, where these are too many to be listed; then there are no findings.
+    """
+
+    mark: str
+    check: str
+    severity: Severity
+    operator: str | None
+    keys: tuple[str, ...]
+    span: Span | None
+    findings: tuple[Finding, ...]
+    unlisted: UnlistedFindings | None = None
+
+    @property
+    def words(self) -> str:
+        """What a filter looks at."""
+        text = self.findings[0].message if self.findings else ""
+        place = "" if self.span is None else str(self.span)
+        return f"{self.severity.value} {self.check} {self.operator or ''} {' '.join(self.keys)} {place} {text}"
+
+
+def finding_rows(report: FindingsReport, new: frozenset[str], gone: Sequence[Finding]) -> list[FindingRow]:
+    """The findings of a report, a row for those with one sentence. new: fingerprints; gone: what is found no more."""
+    marks = {id(one.finding): NEW for one in report.findings if one.fingerprint in new}
+    listed = [one.finding for one in report.findings]
+    rows = [_row(group, marks.get(id(group[0]), SAME)) for group in grouped(listed)]
+    rows += [_row(group, GONE) for group in grouped(gone)]
+    rows.sort(key=lambda row: (row.mark == SAME, row.severity.rank))
+    return rows + [FindingRow(SAME, one.check, one.severity, None, (), one.span, (), one) for one in report.unlisted]
+
+
+def _row(group: Sequence[Finding], mark: str) -> FindingRow:
+    first = group[0]
+    keys = tuple(dict.fromkeys(one.key for one in group if one.key is not None))
+    return FindingRow(mark, first.check, first.severity, first.operator, keys, first.span, tuple(group))
+
+
+COLUMNS: list[Column[FindingRow]] = [
+    Column("", lambda row, _: Run(row.mark, Tone.KERNEL if row.mark == NEW else Tone.WARN), optional=True),
+    Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Check", lambda row, _: row.check),
+    Column("Operator", lambda row, _: _operator(row)),
+    Column("Key", lambda row, short: keys_label(row.keys, short), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+
+
+def _operator(row: FindingRow) -> Run:
+    if row.unlisted is not None:
+        return Run(f"{row.unlisted.findings:,} more", Tone.DIM)
+    return Run(row.operator or "-", Tone.PLAIN if row.operator else Tone.DIM)
+
+
+class FindingDetail:
+    """A finding with everything that belongs to it, and what its parts open."""
+
+    def __init__(self, state: State, row: FindingRow) -> None:
+        self._state = state
+        self._row = row
+        self._notes = {note_fact(one): one.span for finding in row.findings for one in finding.related}
+        self._slots: dict[Fact, Spot] = {}
+
+    def blocks(self, width: int) -> Iterator[Block]:
+        """The finding, its slot, the registrations of its operator, a fix, and why it is one."""
+        row = self._row
+        if row.unlisted is not None:
+            yield Paragraph(unlisted_sentence(row.unlisted))
+        elif row.mark == GONE:
+            yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
+        if row.findings:
+            yield from finding_blocks([*row.findings], width)
+        yield from self._places()
+        yield from self._fix()
+        yield from self._registrations()
+        yield Gap()
+        yield from check_documents.document(checks_report((Selector(row.check),)), width, whole=True)
+
+    def opens(self, item: Any) -> Any:
+        """What a part opens: a place of a file, or a spot."""
+        if isinstance(item, Fact):
+            return self._notes.get(item) or self._slots.get(item)
+        if isinstance(item, KernelRow):
+            return item.span
+        if isinstance(item, Paragraph) and item.hang and not item.indent and self._row.findings:
+            return self._row.span
+        if isinstance(item, tuple) and len(item) == 2 and self._row.operator is not None:  # a KeyRun
+            return self._spot(item[0][0])
+        return None
+
+    def _spot(self, key: str | None) -> Spot | None:
+        """The operator of the finding, or its slot."""
+        text = self._row.operator
+        if text is None:
+            return None
+        name = OperatorName.parse(text)
+        if name in self._state.dispatcher:
+            known = key is not None and key in self._state.dispatcher.universe.slot
+            return Spot(name, key if known else None)
+        operator = self._state.higher_order_operator(text.removeprefix("higher_order::"))
+        return None if operator is None else Spot(None, key, operator.name)
+
+    def _places(self) -> Iterator[Block]:
+        row, facts = self._row, []
+        operator = self._spot(None)
+        if operator is not None:
+            facts.append((Fact("operator", row.operator or ""), operator))
+            for key in row.keys[:1]:
+                slot = self._spot(key)
+                if slot is not None and slot.key is not None:
+                    facts.append((Fact("slot", f"{row.operator} at {key}"), slot))
+        self._slots = dict(facts)
+        if facts:
+            yield Facts([fact for fact, _ in facts], 4, Tone.DIM)
+
+    def _fix(self) -> Iterator[Block]:
+        edits = dict.fromkeys(edit for one in self._row.findings for edit in one.fix)
+        text = fragment(edits)
+        if text is not None:
+            yield Gap()
+            yield Paragraph("A fix, as declarations", kind=ParagraphKind.SECTION)
+            yield Paragraph(lines(*text.rstrip().split("\n"), tone=Tone.ALIAS), 4, kind=ParagraphKind.CODE)
+
+    def _registrations(self) -> Iterator[Block]:
+        spot = self._spot(None)
+        if spot is None or spot.operator is None:
+            return
+        rows = [*next(iter(registrations_report(self._state, [spot.operator]).operators)).kernels]
+        if rows:
+            yield Gap()
+            yield Paragraph(f"Registrations of {spot.operator}", kind=ParagraphKind.SECTION)
+            yield TableBlock(KERNELS, rows)

@@ -1,0 +1,204 @@
+"""A view with a list, a filter over it, and the part under the cursor in detail below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Key
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from dispatch_cli.explore.blocks import Blocks, Rows
+from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, TableBlock
+from dispatch_cli.render.text_safety import safe
+
+SOON = 0.04
+"""Seconds after which the details follow a cursor that moves quickly."""
+
+
+class Detail(Blocks):
+    """What is said of the part under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "leave", "Back to the list", show=False)]
+
+    def action_leave(self) -> None:
+        """Back to the list."""
+        pane = self.parent
+        assert isinstance(pane, ListPane), "it is part of one"
+        pane.list.focus()
+
+
+class Filter(Input):
+    """The words that the rows have to have."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave(True)", "Clear", show=False),
+        Binding("down,enter", "leave(False)", "To the list", show=False),
+    ]
+
+    def action_leave(self, clears: bool) -> None:
+        """To the list. clears: without the words."""
+        if clears:
+            self.value = ""
+        pane = self.parent
+        assert isinstance(pane, ListPane), "it is part of one"
+        pane.list.focus()
+
+
+class ListPane(Pane):
+    """A list with a filter, and details.
+
+    WORDS: what the filter can be asked for.
+    """
+
+    WORDS: ClassVar[str] = "words"
+    DEFAULT_CSS = """
+    ListPane > .head { height: auto; max-height: 4; padding: 0 1; }
+    ListPane > Filter { border: none; height: 1; padding: 0 1; background: $surface; }
+    ListPane > Filter:focus { background: $boost; }
+    ListPane > Rows { height: 1fr; }
+    ListPane > Detail { height: 1fr; border-top: solid $panel; }
+    ListPane.-no-list > Rows, ListPane.-no-list > Filter { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "filter", "Filter"),
+        Binding("e", "edit_place", "Edit file"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self.spot = Spot()
+        self._later: Timer | None = None
+        self.head = Static(classes="head", markup=False)
+        self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
+        self.list = Rows(id="list")
+        self.detail = Detail(id="detail")
+
+    def compose(self) -> ComposeResult:
+        yield self.head
+        yield self.filter
+        yield self.list
+        yield self.detail
+
+    # what a view defines
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """The list of rows."""
+        raise NotImplementedError
+
+    def rows(self) -> Sequence[Any]:
+        """All rows, before the filter."""
+        raise NotImplementedError
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        raise NotImplementedError
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """The line above the list. shown: how many of the rows are; count: how many there are."""
+        raise NotImplementedError
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:
+        """What is said of a row; None where there is none."""
+        raise NotImplementedError
+
+    def opens(self, item: Any) -> Any:  # noqa: ARG002
+        """What a part of the details opens: a place, a spot, or something of the view's own."""
+        return None
+
+    def place_of(self, row: Any) -> Span | None:  # noqa: ARG002
+        """The place that ``e`` opens for a row."""
+        return None
+
+    # the list
+
+    def refill(self, keep: bool = False) -> None:
+        """Show the rows anew. keep: the cursor stays on its row, if that is still there."""
+        before = self.list.target
+        wanted = self.filter.value.lower().split()
+        rows = self.rows()
+        shown = [row for row in rows if _has(self.words_of(row), wanted)] if wanted else [*rows]
+        same = shown.index(before) if keep and before in shown else 0
+        with self.prevent(LinesView.Moved):
+            self.list.show(self.table(shown))
+            self.list.move_to(same)
+        self.say(*self.title(len(shown), len(rows)))
+        self.show_details()
+
+    def say(self, *parts: str | tuple[str, str]) -> None:
+        """Set the line above the list. parts: texts, some with a style."""
+        texts = (safe(one) if isinstance(one, str) else (safe(one[0]), one[1]) for one in parts)
+        self.head.update(Content.assemble(*texts))
+
+    def show_details(self) -> None:
+        """Say what there is to say of the row under the cursor."""
+        row = self.list.target
+        self.detail.show(lambda width: self.details(row, width), self.opens)
+
+    @on(LinesView.Moved, "#list")
+    def _moved(self, event: LinesView.Moved) -> None:
+        event.stop()
+        if self._later is not None:
+            self._later.stop()
+        self._later = self.set_timer(SOON, self.show_details)
+
+    @on(LinesView.Opened, "#list")
+    def _opened(self, event: LinesView.Opened) -> None:
+        event.stop()
+        self.chosen(event.target)
+
+    @on(LinesView.Opened, "#detail")
+    def _part_opened(self, event: LinesView.Opened) -> None:
+        event.stop()
+        self.go_to(event.target)
+
+    @on(Input.Changed)
+    def _filtered(self, event: Input.Changed) -> None:
+        event.stop()
+        self.refill(keep=True)
+
+    def chosen(self, row: Any) -> None:  # noqa: ARG002
+        """A row was opened: the keys go to its details."""
+        self.detail.focus()
+
+    def go_to(self, target: Any) -> None:
+        """Open a place in the editor, or go to a spot."""
+        if isinstance(target, Span):
+            self.post_message(self.OpenPlace(target))
+        elif isinstance(target, Spot):
+            self.post_message(self.Went(target, "table" if target.key is None else "slot"))
+
+    def action_filter(self) -> None:
+        """The keys go to the filter."""
+        self.filter.focus()
+
+    def action_edit_place(self) -> None:
+        """Open the place under the cursor, of the details if they have the keys."""
+        target = self.detail.target if self.detail.has_focus else None
+        place = target if isinstance(target, Span) else None
+        if place is None and self.list.target is not None:
+            place = self.place_of(self.list.target)
+        if place is None:
+            self.notify("There is no place in a file here.", markup=False)
+        else:
+            self.post_message(self.OpenPlace(place))
+
+    def on_key(self, event: Key) -> None:
+        """From the first row, up goes to the filter."""
+        if event.key == "up" and self.list.has_focus and self.list.cursor == 0 and self.list.scroll_offset.y == 0:
+            self.filter.focus()
+            event.stop()
+
+
+def _has(words: str, wanted: Iterable[str]) -> bool:
+    lower = words.lower()
+    return all(one in lower for one in wanted)

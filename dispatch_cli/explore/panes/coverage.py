@@ -1,0 +1,205 @@
+"""What serves each operator on a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.engine.coverage.answers import Service
+from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.coverage import backends, coverage_answer
+from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import PRIVATE_USE1
+from dispatch_cli.render.coverage import OperatorFamily, about, columns, counted_blocks, overlay_blocks, words
+from dispatch_cli.render.coverage_wording import SERVICE_NAMES, served_share, training_words
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
+from dispatch_cli.render.words import place_cell
+from dispatch_cli.report.coverage import CoverageReport, CoverageRow
+
+_BACKENDS: list[Column[CoveredBackend]] = [
+    Column("Backend", lambda one, _: one.key),
+    Column("Device", lambda one, _: one.device or ""),
+    Column("Autograd", lambda one, _: one.autograd or ""),
+]
+
+
+class CoveragePane(ListPane):
+    """Coverage of one backend."""
+
+    TITLE = "Coverage"
+    WORDS = "operator, what serves it, how it trains"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "backend", "Backend"),
+        Binding("v", "service", "Served by"),
+        Binding("n", "missing", "Not served"),
+        Binding("i", "summary", "Counts"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self.backend = PRIVATE_USE1
+        self.missing = False
+        self._service: Service | None = None
+        self._state: State | None = None
+        self._report: CoverageReport | None = None
+        self._facts: dict[Fact, Any] = {}
+        self._counts = True
+
+    def open(self, spot: Spot) -> None:
+        """Show the coverage; the cursor follows the operator."""
+        moved = spot.operator is not None and spot.operator != self.spot.operator
+        self.spot = spot
+        if self.session.state is not self._state:
+            self._answer()
+        elif moved:
+            self._point()
+
+    def _answer(self) -> None:
+        """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
+        self._state = self.session.state
+        answer = coverage_answer(self.session, self.backend, self.missing)
+        self._report = None if answer is None else answer.report
+        self._counts = True
+        self.refill()
+        self.answered(answer)
+
+    def _point(self) -> None:
+        """Put the cursor on the operator that the user is at."""
+        for number, row in enumerate(self.list.rows):
+            if row.operator == str(self.spot.operator):
+                self.list.move_to(number)
+                return
+
+    # the list
+
+    def rows(self) -> Sequence[CoverageRow]:
+        """Those that the keys choose."""
+        rows = () if self._report is None else self._report.operators
+        return [row for row in rows if self._service is None or row.service is self._service]
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """The operators."""
+        if self._report is None:
+            return TableBlock((), ())
+        return TableBlock([_of_family(column) for column in columns(self._report) if column.header != "Variants"], rows)
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        return f"{row.operator} {words(row)} {row.kernel or ''} {training_words(row.training, row.gradient)}"
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
+        """How many are served, and what is chosen."""
+        report = self._report
+        if report is None:
+            yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
+            return
+        yield (served_share(report), "bold")
+        yield f"\n{about(report)}"
+        chosen = [f"served by: {SERVICE_NAMES[self._service]}"] if self._service is not None else []
+        chosen += ["not served"] if self.missing else []
+        if chosen or shown != report.chosen:
+            yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+        """The counts, until the cursor was moved; then an operator."""
+        report = self._report
+        if report is None:
+            return
+        if self._counts or row is None:
+            yield from overlay_blocks(report)
+            yield from counted_blocks(report)
+            return
+        name, autograd = OperatorName.parse(row.operator), report.backend.autograd
+        facts = [(Fact("operator", Run(row.operator, Tone.HEAD)), Spot(name))]
+        facts.append(
+            (Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM))), Spot(name, row.slot))
+        )
+        facts.append((Fact("slot", f"{row.slot} [{row.rule.dump_text}]"), Spot(name, row.slot)))
+        trains = training_words(row.training, row.gradient)
+        if autograd is not None:
+            rule = "" if row.autograd_rule is None else f" [{row.autograd_rule.dump_text}]"
+            facts.append((Fact("trains by", trains), Spot(name, autograd)))
+            facts.append((Fact("autograd slot", f"{autograd}{rule}"), Spot(name, autograd)))
+        else:
+            facts.append((Fact("trains by", trains), Spot(name)))
+        if row.blockers:
+            facts.append((Fact("because of", ", ".join(row.blockers)), Spot(name, row.slot)))
+        place: list[tuple[Fact, Any]] = []
+        if row.span is not None or row.origin.state is not None:
+            place.append((Fact("declared at", place_cell(row.span, row.origin)), row.span))
+        self._facts = {**dict(facts), **dict(place)}
+        yield Facts([*self._facts], tone=Tone.DIM)
+        yield Gap()
+
+    def opens(self, item: Any) -> Any:
+        """The slots of an operator, and the place of its kernel."""
+        return self._facts.get(item) if isinstance(item, Fact) else None
+
+    def place_of(self, row: Any) -> Span | None:
+        """Where the kernel is declared."""
+        return row.span if isinstance(row, CoverageRow) else None
+
+    def show_details(self) -> None:
+        """As for every list; the counts are there until the cursor was moved."""
+        self._facts = {}
+        super().show_details()
+
+    def on_lines_view_moved(self) -> None:
+        """An operator takes the place of the counts."""
+        self._counts = False
+
+    def chosen(self, row: Any) -> None:
+        """To the operator's slot at the backend."""
+        self.go_to(Spot(OperatorName.parse(row.operator), row.slot))
+
+    # keys
+
+    def action_backend(self) -> None:
+        """Choose a backend from a list."""
+        known = backends(self.session)
+        now = next((one for one in known if one.key == self.backend), None)
+        self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), self._take)
+
+    def _take(self, backend: CoveredBackend | None) -> None:
+        if backend is not None:
+            self.backend = backend.key
+            self._answer()
+
+    def action_service(self) -> None:
+        """Only what is served in the next way."""
+        found = [] if self._report is None else [*dict.fromkeys(one.service for one in self._report.services)]
+        values = [None, *found]
+        at = values.index(self._service) if self._service in values else -1
+        self._service = values[(at + 1) % len(values)]
+        self.refill()
+
+    def action_missing(self) -> None:
+        """Only what nothing serves, or all."""
+        self.missing = not self.missing
+        self._service = None
+        self._answer()
+
+    def action_summary(self) -> None:
+        """The counts, in the place of the details."""
+        self._counts = True
+        self.show_details()
+
+
+def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:
+    """A column over families of operators, for one operator alone."""
+    return Column(
+        column.header,
+        lambda row, short: column.cell(OperatorFamily(row.operator, (), row), short),
+        column.narrow,
+        column.optional,
+        column.wraps,
+        column.right,
+        column.short_header,
+    )

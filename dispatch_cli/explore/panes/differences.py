@@ -1,0 +1,278 @@
+"""What is different from another version, or from what the files start from; an operator over all versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.differences import (
+    Compared,
+    diff_answer,
+    every_version,
+    history_answer,
+)
+from dispatch_cli.explore.answers.sides import Old, old_state, olds
+from dispatch_cli.explore.answers.snapshot import snapshot
+from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.difference_rows import COLUMNS, DifferenceRow, difference_rows
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.render import diff as diff_documents
+from dispatch_cli.render import history as history_documents
+from dispatch_cli.render.diff_wording import outcome, sides_label
+from dispatch_cli.render.document import Block, Column, TableBlock
+from dispatch_cli.report.diff import DiffReport
+from dispatch_cli.report.history_versions import Versions
+
+_OLDS: list[Column[Old]] = [Column("Compare with", lambda one, _: one.name)]
+
+
+class DifferencesPane(ListPane):
+    """The operators that are different, and how; the history of one."""
+
+    TITLE = "Versions"
+    WORDS = "operator, what is different"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "old", "Compare with"),
+        Binding("a", "everything", "Everything"),
+        Binding("t", "this", "This operator"),
+        Binding("h", "history", "History"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self._work = Background(self)
+        self.old: Old | None = next(iter(olds(session)), None)
+        self._made: tuple[State, Old] | None = None
+        self._states: Compared | None = None
+        self._whole: PaneAnswer | None = None
+        self._shown: PaneAnswer | None = None
+        self._versions: Versions | None = None
+        self._mode = "everything"
+
+    def open(self, spot: Spot) -> None:
+        """Show what is different; where the state is another one, it is looked for in a thread."""
+        self.spot = spot
+        if self._mode == "history":
+            self._show_history()
+        elif self._mode == "this":
+            self._show_this()
+        else:
+            self._compare()
+
+    # everything
+
+    def _compare(self) -> None:
+        """Compare everything, in a thread."""
+        old, state = self.old, self.session.state
+        self.remove_class("-no-list")
+        if old is None:
+            self.say("There is nothing to compare with.")
+        elif self._made == (state, old):
+            if self._whole is not None and not self._work.busy:
+                self.refill(keep=True)
+        else:
+            self._made, self._whole, self._states = (state, old), None, None
+            self.refill()
+            self.say(f"Comparing with {old.name}…")
+            new, original = snapshot(state), snapshot(self.session.original)
+            self._work.start(
+                lambda step: _everything(self.session, old, original, new, step),
+                lambda found: self._compared(*found),
+                self._failed,
+                lambda text: self.say(text),
+            )
+
+    def _compared(self, states: Compared, answer: PaneAnswer | None) -> None:
+        self._states, self._whole = states, answer
+        if answer is None:
+            self.say("`diff` has no arguments for this: it compares files, or one embedded state.")
+        if self._mode == "everything":
+            if answer is not None:
+                self.refill(keep=True)
+        else:
+            self._show_this()
+
+    def _failed(self, error: Exception) -> None:
+        self._made = None
+        self.say(("Comparing failed: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
+        self.answered(None)
+
+    # the list
+
+    def rows(self) -> Sequence[DifferenceRow]:
+        """A row for all, then one for each operator that differs."""
+        return () if self._whole is None else difference_rows(self._whole.report)
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """The operators that differ."""
+        return TableBlock(COLUMNS, rows)
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        return str(row.words)
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """What is compared, and how it ends."""
+        if self._whole is not None:
+            report: DiffReport = self._whole.report
+            yield (sides_label(report.old, report.new), "bold")
+            yield f": {outcome(report)}"
+            if shown != count:
+                yield f"; {shown:,} of {count:,} rows"
+
+    def show_details(self) -> None:
+        """What is different in all, or in the operator under the cursor."""
+        row = self.list.target
+        self._shown = None
+        if self._mode == "everything" and self._whole is not None and row is not None and self.old is not None:
+            self._shown = (
+                self._whole if row.spot is None else diff_answer(self.session, self.old, row.spot, self._states)
+            )
+            self.answered(self._shown)
+        super().show_details()
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+        """In the words of the command."""
+        if self._shown is None:
+            return ()
+        if isinstance(self._shown.report, DiffReport):
+            assert self._states is not None, "they were compared"
+            universes = (self._states.old.dispatcher.universe, self._states.new.dispatcher.universe)
+            each = "--op" in self._shown.command
+            return diff_documents.document(self._shown.report, width, universes=universes, each=each)
+        return history_documents.document(self._shown.report, width)
+
+    def opens(self, item: Any) -> Any:
+        """The operator, or the place, of a row of differences."""
+        if self._shown is None or not isinstance(self._shown.report, DiffReport):
+            return None
+        return _opened(item, self.session.state)
+
+    def chosen(self, row: Any) -> None:
+        """To the operator, if the state has it."""
+        spot = row.spot
+        if spot is not None and (spot.operator is None or spot.operator in self.session.state.dispatcher):
+            self.go_to(spot)
+        else:
+            self.detail.focus()
+
+    # one operator
+
+    def _show_this(self) -> None:
+        """The differences of the operator under the cursor."""
+        self.add_class("-no-list")
+        old, spot = self.old, self.spot
+        if old is None or spot == Spot():
+            self._say_nothing("There is no operator to compare.")
+            return
+        if self._states is None or self._made != (self.session.state, old):
+            self._mode = "everything"
+            self._compare()
+            self._mode = "this"
+            self.add_class("-no-list")
+            return
+        self._shown = diff_answer(self.session, old, spot._replace(key=None), self._states)
+        if self._shown is None:
+            self._say_nothing("`diff` has no arguments for this.")
+            return
+        report: DiffReport = self._shown.report
+        self.say((f"{spot.operator or spot.higher_order}", "bold"), f": {outcome(report)}")
+        self._show()
+
+    def _show_history(self) -> None:
+        """The operator under the cursor over the embedded versions; opening these takes a moment, once."""
+        self.add_class("-no-list")
+        spot = self.spot
+        if self._versions is None:
+            self._say_nothing("Opening the embedded versions…")
+            self._work.start(_opened_versions, self._have_versions, self._failed, lambda text: self.say(text))
+            return
+        self._shown = history_answer(spot, self._versions)
+        if self._shown is None:
+            self._say_nothing(f"No embedded version has {spot.operator or spot.higher_order or 'an operator'}.")
+            return
+        self.say((f"{spot.operator or spot.higher_order}", "bold"), " over the embedded versions")
+        self._show()
+
+    def _have_versions(self, versions: Versions) -> None:
+        self._versions = versions
+        if self._mode == "history":
+            self._show_history()
+
+    def _show(self) -> None:
+        self.detail.show(lambda width: self.details(None, width), self.opens)
+        self.answered(self._shown)
+        if self.list.has_focus or self.filter.has_focus:
+            self.detail.focus()
+
+    def _say_nothing(self, text: str) -> None:
+        self._shown = None
+        self.say(text)
+        self.detail.show(())
+        self.answered(None)
+
+    # keys
+
+    def action_old(self) -> None:
+        """Choose what to compare with."""
+        table = TableBlock(_OLDS, olds(self.session))
+        self.app.push_screen(Choose("Compare with", table, self.old), self._take)
+
+    def _take(self, old: Old | None) -> None:
+        if old is not None:
+            self.old = old
+            self._mode = "everything" if self._mode == "history" else self._mode
+            self.open(self.spot)
+
+    def _go(self, mode: str) -> None:
+        self._mode = mode
+        self.open(self.spot)
+        if mode == "everything":
+            self.list.focus()
+
+    def action_everything(self) -> None:
+        """All that is different."""
+        self._go("everything")
+
+    def action_this(self) -> None:
+        """What is different in the operator under the cursor of the list of operators."""
+        self._go("this")
+
+    def action_history(self) -> None:
+        """That operator over all versions."""
+        self._go("history")
+
+
+def _everything(
+    session: Session, old: Old, original: State, new: State, step: Step
+) -> tuple[Compared, PaneAnswer | None]:
+    step(f"Loading {old.name}…")
+    states = Compared(old_state(session, old, original), new)
+    step(f"Comparing with {old.name}…")
+    return states, diff_answer(session, old, None, states)
+
+
+def _opened_versions(step: Step) -> Versions:
+    versions = every_version()
+    for name in versions.names:
+        step(f"Opening {name}…")
+        versions.with_operator("aten::add.Tensor")
+    return versions
+
+
+def _opened(item: Any, state: State) -> Any:
+    """What a row of a comparison opens: its place, else its operator."""
+    for field in ("span", "new_declared_at"):
+        if isinstance(place := getattr(item, field, None), Span):
+            return place
+    name = getattr(item, "operator", None)
+    if isinstance(name, str) and OperatorName.parse(name) in state.dispatcher:
+        return Spot(OperatorName.parse(name), getattr(item, "key", None))
+    return None

@@ -1,0 +1,175 @@
+"""The findings of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.checks.check import Check
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
+from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.finding_rows import COLUMNS, FindingDetail, FindingRow, finding_rows
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Paragraph, TableBlock
+from dispatch_cli.render.findings_summary import document as summary_document
+from dispatch_cli.render.findings_summary import outcome
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.report.findings import FindingsReport, summary_of
+
+
+class FindingsPane(ListPane):
+    """What the checks find, worst first; with what is being tried, what that made and ended before all others."""
+
+    TITLE = "Findings"
+    WORDS = "severity, check, operator, key, place"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "severity", "Severity"),
+        Binding("c", "check", "Check"),
+        Binding("t", "this", "This operator"),
+        Binding("i", "summary", "Summary"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self._work = Background(self)
+        self._state: State | None = None
+        self._report: FindingsReport | None = None
+        self._rows: list[FindingRow] = []
+        self._severity: Severity | None = None
+        self._check: str | None = None
+        self._this = False
+        self._part: FindingDetail | None = None
+
+    def open(self, spot: Spot) -> None:
+        """Show the findings; where the state is another one, they are looked for in a thread."""
+        moved = spot.operator != self.spot.operator or spot.higher_order != self.spot.higher_order
+        self.spot = spot
+        state = self.session.state
+        if state is not self._state:
+            self._state = state
+            copy = state_to_check(self.session)
+            self.say("Checking…")
+            self._work.start(
+                lambda step: findings_answer(self.session, copy, _told(step)),
+                lambda answer: self._found(state, answer),
+                self._failed,
+                lambda text: self.say(text),
+            )
+        elif self._report is not None and moved and self._this:
+            self.refill(keep=True)
+
+    def _found(self, state: State, answer: PaneAnswer) -> None:
+        self._report = answer.report
+        assert isinstance(self._report, FindingsReport), "the command's report"
+        effect = self.session.whatif.effect() if state is not self.session.original else None
+        asked = {check.id for check in self._report.checks}
+        new = frozenset[str]() if effect is None else new_findings(self._report, effect.new)
+        gone = [] if effect is None else [one for one in effect.gone if one.check in asked]
+        self._rows = finding_rows(self._report, new, gone)
+        self.refill(keep=True)
+        self.answered(answer)
+
+    def _failed(self, error: Exception) -> None:
+        self._report, self._rows = None, []
+        self.refill()
+        self.say(("The checks could not run: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
+        self.answered(None)
+
+    # the list
+
+    def rows(self) -> Sequence[FindingRow]:
+        """Those that the keys choose."""
+        return [
+            row
+            for row in self._rows
+            if (self._severity is None or row.severity is self._severity)
+            and (self._check is None or row.check == self._check)
+            and (not self._this or row.operator == self._operator_name)
+        ]
+
+    @property
+    def _operator_name(self) -> str | None:
+        return self.spot.higher_order if self.spot.operator is None else str(self.spot.operator)
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """The findings."""
+        return TableBlock(COLUMNS, rows)
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        return str(row.words)
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """How the run ended, and what is chosen of it."""
+        if self._report is None:
+            return
+        yield (outcome(summary_of(self._report)).text, "bold")
+        chosen = [self._severity.value] if self._severity is not None else []
+        chosen += [self._check] if self._check is not None else []
+        chosen += [f"of {self._operator_name}"] if self._this else []
+        if chosen or shown != count:
+            yield f"\n{shown:,} of {len(self._rows):,} rows: {', '.join(chosen) or 'by the filter'}"
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:
+        """A finding; without one, how the run ended."""
+        if row is None:
+            self._part = None
+            if self._report is None:
+                return ()
+            if self._rows:
+                return (Paragraph("No finding is like that."),)
+            return summary_document(summary_of(self._report))
+        self._part = FindingDetail(self.session.state, row)
+        return self._part.blocks(width)
+
+    def opens(self, item: Any) -> Any:
+        """What a part of a finding opens."""
+        return None if self._part is None else self._part.opens(item)
+
+    def place_of(self, row: Any) -> Span | None:
+        """The declaration to look at first."""
+        return row.span if isinstance(row, FindingRow) else None
+
+    # keys
+
+    def action_severity(self) -> None:
+        """Only errors, only warnings, only notes, all."""
+        self._severity = _next([None, *Severity], self._severity)
+        self.refill()
+
+    def action_check(self) -> None:
+        """Only those of the next check that found something."""
+        found = [] if self._report is None else [one.check for one in self._report.summary]
+        self._check = _next([None, *found], self._check)
+        self.refill()
+
+    def action_this(self) -> None:
+        """Only those of the operator under the cursor of the list of operators, or all."""
+        self._this = not self._this
+        self.refill()
+
+    def action_summary(self) -> None:
+        """How many each check found, in the place of the details."""
+        report = self._report
+        if report is not None:
+            self.detail.show(lambda _: summary_document(summary_of(report)))
+
+
+def _next(values: Sequence[Any], value: Any) -> Any:
+    at = values.index(value) if value in values else -1
+    return values[(at + 1) % len(values)]
+
+
+def _told(step: Step) -> Any:
+    """Progress of the checks, in words."""
+
+    def told(check: Check, before: int, count: int) -> None:
+        step(f"Checking {before + 1} of {count}: {safe(check.id)}")
+
+    return told

@@ -1,0 +1,205 @@
+"""The dispatch keys: how they are made of functionalities and backends, aliases, and one key in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.universe_differences import KeyKind
+from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render import key as key_documents
+from dispatch_cli.render import keys as keys_documents
+from dispatch_cli.render.document import Block, Column, Run, TableBlock, Tone
+from dispatch_cli.render.key_registrations import KERNELS
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.key_registrations import KeyRegistrationsReport, RegisteredKernel
+from dispatch_cli.report.keys import UniverseReport
+
+
+class KeyLine(NamedTuple):
+    """A key in the list. also: what it consists of, or what it covers."""
+
+    key: str
+    kind: KeyKind
+    functionality: str
+    backend: str
+    also: int
+
+
+_KINDS = {
+    KeyKind.RUNTIME: Run("runtime"),
+    KeyKind.ALIAS: Run("alias", Tone.ALIAS),
+    KeyKind.FUNCTIONALITY: Run("functionality", Tone.FALLBACK),
+    KeyKind.UNDEFINED: Run("undefined", Tone.DIM),
+}
+_COLUMNS: list[Column[KeyLine]] = [
+    Column("Key", lambda one, _: one.key),
+    Column("Kind", lambda one, _: _KINDS[one.kind]),
+    Column("Functionality", lambda one, _: one.functionality, optional=True),
+    Column("Backend", lambda one, _: one.backend, optional=True),
+    Column("Keys", lambda one, _: str(one.also) if one.also else "", optional=True, right=True),
+]
+
+
+class KeysPane(ListPane):
+    """All keys, one in detail, and the operators that have a kernel there."""
+
+    TITLE = "Keys"
+    WORDS = "name, kind, functionality, backend"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "matrix", "All keys"),
+        Binding("r", "registered", "Operators there"),
+        Binding("escape,backspace", "back", "Back to the keys", show=False),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self._state: State | None = None
+        self._all: PaneAnswer | None = None
+        self._registered: PaneAnswer | None = None
+        self._shown: PaneAnswer | None = None
+        self._matrix = True
+
+    def open(self, spot: Spot) -> None:
+        """Show the keys of the universe; the cursor follows the slot."""
+        followed = spot.key is not None and spot.key != self.spot.key
+        self.spot = spot
+        if self.session.state is not self._state:
+            self._state = self.session.state
+            self._all = keys_answer(self.session)
+            at = self._key
+            self._registered = None if at is None else registered_answer(self.session, at)
+            self.refill(keep=True)
+        if followed and self._registered is None:
+            self._point()
+
+    @property
+    def _key(self) -> str | None:
+        """The key whose operators are listed."""
+        return None if self._registered is None else self._registered.report.keys[0].key
+
+    @property
+    def _universe(self) -> Universe:
+        return self.session.state.dispatcher.universe
+
+    def _point(self, key: str | None = None) -> None:
+        """Put the cursor on a key; None for that of the slot where the user is."""
+        for number, row in enumerate(self.list.rows):
+            if row.key == (key or self.spot.key):
+                self.list.move_to(number)
+
+    # the list
+
+    def rows(self) -> Sequence[Any]:
+        """Alias keys in the order of the rules, functionalities by priority, runtime keys in the order of slots."""
+        if self._registered is not None:
+            found: KeyRegistrationsReport = self._registered.report
+            return found.keys[0].kernels
+        if self._all is None:
+            return ()
+        report: UniverseReport = self._all.report
+        runtime = [KeyLine(one.key, KeyKind.RUNTIME, one.functionality, one.backend or "", 0) for one in report.keys]
+        aliases = (KeyLine(one.alias, KeyKind.ALIAS, "", "", len(one.covers)) for one in report.aliases)
+        blocks = (
+            KeyLine(one.functionality, KeyKind.FUNCTIONALITY, "", "", len(one.keys))
+            for one in report.functionalities
+            if one.per_backend
+        )
+        return [*aliases, *blocks, *runtime]
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """The keys, or the operators with a kernel at one."""
+        return TableBlock(_COLUMNS if self._registered is None else KERNELS, rows)
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        if isinstance(row, RegisteredKernel):
+            return f"{row.operator} {row.kernel} {row.span or ''}"
+        return f"{row.key} {_KINDS[row.kind].text} {row.functionality} {row.backend}"
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """Which universe this is, or which key."""
+        if self._registered is not None:
+            yield (f"{plural(count, 'operator')} with a kernel at {self._key}", "bold")
+            yield "; r: back to the keys"
+        elif self._all is not None:
+            report: UniverseReport = self._all.report
+            yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
+            yield f", {plural(len(report.aliases), 'alias key')}"
+        if shown != count:
+            yield f"; {shown:,} listed"
+
+    def show_details(self) -> None:
+        """All keys as a matrix, until the cursor was moved; then a key."""
+        row = self.list.target
+        if self._registered is not None:
+            self._shown = key_answer(self.session, self._key or "")
+            self.answered(self._registered)
+        else:
+            self._shown = self._all if self._matrix or row is None else key_answer(self.session, row.key)
+            self.answered(self._shown)
+        super().show_details()
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+        """What the report says, in the words of its command."""
+        if self._shown is None:
+            return ()
+        report = self._shown.report
+        if isinstance(report, UniverseReport):
+            return keys_documents.document(report, width, universe=self._universe)
+        return key_documents.document(report, width, universe=self._universe)
+
+    def place_of(self, row: Any) -> Span | None:
+        """Where a kernel is declared."""
+        return row.span if isinstance(row, RegisteredKernel) else None
+
+    def on_lines_view_moved(self) -> None:
+        """A key takes the place of the matrix."""
+        self._matrix = False
+
+    def chosen(self, row: Any) -> None:
+        """A key in detail, then the operators there; of these, to the operator."""
+        if isinstance(row, RegisteredKernel):
+            key = self._key if self._key in self._universe.slot else None
+            self.go_to(Spot(OperatorName.parse(row.operator), key))
+        elif self._matrix:
+            self._matrix = False
+            self.show_details()
+        else:
+            self.action_registered()
+
+    def action_matrix(self) -> None:
+        """All keys at a glance, or one again."""
+        self._matrix = not self._matrix
+        if self._registered is not None:
+            self.action_registered()
+        self.show_details()
+
+    def action_registered(self) -> None:
+        """The operators with a kernel at the key under the cursor, or the keys again."""
+        key, row = self._key, self.list.target
+        if key is not None:
+            self._registered = None
+        elif isinstance(row, KeyLine):
+            self._registered = registered_answer(self.session, row.key)
+        with self.prevent(Input.Changed):
+            self.filter.value = ""
+        self.refill()
+        if key is not None:
+            self._point(key)
+
+    def action_back(self) -> None:
+        """From the operators to the keys."""
+        if self._registered is None:
+            raise SkipAction
+        self.action_registered()
