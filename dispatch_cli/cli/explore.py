@@ -16,6 +16,8 @@ from dispatch_cli.cli.options import SourceOptions, load_state, source_options, 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from dispatch_cli.report.checked import CheckSetup
+
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NO_TERMINAL = "; `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 
@@ -47,7 +49,27 @@ def command(source: SourceOptions, theme: str | None) -> None:
 
     state = load_state(source)
     warn_of_overrides(state)
-    raise click.exceptions.Exit(app.run(Session(state, arguments), theme))
+    session = Session(state, arguments)
+    session.checks = _checks(source)
+    raise click.exceptions.Exit(app.run(session, theme))
+
+
+def _checks(source: SourceOptions) -> CheckSetup:
+    """What the project says of runs of the checks, as ``check-invariants`` reads it. Errors: BadInput."""
+    from dispatch_cli.cli.baseline import read_known
+    from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings
+    from dispatch_cli.cli.output import BadInput
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.checked import CheckSetup
+
+    try:
+        settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
+    except InputError as error:
+        raise BadInput(error, "auto") from None
+    guards = guards_of(project, source.allow_outside, "auto")
+    baseline, _ = read_known(NO_CHECK_OPTIONS, project, "auto", source.allow_outside)
+    guarded = load_state(source, guards=guards).declarations if guards else None
+    return CheckSetup(settings, guarded, baseline)
 
 
 def _refuse_without_terminal(source: SourceOptions) -> None:

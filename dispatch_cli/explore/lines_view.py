@@ -248,7 +248,7 @@ class LinesView(ScrollView, can_focus=True):
         elif number < self.line_count():
             choice = self.choice_of_line(number)
             here = choice is not None and choice == self._cursor
-            line, mark = self.line_at(number), MARK[not here]
+            line, mark = self.line_at(number), MARK[not here or number != self.choice(self._cursor).first]
             cursor = self.get_component_rich_style("lines--cursor", partial=True) if here else None
         else:
             return Strip.blank(width, base)

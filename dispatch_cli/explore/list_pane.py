@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.timer import Timer
@@ -32,9 +33,7 @@ class Detail(Blocks):
 
     def action_leave(self) -> None:
         """Back to the list."""
-        pane = self.parent
-        assert isinstance(pane, ListPane), "it is part of one"
-        pane.list.focus()
+        next(one for one in self.ancestors if isinstance(one, ListPane)).list.focus()
 
 
 class Filter(Input):
@@ -49,9 +48,7 @@ class Filter(Input):
         """To the list. clears: without the words."""
         if clears:
             self.value = ""
-        pane = self.parent
-        assert isinstance(pane, ListPane), "it is part of one"
-        pane.list.focus()
+        next(one for one in self.ancestors if isinstance(one, ListPane)).list.focus()
 
 
 class ListPane(Pane):
@@ -62,12 +59,13 @@ class ListPane(Pane):
 
     WORDS: ClassVar[str] = "words"
     DEFAULT_CSS = """
-    ListPane > .head { height: auto; max-height: 4; padding: 0 1; }
-    ListPane > Filter { border: none; height: 1; padding: 0 1; background: $surface; }
-    ListPane > Filter:focus { background: $boost; }
+    ListPane > .top { dock: top; height: auto; }
+    ListPane .head { height: auto; max-height: 4; padding: 0 1; }
+    ListPane Filter, ListPane Filter:focus { border: none; height: 1; padding: 0 1; background: $surface; }
+    ListPane Filter:focus { background: $boost; }
     ListPane > Rows { height: 1fr; }
     ListPane > Detail { height: 1fr; border-top: solid $panel; }
-    ListPane.-no-list > Rows, ListPane.-no-list > Filter { display: none; }
+    ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "filter", "Filter"),
@@ -84,10 +82,11 @@ class ListPane(Pane):
         self.detail = Detail(id="detail")
 
     def compose(self) -> ComposeResult:
-        yield self.head
-        yield self.filter
-        yield self.list
+        yield self.list  # which gets the keys first
         yield self.detail
+        with Vertical(classes="top"):
+            yield self.head
+            yield self.filter
 
     # what a view defines
 
@@ -135,8 +134,8 @@ class ListPane(Pane):
         self.show_details()
 
     def say(self, *parts: str | tuple[str, str]) -> None:
-        """Set the line above the list. parts: texts, some with a style."""
-        texts = (safe(one) if isinstance(one, str) else (safe(one[0]), one[1]) for one in parts)
+        """Set the line above the list. parts: texts, some with a style; ``\\n`` by itself begins a line."""
+        texts = (_safe(one) if isinstance(one, str) else (safe(one[0]), one[1]) for one in parts)
         self.head.update(Content.assemble(*texts))
 
     def show_details(self) -> None:
@@ -197,6 +196,10 @@ class ListPane(Pane):
         if event.key == "up" and self.list.has_focus and self.list.cursor == 0 and self.list.scroll_offset.y == 0:
             self.filter.focus()
             event.stop()
+
+
+def _safe(text: str) -> str:
+    return text if text == "\n" else safe(text)
 
 
 def _has(words: str, wanted: Iterable[str]) -> bool:

@@ -37,8 +37,8 @@ class ListLayout(NamedTuple):
 def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
     """How a list of these rows has room.
 
-    Where it has none, cells are short, then the columns are left out that a table would drop or put below, the last
-    first; then the widest cells are cut.
+    Where it has none, cells are short, then the columns are left out that a table would drop or put below its rows, the
+    last first; then the widest cells are cut.
     """
     columns = [
         one for one in table.columns if not one.optional or any(runs_of(one.cell(row, False)) for row in table.rows)
@@ -49,7 +49,8 @@ def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
             return ListLayout(columns, wishes, short)
     while _taken(wishes) > room and (left_out := _next_left_out(columns)) is not None:
         del columns[left_out], wishes[left_out]
-    floors = [min(wish, LEAST) for wish in wishes]
+    # the first column has the names, which are of no use when little is left of them
+    floors = [min(wish, LEAST if at else max(LEAST, room * 2 // 5)) for at, wish in enumerate(wishes)]
     widths = shared(wishes, floors, room - GAP * (len(wishes) - 1))
     return ListLayout(columns, floors if widths is None else widths, True)
 
@@ -58,7 +59,7 @@ def _next_left_out(columns: Sequence[Column[Any]]) -> int | None:
     """The column that is left out next."""
     for dropped in (True, False):
         for at in reversed(range(len(columns))):
-            if columns[at].narrow is Narrow.DROP if dropped else columns[at].narrow is not Narrow.KEEP:
+            if columns[at].narrow is (Narrow.DROP if dropped else Narrow.BELOW):
                 return at
     return None
 
@@ -81,21 +82,34 @@ def _one_line(cell: Inline) -> TextLine:
 
 
 def cut(line: TextLine, width: int) -> TextLine:
-    """A line that is at most so wide. Of a place the end stays, of other texts the start."""
+    """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start."""
     if line_width(line) <= width:
         return line
+    room = max(0, width - len(_CUT))
+    if line[-1].tone is Tone.PLACE:
+        first = 0
+    elif len(line) == 1 and " " not in line[0].text:
+        first = room - room // 2
+    else:
+        first = room
+    start, end = _start(line, first), _start([*_turned(line)], room - first)
+    tone = start[-1].tone if start else end[-1].tone if end else Tone.PLAIN
+    return [*start, Run(_CUT, tone), *_turned(end)]
+
+
+def _turned(line: TextLine) -> TextLine:
+    """A line from its end to its start."""
+    return [run._replace(text=run.text[::-1]) for run in reversed(line)]
+
+
+def _start(line: TextLine, width: int) -> TextLine:
+    """The start of a line, exactly so wide."""
     from rich.cells import set_cell_size
 
-    keeps_end = line[-1].tone is Tone.PLACE
     found: TextLine = []
-    room = width - len(_CUT)
-    for run in reversed(line) if keeps_end else line:
-        text = run.text
-        if width_of(text) > room:
-            text = set_cell_size(text[::-1], room)[::-1] if keeps_end else set_cell_size(text, room)
-            found += [run._replace(text=text)]
-            break
-        found.append(run)
-        room -= width_of(text)
-    mark = Run(_CUT, found[-1].tone if found else Tone.PLAIN)
-    return [mark, *found[::-1]] if keeps_end else [*found, mark]
+    for run in line:
+        taken = min(width, width_of(run.text))
+        if taken:
+            found.append(run._replace(text=run.text if taken == width_of(run.text) else set_cell_size(run.text, taken)))
+        width -= taken
+    return found

@@ -147,4 +147,5 @@ def test_the_lines_of_a_list_have_room(room: int) -> None:
 def test_of_a_place_the_end_stays() -> None:
     assert "".join(run.text for run in cut([Run("src/some/file.cpp:12", Tone.PLACE)], 10)) == "…le.cpp:12"
     assert "".join(run.text for run in cut([Run("a long "), Run("sentence")], 10)) == "a long se…"
-    assert "".join(run.text for run in cut([Run("漢字漢字漢字")], 8)) == "漢字漢 …"
+    assert "".join(run.text for run in cut([Run("a_long_name::of_one")], 10)) == "a_lon…_one"
+    assert line_width(cut([Run("漢字漢字漢字")], 8)) == 8

@@ -101,7 +101,8 @@ class CoveragePane(ListPane):
             yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
             return
         yield (served_share(report), "bold")
-        yield f"\n{about(report)}"
+        yield "\n"
+        yield about(report)
         chosen = [f"served by: {SERVICE_NAMES[self._service]}"] if self._service is not None else []
         chosen += ["not served"] if self.missing else []
         if chosen or shown != report.chosen:

@@ -114,7 +114,8 @@ class FindingsPane(ListPane):
         chosen += [self._check] if self._check is not None else []
         chosen += [f"of {self._operator_name}"] if self._this else []
         if chosen or shown != count:
-            yield f"\n{shown:,} of {len(self._rows):,} rows: {', '.join(chosen) or 'by the filter'}"
+            yield "\n"
+            yield f"{shown:,} of {len(self._rows):,} rows: {', '.join(chosen) or 'by the filter'}"
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
         """A finding; without one, how the run ended."""

@@ -19,7 +19,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import key as key_documents
 from dispatch_cli.render import keys as keys_documents
-from dispatch_cli.render.document import Block, Column, Run, TableBlock, Tone
+from dispatch_cli.render.document import Block, Column, Narrow, Run, TableBlock, Tone
 from dispatch_cli.render.key_registrations import KERNELS
 from dispatch_cli.render.words import plural
 from dispatch_cli.report.key_registrations import KeyRegistrationsReport, RegisteredKernel
@@ -45,8 +45,8 @@ _KINDS = {
 _COLUMNS: list[Column[KeyLine]] = [
     Column("Key", lambda one, _: one.key),
     Column("Kind", lambda one, _: _KINDS[one.kind]),
-    Column("Functionality", lambda one, _: one.functionality, optional=True),
-    Column("Backend", lambda one, _: one.backend, optional=True),
+    Column("Functionality", lambda one, _: one.functionality, Narrow.DROP, optional=True),
+    Column("Backend", lambda one, _: one.backend, Narrow.DROP, optional=True),
     Column("Keys", lambda one, _: str(one.also) if one.also else "", optional=True, right=True),
 ]
 

@@ -1,0 +1,235 @@
+"""Findings, keys, coverage and versions, driven by keys: what is shown is what their reports say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from dispatch_cli import api
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes.coverage import CoveragePane
+from dispatch_cli.explore.panes.differences import DifferencesPane
+from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.panes.keys import KeysPane
+from dispatch_cli.explore.session import Session
+from dispatch_cli.model.span import Span
+from tests.explore.support import drive, newest, screen_text
+
+SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
+BACKEND = Path("examples/out_of_tree_backend.yaml")
+
+
+def of_scenario() -> Session:
+    return Session(api.load_state((str(SCENARIO),)), (str(SCENARIO),))
+
+
+def of_newest() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def of_backend() -> Session:
+    """Few operators, so that it is fast."""
+    return Session(api.load_state((str(BACKEND),)), (str(BACKEND),))
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    """Wait for what a thread finds."""
+    for _ in range(400):
+        await pilot.pause(0.02)
+        if holds():
+            await pilot.pause(0.1)
+            return
+    raise AssertionError("it did not happen in time")
+
+
+def view(app: ExploreApp, kind: type[ListPane]) -> ListPane:
+    found = app.query_one(kind)
+    assert isinstance(found, ListPane)
+    return found
+
+
+def command(pane: Pane) -> str:
+    return " ".join(pane.answer.command) if pane.answer is not None else ""
+
+
+def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Span] = []
+    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = view(app, FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        assert command(pane) == f"check-invariants {SCENARIO}"
+        report = pane.answer.report  # type: ignore[union-attr]
+        assert {row.check for row in pane.list.rows} == {one.finding.check for one in report.findings}
+        shown = screen_text(app)
+        for one in report.findings:
+            assert one.finding.severity.value in shown
+            assert one.finding.check in shown
+        first = report.findings[0].finding
+        assert first.check == "math-kernel-displaced"
+        assert "displaces the one at" in pane.detail.text
+        assert "Registrations of aten::to.dtype" in pane.detail.text
+        await pilot.press("e", "enter", "enter")
+        assert opened == [first.span, first.span]
+        for _ in range(20):
+            await pilot.press("down")
+            if isinstance(pane.detail.target, Span) and pane.detail.target.line == 17 and pane.detail.cursor > 3:
+                break
+        await pilot.press("enter")
+        assert str(opened[-1]).startswith(f"{SCENARIO}:17:")
+
+    drive(of_scenario(), steps)
+
+
+def test_a_finding_leads_to_its_slot() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = view(app, FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        await pilot.press("enter", "down", "down")
+        target = pane.detail.target
+        assert (str(target.operator), target.key) == ("aten::to.dtype", "AutogradPrivateUse1")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.spot == target)
+
+    drive(of_scenario(), steps)
+
+
+def test_findings_are_filtered() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = view(app, FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        count = len(pane.list.rows)
+        await pilot.press("v")
+        assert {row.severity.value for row in pane.list.rows} == {"error"}
+        await pilot.press("v", "v", "v", "f")
+        assert len(pane.list.rows) == count
+        await pilot.press(*"guard")
+        await until(pilot, lambda: [row.check for row in pane.list.rows] == ["guard"])
+        await pilot.press("escape", "c")
+        assert {row.check for row in pane.list.rows} == {pane.answer.report.summary[0].check}  # type: ignore[union-attr]
+
+    drive(of_scenario(), steps)
+
+
+def test_which_operators_and_slots_the_files_change() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("8")
+        pane = view(app, DifferencesPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        assert command(pane) == f"diff torch-2.4 {SCENARIO}"
+        report = pane.answer.report  # type: ignore[union-attr]
+        rows = {row.name: (row.registrations, row.slots) for row in pane.list.rows}
+        assert rows == {"everything": (1, report.counts.slots), "aten::to.dtype": (1, report.counts.slots)}
+        await pilot.press("down")
+        await until(pilot, lambda: command(pane).endswith("--op aten::to.dtype"))
+        assert "AutogradPrivateUse1" in pane.detail.text
+        await pilot.press("enter")
+        await until(pilot, lambda: str(app.spot.operator) == "aten::to.dtype")
+
+    drive(of_scenario(), steps)
+
+
+def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        pane = view(app, CoveragePane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        report = pane.answer.report  # type: ignore[union-attr]
+        assert command(pane) == f"coverage PrivateUse1 {BACKEND}"
+        assert f"{report.served:,} of {report.chosen:,}" in screen_text(app)
+        assert [*pane.list.rows] == [*report.operators]
+        for service in dict.fromkeys(one.service for one in report.services):
+            await pilot.press("v")
+            assert {row.service for row in pane.list.rows} == {service}
+        await pilot.press("v")
+        await pilot.press("n")
+        assert command(pane) == f"coverage PrivateUse1 {BACKEND} --missing"
+        assert not pane.list.rows
+        await pilot.press("b", *"sparsecuda", "enter")
+        await until(pilot, lambda: command(pane).startswith("coverage SparseCUDA "))
+        assert {row.served for row in pane.list.rows} == {False}
+        row = pane.list.target
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, row.slot))
+
+    drive(of_backend(), steps)
+
+
+def test_what_changed_for_an_operator_since_the_first_version() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"aten::linear", "enter", "8", "h")
+        await until(pilot, lambda: str(app.spot.operator) == "aten::linear")
+        pane = view(app, DifferencesPane)
+        await until(pilot, lambda: pane.answer is not None and pane.answer.command[0] == "history")
+        assert command(pane) == "history aten::linear"
+        text = pane.detail.text
+        changed = pane.answer.report.operators[0].registrations_changed_in  # type: ignore[union-attr]
+        assert changed
+        for version in changed:
+            assert version.removeprefix("torch-") in text
+        await pilot.press("t")
+        await until(pilot, lambda: command(pane).endswith("--op aten::linear.default"))
+
+    drive(of_newest(), steps)
+
+
+def test_keys_and_the_operators_there() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("6")
+        pane = view(app, KeysPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        assert command(pane) == "keys --universe torch-2.15"
+        await pilot.press("f", *"dense privateuse1")
+        await until(pilot, lambda: [row.key for row in pane.list.rows] == ["PrivateUse1"])
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: command(pane).startswith("keys PrivateUse1 "))
+        await pilot.press("r")
+        await until(pilot, lambda: command(pane) == f"register {BACKEND} --key PrivateUse1")
+        report = pane.answer.report  # type: ignore[union-attr]
+        assert [*pane.list.rows] == [*report.keys[0].kernels]
+        assert pane.query_one(Input).value == ""
+        row = pane.list.target
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, "PrivateUse1"))
+
+    drive(of_backend(), steps)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+def test_the_mouse_chooses_and_opens(size: tuple[int, int]) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("6")
+        pane = view(app, KeysPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        await pilot.click(pane.list, offset=(4, 3))
+        await until(pilot, lambda: pane.list.cursor == 2)
+        assert command(pane).startswith("keys CompositeImplicitAutogradNestedTensor ")
+        await pilot.click(pane.list, offset=(4, 3))
+        await until(pilot, lambda: command(pane).startswith("register "))
+
+    drive(of_backend(), steps, size)
+
+
+def test_an_error_of_the_checks_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("[bold]not[/] markup")
+
+    monkeypatch.setattr("dispatch_cli.explore.panes.findings.findings_answer", fails)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        await until(pilot, lambda: "RuntimeError: [bold]not[/] markup" in screen_text(app))
+        await pilot.press("6")
+        await until(pilot, lambda: bool(app.query(KeysPane)))
+
+    drive(of_scenario(), steps)

@@ -1,0 +1,98 @@
+"""What findings, keys, coverage and versions answer is what the commands that they name print."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dispatch_cli import api, bases
+from dispatch_cli.cli import cli
+from dispatch_cli.engine.coverage.backend import backend_keys
+from dispatch_cli.explore.answers.coverage import coverage_answer
+from dispatch_cli.explore.answers.differences import Compared, diff_answer, every_version, history_answer
+from dispatch_cli.explore.answers.findings import findings_answer
+from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
+from dispatch_cli.explore.answers.sides import Old, old_state, olds
+from dispatch_cli.explore.answers.snapshot import snapshot
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import json_text
+
+EXAMPLES = Path("examples")
+FILES = (
+    "scenarios/01_composite_override.yaml",
+    "scenarios/10_sparse_bypass.yaml",
+    "out_of_tree_backend.yaml",
+)
+SEED = 15
+
+
+def loaded(*files: str, base: str | None = None) -> Session:
+    arguments = (*files, *(("--base", base) if base else ()))
+    return Session(api.load_state(files, bases=(base,) if base else ()), arguments)
+
+
+@pytest.fixture(params=[*FILES, None])
+def session(request: pytest.FixtureRequest) -> Session:
+    """Over files, and over an embedded state alone."""
+    return loaded(base="torch-2.15") if request.param is None else loaded(str(EXAMPLES / request.param))
+
+
+def assert_prints(answer: PaneAnswer | None) -> None:
+    """The command of an answer prints it."""
+    assert answer is not None
+    result = CliRunner().invoke(cli, [*answer.command, "--format", "json"])
+    assert result.exit_code in (0, 1), result.stderr
+    assert result.stdout == "".join(json_text(answer.report))
+
+
+def test_findings(session: Session) -> None:
+    assert_prints(findings_answer(session))
+
+
+def test_keys(session: Session) -> None:
+    assert_prints(keys_answer(session))
+    universe = session.state.dispatcher.universe
+    for key in random.Random(SEED).sample(sorted(universe.ids), 3):
+        assert_prints(key_answer(session, key))
+        assert_prints(registered_answer(session, key))
+
+
+def test_coverage(session: Session) -> None:
+    keys = backend_keys(session.state.dispatcher.universe)
+    for key in ("PrivateUse1", *random.Random(SEED).sample(keys, 1)):
+        assert_prints(coverage_answer(session, key))
+    assert_prints(coverage_answer(session, "PrivateUse1", missing=True))
+
+
+def test_differences(session: Session) -> None:
+    known = olds(session)
+    if session.source == ("--base", "torch-2.15"):
+        known = random.Random(SEED).sample(known, 1)
+    state = snapshot(session.state)
+    for old in known[:1]:
+        states = Compared(old_state(session, old, session.original), state)
+        assert_prints(diff_answer(session, old, None, states))
+        names = session.state.dispatcher.names()
+        for name in random.Random(SEED).sample(names, min(2, len(names))):
+            assert_prints(diff_answer(session, old, Spot(OperatorName.parse(name)), states))
+        for one in session.state.higher_order_operators[:1]:
+            assert_prints(diff_answer(session, old, Spot(higher_order=one.name), states))
+
+
+def test_history() -> None:
+    versions = every_version()
+    for name in random.Random(SEED).sample(versions.operators(), 3):
+        assert_prints(history_answer(Spot(OperatorName.parse(name)), versions))
+    for name in random.Random(SEED).sample(versions.higher_order_operators(), 1):
+        assert_prints(history_answer(Spot(higher_order=name), versions))
+    assert history_answer(Spot(OperatorName.parse("my::own")), versions) is None
+
+
+def test_what_the_files_change_is_first() -> None:
+    session = loaded(str(EXAMPLES / FILES[0]))
+    assert olds(session)[0] == Old(session.state.over[0])
+    assert {one.version for one in olds(session)} == {*bases.names()}
