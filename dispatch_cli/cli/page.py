@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.check_invariants import _chosen, _further
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
@@ -64,8 +63,10 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
 
 def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
     """The state, and what check-invariants finds in it without options of its own."""
+    from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.checked import checked_operators
     from dispatch_cli.report.findings import findings_report
 
     try:
@@ -74,9 +75,9 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         source = source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True)
         state = load_state(source, color, guards)
         refuse_unknown_checks(state, settings, color)
-        names, higher_order = _chosen(state, (), bool(source.files))
+        names, higher_order = checked_operators(state, bool(source.files))
         return state, findings_report(
-            state, names, None, settings, higher_order=higher_order, limits=Limits(), further=_further(state)
+            state, names, None, settings, higher_order=higher_order, limits=Limits(), further=further_states(state)
         )
     except InputError as error:
         raise BadInput(error, color) from None
