@@ -13,7 +13,7 @@ from dispatch_cli.render.words import count_cell
 from dispatch_cli.report.diff import DiffReport
 
 
-class DifferenceRow(NamedTuple):
+class ChangedRow(NamedTuple):
     """An operator that differs; the first row is for everything, and has no spot.
 
     what: a word for an operator that one side has alone. The others are counts.
@@ -42,7 +42,7 @@ class DifferenceRow(NamedTuple):
         return " ".join(parts)
 
 
-COLUMNS: list[Column[DifferenceRow]] = [
+COLUMNS: list[Column[ChangedRow]] = [
     Column("Operator", lambda row, _: Run(row.name, Tone.PLAIN if row.spot else Tone.HEAD)),
     Column("", lambda row, _: Run(row.what, Tone.ALIAS), optional=True),
     Column("Schema", lambda row, _: "changed" if row.schema else "", optional=True),
@@ -51,7 +51,7 @@ COLUMNS: list[Column[DifferenceRow]] = [
 ]
 
 
-def difference_rows(report: DiffReport) -> list[DifferenceRow]:
+def difference_rows(report: DiffReport) -> list[ChangedRow]:
     """A row for everything, then the operators that differ, by name; higher-order ones behind."""
     slots, registrations = Counter[str](), Counter[str]()
     for group in report.slots:
@@ -67,18 +67,16 @@ def difference_rows(report: DiffReport) -> list[DifferenceRow]:
     refused = {one.operator for one in report.refused if one.operator is not None}
     names = sorted({*slots, *registrations, *schemas, *what, *refused})
     rows = [
-        DifferenceRow(
+        ChangedRow(
             Spot(OperatorName.parse(name)), what.get(name, ""), name in schemas, registrations[name], slots[name]
         )
         for name in names
     ]
     others = [
-        DifferenceRow(Spot(higher_order=one.name), one.change.value, False, len(one.impls), 0)
+        ChangedRow(Spot(higher_order=one.name), one.change.value, False, len(one.impls), 0)
         for one in report.higher_order_operators
     ]
     counts = report.counts
     total = counts.registrations_added + counts.registrations_removed + counts.registrations_replaced
-    everything = DifferenceRow(
-        None, "", False, total + counts.registrations_moved + counts.python_kernels, counts.slots
-    )
+    everything = ChangedRow(None, "", False, total + counts.registrations_moved + counts.python_kernels, counts.slots)
     return [everything, *rows, *others]

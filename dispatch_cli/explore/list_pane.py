@@ -26,7 +26,7 @@ SOON = 0.04
 """Seconds after which the details follow a cursor that moves quickly."""
 
 
-class Detail(Blocks):
+class RowDetail(Blocks):
     """What is said of the part under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "leave", "Back to the list", show=False)]
@@ -64,7 +64,7 @@ class ListPane(Pane):
     ListPane Filter, ListPane Filter:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     ListPane Filter:focus { background: $boost; }
     ListPane > Rows { height: 1fr; }
-    ListPane > Detail { height: 1fr; border-top: solid $panel; }
+    ListPane > RowDetail { height: 1fr; border-top: solid $panel; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -79,7 +79,7 @@ class ListPane(Pane):
         self.head = Static(classes="head", markup=False)
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
         self.list = Rows(id="list")
-        self.detail = Detail(id="detail")
+        self.detail = RowDetail(id="detail")
 
     def compose(self) -> ComposeResult:
         yield self.list  # which gets the keys first

@@ -167,9 +167,13 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
 
 def test_what_changed_for_an_operator_since_the_first_version() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"aten::linear", "enter", "8", "h")
-        await until(pilot, lambda: str(app.spot.operator) == "aten::linear")
+        await pilot.press("slash", *"aten::linear", "enter")
+        await until(pilot, lambda: str(app.spot.operator) == "aten::linear" and not app.operators.input.has_focus)
+        await pilot.press("8")
+        await until(pilot, lambda: bool(app.query(DifferencesPane)))
         pane = view(app, DifferencesPane)
+        await until(pilot, lambda: pane.has_focus_within)
+        await pilot.press("h")
         await until(pilot, lambda: pane.answer is not None and pane.answer.command[0] == "history")
         assert command(pane) == "history aten::linear"
         text = pane.detail.text

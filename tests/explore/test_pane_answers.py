@@ -12,7 +12,7 @@ from dispatch_cli import api, bases
 from dispatch_cli.cli import cli
 from dispatch_cli.engine.coverage.backend import backend_keys
 from dispatch_cli.explore.answers.coverage import coverage_answer
-from dispatch_cli.explore.answers.differences import Compared, diff_answer, every_version, history_answer
+from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
 from dispatch_cli.explore.answers.findings import findings_answer
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.answers.sides import Old, old_state, olds
@@ -74,7 +74,7 @@ def test_differences(session: Session) -> None:
         known = random.Random(SEED).sample(known, 1)
     state = snapshot(session.state)
     for old in known[:1]:
-        states = Compared(old_state(session, old, session.original), state)
+        states = ComparedStates(old_state(session, old, session.original), state)
         assert_prints(diff_answer(session, old, None, states))
         names = session.state.dispatcher.names()
         for name in random.Random(SEED).sample(names, min(2, len(names))):

@@ -16,7 +16,7 @@ from dispatch_cli.report.history_versions import Versions
 from dispatch_cli.report.selection import DEFAULT_OVERLOAD
 
 
-class Compared(NamedTuple):
+class ComparedStates(NamedTuple):
     """The states of a comparison, for the words of its answer."""
 
     old: State
@@ -24,7 +24,7 @@ class Compared(NamedTuple):
 
 
 def diff_answer(
-    session: Session, old: Old, spot: Spot | None = None, states: Compared | None = None
+    session: Session, old: Old, spot: Spot | None = None, states: ComparedStates | None = None
 ) -> PaneAnswer | None:
     """What is different in a session's state; None where ``diff`` cannot say it. spot: of its operator alone.
 
@@ -39,9 +39,9 @@ def diff_answer(
     return PaneAnswer(report, ("diff", *sides.arguments, *ops))
 
 
-def compared(session: Session, old: Old) -> Compared:
+def compared(session: Session, old: Old) -> ComparedStates:
     """Both sides of a comparison, the new one as it is in the session."""
-    return Compared(old_state(session, old, session.original), session.state)
+    return ComparedStates(old_state(session, old, session.original), session.state)
 
 
 def _chosen(spot: Spot | None) -> DiffChoice:

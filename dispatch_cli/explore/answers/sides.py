@@ -22,7 +22,7 @@ class Old(NamedTuple):
         return self.version or "without your changes"
 
 
-class Sides(NamedTuple):
+class DiffArguments(NamedTuple):
     """The files or states that each side consists of, and the other arguments."""
 
     old: tuple[str, ...]
@@ -51,7 +51,7 @@ def olds(session: Session) -> list[Old]:
     return found + [Old(name) for name in bases.names() if name not in own]
 
 
-def sides_of(session: Session, old: Old) -> Sides | None:
+def sides_of(session: Session, old: Old) -> DiffArguments | None:
     """The sides of a comparison; None where ``diff`` has no arguments for it."""
     files, tried = files_of(session), tried_file(session)
     options = session.source[len(files) :]
@@ -60,12 +60,12 @@ def sides_of(session: Session, old: Old) -> Sides | None:
         before = files or (named if len(named) == 1 else ())
         if not before or not tried:
             return None
-        return Sides(before, (*files, *tried), options)
+        return DiffArguments(before, (*files, *tried), options)
     if files or tried:
-        return Sides((old.version,), (*files, *tried), options)
+        return DiffArguments((old.version,), (*files, *tried), options)
     if len(named) != 1:
         return None
-    return Sides((old.version,), named, _without_base(options))
+    return DiffArguments((old.version,), named, _without_base(options))
 
 
 def old_state(session: Session, old: Old, original: State) -> State:

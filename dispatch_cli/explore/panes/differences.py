@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.differences import (
-    Compared,
+    ComparedStates,
     diff_answer,
     every_version,
     history_answer,
@@ -18,7 +18,7 @@ from dispatch_cli.explore.answers.sides import Old, old_state, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.choose import Choose
-from dispatch_cli.explore.difference_rows import COLUMNS, DifferenceRow, difference_rows
+from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference_rows
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
@@ -50,7 +50,7 @@ class DifferencesPane(ListPane):
         self._work = Background(self)
         self.old: Old | None = next(iter(olds(session)), None)
         self._made: tuple[State, Old] | None = None
-        self._states: Compared | None = None
+        self._states: ComparedStates | None = None
         self._whole: PaneAnswer | None = None
         self._shown: PaneAnswer | None = None
         self._versions: Versions | None = None
@@ -89,7 +89,7 @@ class DifferencesPane(ListPane):
                 lambda text: self.say(text),
             )
 
-    def _compared(self, states: Compared, answer: PaneAnswer | None) -> None:
+    def _compared(self, states: ComparedStates, answer: PaneAnswer | None) -> None:
         self._states, self._whole = states, answer
         if answer is None:
             self.say("`diff` has no arguments for this: it compares files, or one embedded state.")
@@ -106,7 +106,7 @@ class DifferencesPane(ListPane):
 
     # the list
 
-    def rows(self) -> Sequence[DifferenceRow]:
+    def rows(self) -> Sequence[ChangedRow]:
         """A row for all, then one for each operator that differs."""
         return () if self._whole is None else difference_rows(self._whole.report)
 
@@ -252,9 +252,9 @@ class DifferencesPane(ListPane):
 
 def _everything(
     session: Session, old: Old, original: State, new: State, step: Step
-) -> tuple[Compared, PaneAnswer | None]:
+) -> tuple[ComparedStates, PaneAnswer | None]:
     step(f"Loading {old.name}…")
-    states = Compared(old_state(session, old, original), new)
+    states = ComparedStates(old_state(session, old, original), new)
     step(f"Comparing with {old.name}…")
     return states, diff_answer(session, old, None, states)
 
