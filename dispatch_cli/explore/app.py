@@ -14,6 +14,7 @@ from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.worker import WorkerFailed
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
 from dispatch_cli.explore.catalogue import Catalogue
@@ -153,7 +154,7 @@ class ExploreApp(Contained, App[None]):
 
     async def on_pane_went(self, message: Pane.Went) -> None:
         message.stop()
-        sender = message._sender if isinstance(message._sender, Widget) else None
+        sender = message._sender if isinstance(message._sender, Pane) else None
         await self.go(message.spot, message.pane, sender)
 
     async def go(self, spot: Spot, pane: str | None = None, sender: Widget | None = None) -> None:
@@ -242,8 +243,7 @@ class ExploreApp(Contained, App[None]):
         self.stage.open_all(self.spot)
 
     async def on_failed_view_again(self, message: FailedView.Again) -> None:
-        if isinstance(message._sender, FailedView):
-            await self.stage.again(message._sender, self.spot)
+        await self.stage.again(message.view, self.spot)
 
     @property
     def answer(self) -> PaneAnswer | None:
@@ -301,27 +301,31 @@ class ExploreApp(Contained, App[None]):
         if len(self.failures) > _MOST_FAILURES:
             super()._handle_exception(error if isinstance(error, Exception) else Exception(str(error)))
             return
+        if isinstance(error, WorkerFailed):
+            error = error.error
         widget = where if isinstance(where, Widget) else None
         if widget is None or not self.stage.is_mounted or not self.stage.fail(widget, error):
             self.notify(error_line(error), title="error", severity="error", markup=False)
 
     def _handle_exception(self, error: Exception) -> None:
         """textual's: what was not contained where it happened. It would end the program."""
-        view = self.stage.views.get(self.front) if self.stage.is_mounted else None
         if not self.is_running or not self.screen_stack:
             super()._handle_exception(error)
         else:
-            self.failed(error, view if _from_pane(error) else None)
+            self.failed(error, _widget_of(error, self.stage))
 
 
-def _from_pane(error: BaseException) -> bool:
-    """Whether an error comes out of a view's module."""
-    step = error.__traceback__
+def _widget_of(error: BaseException, stage: PaneStage) -> Widget | None:
+    """The innermost widget of a view in whose code an error happened."""
+    found, step = None, error.__traceback__
     while step is not None:
-        if step.tb_frame.f_globals.get("__name__", "").startswith("dispatch_cli.explore.panes."):
-            return True
+        widget = step.tb_frame.f_locals.get("self")
+        if isinstance(widget, Widget) and widget.is_attached and stage.id_of(widget) is not None:
+            found = widget
         step = step.tb_next
-    return False
+    if found is None and isinstance(error, WorkerFailed):
+        return _widget_of(error.error, stage)
+    return found
 
 
 def title_of(session: Session) -> str:

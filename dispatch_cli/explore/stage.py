@@ -10,9 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.events import DescendantFocus
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.pane import Pane
@@ -48,6 +49,10 @@ class FailedView(Contained, VerticalScroll):
     class Again(Message):
         """The view is wanted once more."""
 
+        def __init__(self, view: FailedView) -> None:
+            super().__init__()
+            self.view = view
+
     def __init__(self, title: str, error: BaseException) -> None:
         super().__init__()
         self.title = title
@@ -68,7 +73,7 @@ class FailedView(Contained, VerticalScroll):
         )
 
     def action_again(self) -> None:
-        self.post_message(self.Again())
+        self.post_message(self.Again(self))
 
 
 class PaneStage(Contained, Horizontal):
@@ -87,6 +92,7 @@ class PaneStage(Contained, Horizontal):
         self.entries = {entry.id: entry for entry in known_panes()}
         self.views: dict[str, Pane | FailedView] = {}
         self.shown: tuple[str, ...] = ()
+        self._focused: dict[str, Widget] = {}
 
     def beside(self, front: str, wide: bool) -> tuple[str, ...]:
         """The views to show where one is in front."""
@@ -113,7 +119,7 @@ class PaneStage(Contained, Horizontal):
             try:
                 view.open(spot)
             except Exception as error:
-                self.fail(view, error)
+                self.app.failed(error, view)  # type: ignore[attr-defined]
 
     def open_all(self, spot: Spot, but: Widget | None = None) -> None:
         """Tell all that are shown, except one."""
@@ -157,10 +163,19 @@ class PaneStage(Contained, Horizontal):
         view = self.views.get(name)
         if view is None or view.has_focus_within:
             return
-        targets = [view, *view.query("*")] if view.can_focus else [*view.query("*")]
-        target = next((one for one in targets if one.focusable), None)
+        last = self._focused.get(name)
+        targets = [*([last] if last is not None and last.is_attached else []), view, *view.query("*")]
+        targets = [one for one in targets if one.focusable]
+        # what is typed into comes last: keys of the view would be text there
+        target = next((one for one in targets if not isinstance(one, Input)), next(iter(targets), None))
         if target is not None:
             target.focus()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """Note where the keys go in each view."""
+        name = self.id_of(event.widget)
+        if name is not None:
+            self._focused[name] = event.widget
 
     async def _make(self, name: str) -> None:
         entry = self.entries[name]

@@ -47,6 +47,21 @@ def drive(
     return asyncio.run(run())
 
 
+async def until(pilot: Pilot[None], condition: Callable[[], object], seconds: float = 5) -> None:
+    """Wait until something is so. Errors: AssertionError, with what the screen shows, where it does not become so."""
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        await pilot.pause(0.02)
+    assert isinstance(pilot.app, ExploreApp)
+    assert condition(), screen_text(pilot.app)
+
+
+def flat(text: str) -> str:
+    """A text without line breaks."""
+    return " ".join(text.split())
+
+
 def screen_text(app: ExploreApp) -> str:
     """What the screen shows, line by line."""
     width, height = app.size

@@ -1,0 +1,277 @@
+"""The application around the views: operators, going to and fro, command lines, and errors that stay inside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import ComposeResult
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from dispatch_cli.api import load_state
+from dispatch_cli.explore import stage
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.bars import CommandBar
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes import PANES, PaneEntry
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.stage import FailedView
+from dispatch_cli.model.names import OperatorName
+from tests.explore.support import drive, flat, newest, screen_text, until
+
+ADD = Spot(OperatorName("aten::add", "Tensor"))
+
+
+class StandIn(Pane):
+    """A view that shows where it was opened."""
+
+    can_focus = True
+    TITLE = "Stand-in"
+    opened: list[Spot]
+
+    def compose(self) -> ComposeResult:
+        yield Static("", markup=False)
+
+    def open(self, spot: Spot) -> None:
+        self.opened = [*getattr(self, "opened", ()), spot]
+        words = (str(spot.operator), *filter(None, (spot.key,)))
+        self.query_one(Static).update(" ".join(words))
+        self.answered(PaneAnswer(spot, ("explain", *words)))
+
+
+@pytest.fixture
+def panes(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Pane]]:
+    """Stand-ins for all views, which a test can replace."""
+    found: dict[str, type[Pane]] = {entry.id: StandIn for entry in PANES}
+    monkeypatch.setattr(stage, "known_panes", lambda: PANES)
+
+    def pane_class(entry: PaneEntry) -> type[Pane]:
+        return found[entry.id]
+
+    monkeypatch.setattr(stage, "pane_class", pane_class)
+    return found
+
+
+def session() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def shown_command(app: ExploreApp) -> str:
+    return app.query_one(CommandBar).line
+
+
+@pytest.mark.usefixtures("panes")
+def test_typing_finds_an_operator_and_the_view_follows() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"addten", "down", "up")
+        await pilot.pause(0.1)
+        assert app.spot == ADD
+        assert shown_command(app) == "dispatch-cli explain aten::add.Tensor"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.stage.id_of(app.focused or app.stage) == "table"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.focused is app.operators.list
+        await pilot.press("y")
+        assert app.clipboard == "dispatch-cli explain aten::add.Tensor"
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_back_and_forward() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ADD, "table")
+        app.stage.views["table"].post_message(Pane.Went(ADD._replace(key="CPU"), "slot"))
+        await pilot.pause(0.1)
+        await pilot.press("5")
+        await pilot.pause()
+        places = [(app.spot.key, app.front)]
+        for key in ("backspace", "escape", "alt+right", "alt+right"):
+            await pilot.press(key)
+            await pilot.pause()
+            places.append((app.spot.key, app.front))
+        assert places == [("CPU", "findings"), ("CPU", "slot"), (None, "table"), ("CPU", "slot"), ("CPU", "findings")]
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_quick_moves_open_few_places_and_the_last_one() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for _ in range(30):
+            app.operators.list.action_move(1)
+        await pilot.pause(0.2)
+        view = app.stage.views["table"]
+        assert isinstance(view, StandIn)
+        assert view.opened[-1] == app.spot == app.catalogue.entries[30].spot
+        assert len(view.opened) < 20
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_table_and_slot_stand_side_by_side_where_there_is_room() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        assert app.stage.shown == ("table", "slot")
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert app.stage.shown == ("table",)
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not app.operators.display
+        await pilot.press("slash")
+        await pilot.pause()
+        assert app.operators.display
+        assert app.focused is app.operators.input
+
+    drive(session(), steps, (200, 60))
+
+
+class Failing(StandIn):
+    """A view that fails where it is told to."""
+
+    where = "open"
+
+    def compose(self) -> ComposeResult:
+        self.fail_at("compose")
+        yield from super().compose()
+
+    def fail_at(self, where: str) -> None:
+        if self.where == where:
+            raise ValueError(f"broken [red]here\x1b[31m in {where}")
+
+    def open(self, spot: Spot) -> None:
+        self.fail_at("open")
+        super().open(spot)
+
+    def on_key(self) -> None:
+        self.fail_at("key")
+        if self.where == "worker":
+            self.run_worker(self.work())
+        if self.where == "timer":
+            self.set_timer(0.01, lambda: self.fail_at("timer"))
+        if self.where == "render":
+            self.query_one(Static).render_line = self.line  # type: ignore[assignment, method-assign]
+            self.query_one(Static).refresh()
+
+    async def work(self) -> None:
+        self.fail_at("worker")
+
+    def line(self, y: int) -> Any:  # noqa: ARG002
+        self.fail_at("render")
+
+
+@pytest.mark.parametrize("where", ["open", "compose", "key", "worker", "timer", "render"])
+def test_an_error_in_a_view_is_shown_and_the_program_goes_on(where: str, panes: dict[str, type[Pane]]) -> None:
+    kind = panes["call"] = type(f"Failing{where}", (Failing,), {"where": where})
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("3")
+        await pilot.pause()
+        await pilot.press("x")
+        await until(pilot, lambda: "ValueError: broken [red]here\\x1b[31m in " + where in flat(screen_text(app)))
+        assert app.failures
+        await pilot.press("1", "o", "down")
+        await pilot.pause(0.1)
+        assert app.front == "table"
+        assert app.spot == app.catalogue.entries[1].spot
+        kind.where = "nowhere"
+        await pilot.press("3")
+        await pilot.pause()
+        assert isinstance(app.focused, FailedView)
+        await pilot.press("r")
+        await until(pilot, lambda: shown_command(app) == f"dispatch-cli explain {app.spot.operator}")
+
+    drive(session(), steps, fails=True)
+
+
+HOSTILE = 'dispatch: 1\noperators:\n- func: "my[red]::lib[/](Tensor x) -> Tensor"\n  dispatch: {CPU: k}\n'
+
+
+@pytest.mark.usefixtures("panes")
+def test_marks_of_what_the_files_register_and_the_filter(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: [torch-2.15]\n" + HOSTILE.replace("[red]", "").replace("[/]", ""), encoding="utf-8")
+    state = load_state((str(file),))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("f")
+        await pilot.pause(0.1)
+        assert "[+1]" in screen_text(app)
+        assert [app.catalogue.entries[one].name for one in app.operators.list.found] == ["my::lib"]
+        assert any(line.startswith("+  my::lib") for line in screen_text(app).split("\n"))
+
+    drive(Session(state, (str(file),)), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_names_are_no_markup() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        spot = Spot(OperatorName("my[red]::lib[/]\x1b[31m\u202e"))
+        view = app.stage.views["table"]
+        assert isinstance(view, Pane)
+        view.answered(PaneAnswer(None, ("explain", str(spot.operator))))
+        await pilot.pause(0.1)
+        assert "'my[red]::lib[/]\\x1b[31m\\u202e'" in screen_text(app)
+
+    drive(session(), steps)
+
+
+def best_command(app: ExploreApp) -> str:
+    """What the command palette offers first."""
+    found = app.screen.query(OptionList)
+    return str(found.first().get_option_at_index(0).prompt) if found and found.first().option_count else ""
+
+
+@pytest.mark.usefixtures("panes")
+def test_help_and_palette() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "Everywhere" in screen_text(app)
+        assert "Copy command" in screen_text(app)
+        await pilot.press("escape", "ctrl+p", *"addten")
+        await until(pilot, lambda: best_command(app).startswith("aten::add.Tensor"))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.spot == ADD)
+        await pilot.press("ctrl+p", *"Slot: AutogradCUDA")
+        await until(pilot, lambda: best_command(app).startswith("Slot: AutogradCUDA"))
+        await pilot.press("enter")
+        await until(pilot, lambda: (app.spot.key, app.front) == ("AutogradCUDA", "slot"))
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_mouse() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.click(app.operators.list, offset=(5, 4))
+        await pilot.pause(0.1)
+        assert app.spot == app.catalogue.entries[4].spot
+        await pilot.click("Tabs", offset=(12, 0))
+        await pilot.pause()
+        assert app.front == "slot"
+        await pilot.click(app.operators.filters, offset=(14, 0))
+        await pilot.pause()
+        assert not app.operators.list.found
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dispatch_cli.model.span import Span
+
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
+        await until(pilot, lambda: any("No editor is set" in one.message for one in app._notifications))
+
+    drive(session(), steps)
