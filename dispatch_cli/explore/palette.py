@@ -64,7 +64,8 @@ class ExploreCommands(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for one in (*self._commands(), *self._slots()):
-            score = matcher.match(one.title)
+            whole = query.strip().lower() in one.title.lower()
+            score = 1.0 if whole else 0.3 * matcher.match(one.title)  # operators are between the two
             if score > 0:
                 yield Hit(score, marked_text(one.title, query), one.run, one.title, one.help)
         async for hit in self._operators(query):
