@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from rich.style import Style
+from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.scroll_view import ScrollView
 
 
 class Contained(MessagePump):
@@ -17,3 +20,33 @@ class Contained(MessagePump):
             await super()._dispatch_message(message)
         except Exception as error:
             self.app.failed(error, self)  # type: ignore[attr-defined]
+
+
+class SizedScrollView(ScrollView):
+    """A view of lines whose number changes often."""
+
+    _plain: Style | None = None
+
+    def resize_content(self, size: Size) -> None:
+        """Set the size of what can be scrolled through. textual would lay out the whole screen for it."""
+        if size == self.virtual_size:
+            return
+        if self.container_size:
+            self.set_reactive(SizedScrollView.virtual_size, size)
+            self._refresh_scrollbars()
+            self._scroll_update(size)
+            self.refresh()
+        else:
+            self.virtual_size = size
+
+    @property
+    def plain_style(self) -> Style:
+        """The style of the widget; computed once for all of its lines."""
+        if self._plain is None:
+            self._plain = self.rich_style
+        return self._plain
+
+    def notify_style_update(self) -> None:
+        """textual's: the theme or the focus has changed."""
+        super().notify_style_update()
+        self._plain = None

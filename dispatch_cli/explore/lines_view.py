@@ -11,9 +11,9 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
 
@@ -29,7 +29,7 @@ class Openable(NamedTuple):
     target: Any
 
 
-class LinesView(ScrollView, can_focus=True):
+class LinesView(Contained, SizedScrollView, can_focus=True):
     """Lines with their tones, and a cursor on those that can be opened."""
 
     DEFAULT_CSS = """
@@ -226,7 +226,7 @@ class LinesView(ScrollView, can_focus=True):
             return
         self.lay_out(max(1, width - len(MARK[0])))
         self._cursor = max(0, min(self._cursor, self.choices() - 1))
-        self.virtual_size = Size(self.widest(), self.line_count() + len(self.top_lines()))
+        self.resize_content(Size(self.widest(), self.line_count() + len(self.top_lines())))
         if keep:
             self.move_to(self._cursor)
         else:
@@ -240,7 +240,7 @@ class LinesView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.plain_style
         top = self.top_lines()
         number = y - len(top) + self.scroll_offset.y
         if y < len(top):

@@ -11,11 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from dispatch_cli.explore.catalogue import Catalogue, ListedOperator, Marked
-from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.text_safety import safe
@@ -29,7 +28,7 @@ _MARKS = 3
 _STYLES = ("cursor", "match", "own", "tried", "error", "warning", "info", "dim")
 
 
-class OperatorList(Contained, ScrollView):
+class OperatorList(Contained, SizedScrollView):
     """The operators that a query finds, best first; one has the cursor."""
 
     DEFAULT_CSS = """
@@ -181,7 +180,7 @@ class OperatorList(Contained, ScrollView):
             self.scroll_to_region(region, animate=False, force=True, x_axis=False)
 
     def _resize_content(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.found))
+        self.resize_content(Size(self.scrollable_content_region.width, len(self.found)))
 
     def render_line(self, y: int) -> Strip:
         """textual's: one line of the screen."""

@@ -65,7 +65,8 @@ class ExploreCommands(Provider):
         matcher = self.matcher(query)
         for one in (*self._commands(), *self._slots()):
             whole = query.strip().lower() in one.title.lower()
-            score = 1.0 if whole else 0.3 * matcher.match(one.title)  # operators are between the two
+            letters = 0 if whole else matcher.match(one.title)
+            score = 1.0 if whole else 0.3 * letters / (1 + letters)  # operators are between the two
             if score > 0:
                 yield Hit(score, marked_text(one.title, query), one.run, one.title, one.help)
         async for hit in self._operators(query):
