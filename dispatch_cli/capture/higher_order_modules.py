@@ -52,9 +52,11 @@ def defining_modules(package: Path) -> list[str]:
     """The names of the modules that define higher-order operators, sorted."""
     texts = {file: file.read_text(encoding="utf-8", errors="replace") for file in sorted(package.rglob("*.py"))}
     maybe = _closure((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
-    words = re.compile(r"\b(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*(?:\(|as\b)")
+    # a pattern that begins with letters is searched for fast
+    calls = [(name, re.compile(name + r"\b[ \t]*(?:\(|as\b)")) for name in sorted(maybe)]
     # only now are files parsed, which takes long: a pattern also matches in comments and strings
-    trees = {file: tree for file, text in texts.items() if words.search(text) for tree in _parsed(text)}
+    named = [file for file, text in texts.items() if any(name in text and call.search(text) for name, call in calls)]
+    trees = {file: tree for file in named for tree in _parsed(texts[file])}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
     classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]
     known = _closure((one.name, {_last_name(base) for base in one.bases}) for one in classes)
