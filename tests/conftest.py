@@ -8,6 +8,8 @@ import shutil
 import signal
 import tempfile
 
+from tests.cli import forked
+
 
 def pytest_configure() -> None:
     """Signals are as in a terminal: a shell ignores SIGINT for what it starts in the background, nohup SIGHUP."""
@@ -18,3 +20,8 @@ def pytest_configure() -> None:
     cache = tempfile.mkdtemp(prefix="dispatch-cli-cache-")
     os.environ["DISPATCH_CLI_CACHE_DIR"] = os.environ["XDG_CACHE_HOME"] = cache  # not that of who runs the tests
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
+
+
+def pytest_unconfigure() -> None:
+    """Nothing that tests share outlives them."""
+    forked.stop()

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +23,12 @@ from jsonschema import Draft202012Validator
 
 from dispatch_cli.cli import main
 from dispatch_cli.render.data_schema import report_schema, report_types
+from tests.cli.forked import server
 
 ROOT = Path(__file__).parents[2]
 COLOR_VARIABLES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING")
+_FITS = 1 << 15
+"""Bytes that a pipe takes before anybody reads them."""
 COMMAND = (sys.executable, "-m", "dispatch_cli")
 
 
@@ -83,25 +87,42 @@ def environment(**variables: str) -> dict[str, str]:
 
 def process(*args: str, stdin: bytes = b"", **variables: str) -> Result:
     """Run as a process of its own, its three streams pipes."""
-    done = subprocess.run(
-        [*COMMAND, *args], input=stdin, capture_output=True, check=False, cwd=ROOT, env=environment(**variables)
-    )
-    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    if _are_pythons(variables) or len(stdin) > _FITS:
+        done = subprocess.run(
+            [*COMMAND, *args], input=stdin, capture_output=True, check=False, cwd=ROOT, env=environment(**variables)
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    source, into = os.pipe()
+    os.write(into, stdin)
+    os.close(into)
+    out, its_out = os.pipe()
+    return _forked(args, variables, source, out, its_out)
 
 
 def in_terminal(columns: int, *args: str, **variables: str) -> Result:
-    """Run with standard output a terminal so many columns wide; standard error is a pipe."""
+    """Run with standard input and output a terminal so many columns wide; standard error is a pipe."""
+    assert not _are_pythons(variables)
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    with subprocess.Popen(
-        [*COMMAND, *args], stdin=slave, stdout=slave, stderr=subprocess.PIPE, cwd=ROOT, env=environment(**variables)
-    ) as running:
-        os.close(slave)
-        out = _read_all(master)
-        assert running.stderr is not None
-        err = running.stderr.read()
-        code = running.wait()
-    return Result(code, out.decode().replace("\r\n", "\n"), err.decode())
+    result = _forked(args, variables, slave, master, slave)
+    return Result(result.code, result.out.replace("\r\n", "\n"), result.err)
+
+
+def _are_pythons(variables: dict[str, str]) -> bool:
+    """Whether Python reads some of these variables at its start."""
+    return any(name.startswith("PYTHON") for name in variables)
+
+
+def _forked(args: tuple[str, ...], variables: dict[str, str], source: int, out: int, its_out: int) -> Result:
+    """Run in a fork. source, its_out: its standard input and output; out: where the output can be read."""
+    err, its_err = os.pipe()
+    server().start([*args], environment(**variables), (source, its_out, its_err))
+    for number in {source, its_out, its_err}:
+        os.close(number)
+    with ThreadPoolExecutor(1) as other:
+        said = other.submit(_read_all, err)
+        shown = _read_all(out).decode()
+    return Result(server().exit_code(), shown, said.result().decode())
 
 
 def _read_all(master: int) -> bytes:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -215,10 +216,10 @@ FORMATS = ("json", "csv", "markdown", "html", "raw", "sarif", "github", "junit")
 ODD = "é…\u2192"
 
 
-@pytest.fixture
-def odd_names(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def odd_names(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A file with names that Latin-1 has and has not; it is bad for `check-invariants`, by its guards."""
-    file = tmp_path / "odd.yaml"
+    file = tmp_path_factory.mktemp("odd") / "odd.yaml"
     file.write_text(
         "dispatch: 1\noperators:\n"
         f"  - {{func: 'odd::op(Tensor x) -> Tensor', dispatch: {{CPU: 'kernel {ODD}'}}}}\n"
@@ -226,6 +227,13 @@ def odd_names(tmp_path: Path) -> str:
         encoding="utf-8",
     )
     return str(file)
+
+
+@cache
+def in_encoding(chosen: str, *arguments: str) -> bytes:
+    """What goes to standard output where that has this encoding."""
+    variables = environment(PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0")
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, check=False, cwd=ROOT, env=variables).stdout
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16", "cp1252:strict"])
@@ -236,24 +244,14 @@ def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(
     for command in ("table", "check-invariants", "register", "guards"):
         if format_ not in _formats_of(command):
             continue
-        runs = [
-            subprocess.run(
-                [*COMMAND, command, odd_names, "--format", format_],
-                capture_output=True,
-                check=False,
-                cwd=ROOT,
-                env=environment(PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0"),
-            )
-            for chosen in ("utf-8", encoding)
-        ]
-        assert runs[0].stdout == runs[1].stdout
-        assert ODD in runs[1].stdout.decode("utf-8").replace("\\u2026", "…").replace("\\u2192", "\u2192").replace(
-            "\\u00e9", "é"
-        )
+        printed = in_encoding(encoding, command, odd_names, "--format", format_)
+        assert printed == in_encoding("utf-8", command, odd_names, "--format", format_)
+        text = printed.decode("utf-8").replace("\\u2026", "…").replace("\\u2192", "\u2192").replace("\\u00e9", "é")
+        assert ODD in text
         if format_ == "junit":
-            ElementTree.fromstring(runs[1].stdout)
+            ElementTree.fromstring(printed)
         if format_ in ("json", "sarif"):
-            json.loads(runs[1].stdout)
+            json.loads(printed)
 
 
 def _formats_of(command: str) -> tuple[str, ...]:
