@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import gzip
 import json
 import os
 import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -42,6 +48,26 @@ def live_state(python: str | None = None) -> dict[str, Any]:
 @functools.cache
 def _pickled_state(python: str) -> bytes:
     return pickle.dumps(run_probe(python))
+
+
+@functools.cache
+def captured(vmap: bool = True) -> Path:
+    """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: written once in a run.
+
+    vmap: False is ``--no-vmap``.
+    """
+    folder = tempfile.mkdtemp(prefix="dispatch-cli-captured-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    out = Path(folder) / "capture.json.gz"
+    command = [sys.executable, "-m", "dispatch_cli", "capture", "--python", torch_python(), "-o", str(out)]
+    subprocess.run(command if vmap else [*command, "--no-vmap"], check=True, capture_output=True)
+    return out
+
+
+def unpacked(capture: Path, out: Path) -> Path:
+    """The capture as a file of text."""
+    out.write_bytes(gzip.decompress(capture.read_bytes()))
+    return out
 
 
 def state_of(operators: list[dict[str, Any]], universe: dict[str, Any], **others: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.capture.random_library import actions, declarations, module_text
+from tests.capture.support import captured as captured_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 
@@ -20,12 +21,6 @@ SEED = os.environ.get("DISPATCH_CLI_LIVE_SEED") or Random().randrange(1 << 32)
 OPERATORS = 150
 LIVE_TABLE = "stale-live-table"
 """It depends on the order of registrations, which a running dispatcher does not tell."""
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A capture of PyTorch alone."""
-    return capture(tmp_path_factory.mktemp("plain") / "plain.json.gz")
 
 
 def capture(out: Path, *modules: str) -> str:
@@ -42,12 +37,17 @@ def report(file: str, *options: str) -> Any:
 
 
 def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
+    return found_in(report(file, *options))
+
+
+def found_in(answer: Any) -> set[tuple[str, str | None, str | None]]:
     """The findings: check, operator and key."""
-    return {(one["check"], one["operator"], one["key"]) for one in report(file, *options)["findings"]}
+    return {(one["check"], one["operator"], one["key"]) for one in answer["findings"]}
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_random_libraries(number: int, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_libraries(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = str(captured_pytorch())
     chosen = actions(Random(f"{SEED}:{number}"), OPERATORS)
     accepted = tmp_path / "accepted.json"
     (tmp_path / "random_library.py").write_text(module_text(chosen, str(accepted)), encoding="utf-8")
@@ -57,13 +57,14 @@ def test_random_libraries(number: int, plain: str, tmp_path: Path, monkeypatch: 
     assert len(taken) > OPERATORS
     by_hand = tmp_path / "by_hand.json"
     by_hand.write_text(json.dumps(declarations(taken, plain)), encoding="utf-8")
-    expected = found(str(by_hand))
+    of_hand, of_capture = report(str(by_hand)), report(captured)
+    expected = found_in(of_hand)
     stale = {operator for check, operator, _ in expected if check == LIVE_TABLE}
     comparable = {one for one in expected if one[1] not in stale}
-    different = {one for one in found(captured) if one[1] not in stale} ^ comparable
+    different = {one for one in found_in(of_capture) if one[1] not in stale} ^ comparable
     assert not different, f"seed {SEED}"
     assert len({check for check, *_ in comparable}) > 5
-    assert report(captured)["not_checked"] == report(str(by_hand))["not_checked"]
+    assert of_capture["not_checked"] == of_hand["not_checked"]
 
 
 LIBRARY = """

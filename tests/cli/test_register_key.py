@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.bindings.keys import KeySpace
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import captured, live_state, torch_python
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -53,11 +51,9 @@ def test_the_operators_at_every_key_are_those_of_recorded_dumps(version: str) ->
 
 
 @pytest.mark.live
-def test_the_operators_at_every_key_are_those_of_live_pytorch(tmp_path: Path) -> None:
+def test_the_operators_at_every_key_are_those_of_live_pytorch() -> None:
     """Every name of a key, of a marker, and some that are none; the empty one stands for all operators."""
-    capture = tmp_path / "live.json"
-    command = [sys.executable, "-m", "dispatch_cli", "capture", "--no-vmap", "--python", torch_python(), "-o", capture]
-    subprocess.run(command, check=True)
+    capture = captured(vmap=False)
     universe = universes.from_data(live_state()["universe"])
     asked = sorted({"", "nope", "cpu", "Undefined", *universe.ids, *KeySpace(universe).members, *universe.parseable})
     done = subprocess.run(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.universes import build
-from tests.capture.support import torch_python
+from tests.capture.support import captured, torch_python, unpacked
 from tests.cli.support import call, process
 from tests.cli.transcripts import EXPECTED
 
@@ -75,7 +75,6 @@ def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], live_uni
 def live_universe(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The file of the live PyTorch's universe."""
     folder = tmp_path_factory.mktemp("universe")
-    capture, universe = str(folder / "capture.json"), str(folder / "universe.json")
-    assert call("capture", "--python", torch_python(), "-o", capture).code == 0
-    build.main(capture, universe)
+    universe = str(folder / "universe.json")
+    build.main(str(unpacked(captured(), folder / "capture.json")), universe)
     return universe

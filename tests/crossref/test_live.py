@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.capture.support import torch_python
+from tests.capture.support import captured, torch_python, unpacked
 from tests.cli.support import ROOT, process
 
 pytestmark = pytest.mark.live
@@ -53,13 +53,12 @@ def test_the_two_algorithms_are_told_apart(live: Any) -> None:
     } in found["divergences"]
 
 
-def test_a_capture_of_it_is_equal(live: Any, tmp_path: Path) -> None:
+def test_a_capture_of_it_is_equal(live: Any) -> None:
     """The registrations by way of a file, Python kernels too; and what is listed of the two algorithms without PyTorch.
 
     Tables and answers are equal to live at every slot, so that the list is what live says, too.
     """
-    file = str(tmp_path / "capture.json.gz")
-    assert process("capture", "--python", torch_python(), "-o", file).code == 0
+    file = str(captured())
     assert crossref(file) == live
     listed = json.loads(process("table", file, "--resolver", "differences", "--format", "json").out)
     slots = [{"operator": one["operator"], **slot} for one in listed["operators"] for slot in one["slots"]]
@@ -68,8 +67,8 @@ def test_a_capture_of_it_is_equal(live: Any, tmp_path: Path) -> None:
 
 def test_an_overlay_is_held_against_the_library(tmp_path: Path) -> None:
     """Declarations that extend a capture are not compared as a whole: only what they say is looked up."""
-    capture, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
-    assert process("capture", "--python", torch_python(), "-o", str(capture)).code == 0
+    overlay = tmp_path / "overlay.json"
+    unpacked(captured(), tmp_path / "capture.json")
     operator = {"name": "aten::relu", "dispatch": {"FPGA": "mine"}}
     overlay.write_text(json.dumps({"dispatch": 1, "extends": ["./capture.json"], "operators": [operator]}))
     (finding,) = crossref(str(overlay), code=1)["findings"]

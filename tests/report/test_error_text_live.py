@@ -6,8 +6,6 @@ import json
 import os
 import random
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of
 from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind
-from tests.capture.support import torch_python
+from tests.capture.support import captured, torch_python
 from tests.cli.support import ROOT
 from tests.report.test_error_text import TREATMENTS, first_line
 
@@ -40,14 +38,6 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("captured") / "torch.json.gz"
-    command = [sys.executable, "-m", "dispatch_cli", "capture", "--python", torch_python(), "-o", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
-    return path
-
-
 def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> None:
     assert len(errors) > 30
     for error in errors:
@@ -56,10 +46,10 @@ def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> Non
             assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}, treatment
 
 
-def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]], captured: Path) -> None:
+def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) -> None:
     """The slot holds what the error says, and not a slot of the printed table differs: full texts and first lines."""
-    state = load_state([str(captured)])
-    declared = load_state([str(captured), str(ROOT / "tests/report/broken.yaml")])
+    state = load_state([str(captured())])
+    declared = load_state([str(captured()), str(ROOT / "tests/report/broken.yaml")])
     assert len(errors) > 30
     for error in errors:
         name = OperatorName.parse(error["operator"])
