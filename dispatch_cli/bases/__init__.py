@@ -34,6 +34,8 @@ SUFFIX = ".state"
 COMMON = "common.txt"
 OVERLAY_SUFFIX = ".overlay"
 
+MADE_OF = 6
+"""Where the record of a kernel says what it is made of, if it does."""
 _HERE = os.path.dirname(__file__)
 
 
@@ -169,7 +171,11 @@ class Base:
         if len(active) < len(kernels):
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
         python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
-        return CapturedHeader(schema, active, overridden, python_keys)
+        if not any(len(kernel) > MADE_OF for kernel in kernels):
+            return CapturedHeader(schema, active, overridden, python_keys)
+        from dispatch_cli.bases.operators import functions_of
+
+        return CapturedHeader(schema, active, overridden, python_keys, functions_of(kernels))
 
     def listing(self, name: str) -> CapturedListing:
         """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
