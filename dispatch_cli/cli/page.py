@@ -15,10 +15,18 @@ from dispatch_cli.cli.source_arguments import newest_for, source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.page.data import PageFile
     from dispatch_cli.report.findings import FindingsReport
 
-_NOT_OF_SOURCE = ("timestamp", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = (
+    "timestamp",
+    "format_",
+    "output",
+    "color",
+    "help",
+    "source_no_cache",
+    "source_cache_dir",
+    "source_strict",
+)
 
 
 @click.command("page")
@@ -48,10 +56,13 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
         read_files.start()
     state, findings = _checked(source, out.color)
     warn_of_overrides(state, out.color)
+    from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.page.data import PageSource, page_data
     from dispatch_cli.page.write import html
 
-    data = page_data(state, findings, PageSource(arguments, _files(state), _now() if timestamp else None))
+    files, more = files_read("-" in source.files)
+    made = _now() if timestamp else None
+    data = page_data(state, findings, PageSource(arguments, files, more, made))
     chunks = [*html(data, _folders(source))]
     write(chunks, out.file, kind="data")
     if out.file is not None:
@@ -81,33 +92,6 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         )
     except InputError as error:
         raise BadInput(error, color) from None
-
-
-def _files(state: State) -> tuple[PageFile, ...]:
-    from dispatch_cli.page.data import PageFile
-
-    return tuple(PageFile(name, _digest(name)) for name in state.declarations.files)
-
-
-def _digest(file: str) -> str | None:
-    """The digest of a file's bytes; None where it cannot be read again."""
-    import hashlib
-
-    from dispatch_cli.files import paths
-
-    try:
-        tree = paths.tree_of(file)
-        if tree is None and not os.path.isfile(file):  # noqa: PTH113  (also what no file can be called)
-            return None
-        if tree is not None:
-            return hashlib.sha256(tree.read(paths.inside(file), _MOST)).hexdigest()
-        with open(file, "rb") as stream:  # noqa: PTH123
-            return hashlib.file_digest(stream, "sha256").hexdigest() if sys.version_info >= (3, 11) else None
-    except (OSError, ValueError):
-        return None
-
-
-_MOST = 1 << 30
 
 
 def _folders(source: SourceOptions) -> tuple[str, ...]:
