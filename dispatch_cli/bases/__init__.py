@@ -22,7 +22,13 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, CapturedHeader, CapturedListing, CapturedOperator
+from dispatch_cli.model.captured import (
+    DEFAULT_ALIAS_ANALYSIS,
+    MADE_OF,
+    CapturedHeader,
+    CapturedListing,
+    CapturedOperator,
+)
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
@@ -34,8 +40,6 @@ SUFFIX = ".state"
 COMMON = "common.txt"
 OVERLAY_SUFFIX = ".overlay"
 
-MADE_OF = 6
-"""Where the record of a kernel says what it is made of, if it does."""
 _HERE = os.path.dirname(__file__)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dispatch_cli.bases import MADE_OF
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, CapturedOperator
+from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, MADE_OF, CapturedOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 

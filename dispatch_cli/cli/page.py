@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
@@ -77,6 +78,7 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.checked import checked_operators
     from dispatch_cli.report.findings import findings_report
 
@@ -87,9 +89,15 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         state = load_state(source, color, guards)
         refuse_unknown_checks(state, settings, color)
         names, higher_order = checked_operators(state, bool(source.files))
+        entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)
         return state, findings_report(
-            state, names, None, settings, higher_order=higher_order, limits=Limits(), further=further_states(state)
+            *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
+            higher_order=higher_order,
+            limits=Limits(),
+            further=further_states(state),
         )
+    except BaselineError as error:
+        raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
     except InputError as error:
         raise BadInput(error, color) from None
 
@@ -106,4 +114,5 @@ def _now() -> str:
     import time
 
     said = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(said) if said.isdecimal() else time.time()))
+    seconds = int(said) if said.isdecimal() and len(said) < 12 else time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -19,6 +19,9 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_ALIAS_ANALYSIS = "default"
 """How a record of a captured operator says that the kind was left at its default."""
 
+MADE_OF = 6
+"""Where the record of a captured kernel says what it is made of, if it does."""
+
 
 class CapturedOperator(NamedTuple):
     """An operator of a captured state: what it has registered, oldest kernel first.
