@@ -25,6 +25,7 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
+from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
 from dispatch_cli.render.text_safety import safe
 
@@ -51,7 +52,7 @@ class ExploreScreen(Contained, Screen[None]):
     """The screen."""
 
 
-class ExploreApp(Contained, App[None]):
+class ExploreApp(Trying, Contained, App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -239,8 +240,12 @@ class ExploreApp(Contained, App[None]):
     async def on_pane_edited(self, message: Pane.Edited) -> None:
         """The state is another one: whatever is shown is made anew."""
         message.stop()
+        self.state_changed()
+
+    def state_changed(self) -> None:
         self.operators.marks_changed()
         self.stage.open_all(self.spot)
+        self.refresh_bindings()
 
     async def on_failed_view_again(self, message: FailedView.Again) -> None:
         await self.stage.again(message.view, self.spot)
@@ -253,7 +258,11 @@ class ExploreApp(Contained, App[None]):
 
     def _show_command(self) -> None:
         answer = self.answer
-        self.command_bar.show("" if answer is None else command_line(answer))
+        line = "" if answer is None else command_line(answer)
+        self.command_bar.show(line, TO_SAVE if self.session.unsaved else "")
+
+    def saved(self) -> None:
+        self._show_command()
 
     def action_copy(self) -> None:
         """Copy the command line, by the terminal's own clipboard (OSC 52)."""

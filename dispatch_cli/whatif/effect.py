@@ -50,6 +50,11 @@ class PythonSlotEffect(NamedTuple):
     after: Decision
     changes: tuple[int, ...] = ()
 
+    @property
+    def place(self) -> SlotPlace:
+        """The slot."""
+        return self.operator, self.key
+
 
 class Effect(NamedTuple):
     """What is different from another state.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
@@ -10,7 +11,15 @@ from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.whatif.effect import Touched
+from dispatch_cli.whatif.effect import Touched, beyond
+
+
+class FindingsEffect(NamedTuple):
+    """The findings that come and go with changes."""
+
+    new: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+
 
 OF_LIBRARIES = frozenset({"no-fake-kernel"})
 """Checks whose findings depend on all operators that files register in a namespace."""
@@ -40,6 +49,13 @@ def _found(state: State, names: list[OperatorName], has_files: bool, of_librarie
     view.has_files = has_files
     checks = [check for check in CHECKS if (check.id in OF_LIBRARIES) is of_libraries]
     return run_checks(view, checks, CHECKS).findings
+
+
+def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:
+    """The findings that come and go between two states."""
+    of_files = has_files(before)
+    old, new = findings_of(before, touched, of_files), findings_of(after, touched, of_files)
+    return FindingsEffect(beyond(new, old), beyond(old, new))
 
 
 def has_files(state: State) -> bool:

@@ -29,14 +29,15 @@ from dispatch_cli.model.registration_names import NamedRegistration, Registratio
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.effect import (
     Effect,
+    PythonSlotEffect,
+    SlotEffect,
     SlotPlace,
     Touched,
-    beyond,
     caused_by,
     python_slot_changes,
     slot_changes,
 )
-from dispatch_cli.whatif.findings import findings_of, has_files
+from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from dispatch_cli.whatif.written import CannotSave, save, text_of
 
 
@@ -94,23 +95,34 @@ class _Tried:
         return self.names.of(operator, python)
 
     @cached_property
-    def effect(self) -> Effect:
-        """What is different from the original state."""
-        if not self.changes:
-            return Effect()
+    def all_touched(self) -> Touched:
+        """What all changes can concern."""
         touched = Touched()
         for one in self.touched:
             touched |= one
-        before, after = self.original, self.state
-        of_files = has_files(before)
-        old, new = findings_of(before, touched, of_files), findings_of(after, touched, of_files)
-        return Effect(
-            caused_by(slot_changes(before, after, touched), self.steps),
-            tuple(python_slot_changes(before, after, touched)),
-            beyond(new, old),
-            beyond(old, new),
-            len(before.dispatcher) if touched.keys else len(touched.operators),
-        )
+        return touched
+
+    @cached_property
+    def slots(self) -> tuple[SlotEffect, ...]:
+        """The slots that are different from the original state."""
+        return caused_by(slot_changes(self.original, self.state, self.all_touched), self.steps)
+
+    @cached_property
+    def python_slots(self) -> tuple[PythonSlotEffect, ...]:
+        """The same of Python's choices."""
+        return tuple(python_slot_changes(self.original, self.state, self.all_touched))
+
+    @cached_property
+    def findings(self) -> FindingsEffect:
+        """The findings that come and go."""
+        return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What is different from the original state."""
+        touched = self.all_touched
+        operators = len(self.original.dispatcher) if touched.keys else len(touched.operators)
+        return Effect(self.slots, self.python_slots, *self.findings, operators)
 
 
 class WhatIf:
@@ -217,6 +229,40 @@ class WhatIf:
     def effect(self) -> Effect:
         """What is different from the original state; computed once."""
         return self._now.effect
+
+    @property
+    def slots(self) -> tuple[SlotEffect, ...]:
+        """The slots that are different from the original state; without looking for findings."""
+        return self._now.slots
+
+    @property
+    def python_slots(self) -> tuple[PythonSlotEffect, ...]:
+        """The slots for which Python chooses something else."""
+        return self._now.python_slots
+
+    @property
+    def findings(self) -> FindingsEffect | None:
+        """The findings that come and go; None where all operators have to be checked for that, which `search` does."""
+        now = self._now
+        return None if now.all_touched.keys and "findings" not in vars(now) else now.findings
+
+    def search(self) -> Callable[[], FindingsEffect]:
+        """A function that looks for these findings, and may run in a thread: it uses states of its own."""
+        original, said, touched = self.original, self._now.said, self._now.all_touched
+
+        def find() -> FindingsEffect:
+            before = rerun(original, all_declarations(original))
+            return findings_effect(before, rerun(original, said), touched)
+
+        return find
+
+    def take(self, changes: tuple[Change, ...], found: FindingsEffect) -> bool:
+        """Note what `search` has found for these changes; whether they are the ones that are in effect."""
+        now = self._now
+        if now.changes != changes:
+            return False
+        vars(now)["findings"] = found
+        return True
 
     def registrations(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """What can be switched off or moved: of an operator, or the backend fallbacks; as it is now, oldest first.

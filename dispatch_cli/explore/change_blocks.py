@@ -1,0 +1,243 @@
+"""What the view of changes shows, as blocks: the changes, what can be changed, and what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import NamedRegistration
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
+from dispatch_cli.render.words import place_cell, plural, rule_tone, short_kernel
+from dispatch_cli.whatif.effect import PythonSlotEffect, SlotEffect
+from dispatch_cli.whatif.findings import FindingsEffect
+
+MOST = 300
+"""Slots that are listed; the command line has all."""
+_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
+
+
+class MadeChange(NamedTuple):
+    """A change. number: its position, from 1."""
+
+    number: int
+    change: Change
+
+
+class FindingChange(NamedTuple):
+    """A finding that comes, or goes."""
+
+    finding: Finding
+    is_new: bool
+
+
+def change_text(change: Change) -> str:
+    """A change in words."""
+    if isinstance(change, Addition):
+        kernel = change.kernel
+        name = kernel if isinstance(kernel, str) else "a fallthrough" if kernel.fallthrough else kernel.debug
+        whose = "the backend fallback" if change.operator is None else str(change.operator)
+        return f"add {short_kernel(name)} at {change.key} of {whose}"
+    if isinstance(change, Removal):
+        return f"without {_name(change.which)}"
+    word, target = ("before", change.before) if change.before is not None else ("after", change.after)
+    moved = f"the block of {_name(change.which)}" if change.block else _name(change.which)
+    return f"move {moved} {word} {_name(target) if target is not None else ''}"
+
+
+def _name(name: RegistrationName) -> str:
+    return str(name if (name.number or 1) > 1 else name._replace(number=None))
+
+
+def slot_spot(item: Any) -> Spot | None:
+    """The slot that a part leads to."""
+    if isinstance(item, (SlotEffect, PythonSlotEffect)):
+        return Spot(item.operator, item.key)
+    if isinstance(item, FindingChange) and item.finding.operator is not None and "::" in item.finding.operator:
+        return Spot(OperatorName.parse(item.finding.operator), item.finding.key)
+    return None
+
+
+def place_of(item: Any) -> Span | None:
+    """The place in a file that a part leads to."""
+    if isinstance(item, NamedRegistration):
+        return item.span
+    if isinstance(item, FindingChange):
+        return item.finding.span
+    if isinstance(item, SlotEffect):
+        kernel = item.after.kernel or item.before.kernel
+        return None if kernel is None else kernel.span
+    return None
+
+
+def is_choice(item: Any) -> Any:
+    """What can be chosen: the rows themselves."""
+    kinds = (MadeChange, NamedRegistration, SlotEffect, PythonSlotEffect, FindingChange)
+    return item if isinstance(item, kinds) else None
+
+
+def blocks(
+    session: Session, owner: OperatorName | None, there: Sequence[NamedRegistration], found: FindingsEffect | None
+) -> Iterator[Block]:
+    """The whole view.
+
+    owner, there: whose registrations are listed; None for the backend fallbacks. found: None while findings are
+    looked for.
+    """
+    tried = session.whatif
+    made = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
+    slots, python_slots = tried.slots, tried.python_slots
+    if made:
+        yield _section("Changes")
+        yield TableBlock(_CHANGES, made)
+    else:
+        yield Paragraph("Nothing is changed. x switches the registration under the cursor off, a adds one.")
+    yield Gap()
+    yield _section("Backend fallbacks" if owner is None else f"Registrations of {owner}, in order")
+    if there:
+        yield TableBlock(_REGISTRATIONS, there)
+    else:
+        yield Paragraph("There are none.")
+    if not made:
+        return
+    yield Gap()
+    places = {one.place for one in slots} | {one.place for one in python_slots}
+    operators = plural(len({operator for operator, _ in places}), "operator")
+    yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")
+    yield TableBlock(_SLOTS, slots[:MOST])
+    if len(slots) > MOST:
+        yield Paragraph(Run(f"and {len(slots) - MOST:,} more slots", Tone.DIM))
+    changed = {slot.place for slot in slots}
+    only_in_python = [one for one in python_slots if one.place not in changed]
+    if only_in_python:
+        yield TableBlock(_PYTHON_SLOTS, only_in_python[:MOST])
+    yield Gap()
+    yield from _findings(found)
+
+
+def _findings(found: FindingsEffect | None) -> Iterator[Block]:
+    if found is None:
+        yield Paragraph("Findings are being looked for…")
+        return
+    for findings, word, is_new in ((found.new, "new", True), (found.gone, "gone", False)):
+        yield _section(f"{plural(len(findings), 'finding')} {word}" if findings else f"No finding is {word}")
+        if findings:
+            yield TableBlock(_FINDINGS, [FindingChange(one, is_new) for one in findings[:MOST]])
+
+
+def _section(text: str) -> Paragraph:
+    return Paragraph(Run(text, Tone.HEAD), kind=ParagraphKind.SECTION)
+
+
+def entry_text(entry: TableEntry) -> str:
+    """What a slot holds, in a few words."""
+    kernel = entry.kernel
+    if kernel is None:
+        return str(entry.rule.value)
+    return "fallthrough" if entry.is_fallthrough else short_kernel(kernel.label)
+
+
+def _before(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
+    entry = slot.before if slot.live_before is None else slot.live_before.live
+    return Run(entry_text(entry), rule_tone(entry.rule))
+
+
+def _after(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
+    entry = slot.after if slot.live_after is None else slot.live_after.live
+    return Run(entry_text(entry), rule_tone(entry.rule))
+
+
+def _why(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
+    if slot.live_after is not None:
+        return Run(f"stale: it should hold {entry_text(slot.after)}", Tone.WARN)
+    source = slot.after.decision.source
+    why = slot.after.rule.value if source is None or source == slot.key else f"{slot.after.rule.value}, from {source}"
+    return why if slot.live_before is None else f"{why}; no longer stale"
+
+
+def _changes(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
+    return ", ".join(map(str, slot.changes))
+
+
+def _kernel(one: NamedRegistration, short: bool) -> Inline:  # noqa: ARG001
+    if one.fallthrough:
+        return Run("fallthrough", Tone.DIM)
+    return Run(short_kernel(one.kernel), Tone.KERNEL)
+
+
+def _severity(one: FindingChange, short: bool) -> Inline:  # noqa: ARG001
+    severity = one.finding.severity
+    return Run(severity.value, _TONES.get(severity, Tone.PLAIN))
+
+
+_CHANGES: tuple[Column[MadeChange], ...] = (
+    Column("", lambda one, _: str(one.number), right=True),
+    Column("change", lambda one, _: change_text(one.change)),
+)
+_REGISTRATIONS: tuple[Column[NamedRegistration], ...] = (
+    Column("key", lambda one, _: f"{one.name.key} (in Python)" if one.name.python else one.name.key),
+    Column("kernel", _kernel),
+    Column("declared at", lambda one, _: place_cell(one.span), Narrow.DROP, optional=True),
+)
+_SLOTS: tuple[Column[SlotEffect], ...] = (
+    Column("operator", lambda one, _: str(one.operator)),
+    Column("slot", lambda one, _: one.key),
+    Column("before", _before),
+    Column("after", _after),
+    Column("why", _why, Narrow.BELOW),
+    Column("change", _changes, Narrow.DROP, optional=True, right=True),
+)
+_PYTHON_SLOTS: tuple[Column[PythonSlotEffect], ...] = (
+    Column("operator", lambda one, _: str(one.operator)),
+    Column("Python's choice", lambda one, _: one.key),
+    Column("before", lambda one, _: one.before.source or one.before.rule.value),
+    Column("after", lambda one, _: one.after.source or one.after.rule.value),
+)
+_FINDINGS: tuple[Column[FindingChange], ...] = (
+    Column("", lambda one, _: "+" if one.is_new else "-"),
+    Column("severity", _severity, Narrow.DROP),
+    Column("check", lambda one, _: one.finding.check),
+    Column("finding", lambda one, _: one.finding.message),
+)
+
+
+class KernelChoice(NamedTuple):
+    """What can be registered. words: what it is called in the list."""
+
+    words: str
+    kernel: Kernel
+
+
+def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRegistration]) -> list[KernelChoice]:
+    """What can be registered at a key: a kernel of its own, a fallthrough, and what is registered at other keys."""
+    short = "fallback" if owner is None else owner.name.rpartition("::")[2]
+    name = f"{short}_{key}".lower()
+    found = [
+        KernelChoice(f"a new kernel, {name}", Kernel(name, name)),
+        KernelChoice("a fallthrough", Kernel("fallthrough", "fallthrough", fallthrough=True)),
+    ]
+    seen = set()
+    for one in there:
+        if not one.fallthrough and one.kernel not in seen:
+            seen.add(one.kernel)
+            words = f"the same as at {one.name.key}: {short_kernel(one.kernel)}"
+            found.append(KernelChoice(words, Kernel(one.kernel, one.function)))
+    return found

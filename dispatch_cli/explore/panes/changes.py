@@ -1,0 +1,218 @@
+"""What if: changes that are tried out, and what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.explore import change_blocks
+from dispatch_cli.explore.answers.changes import changes_answer
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
+from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.change import Addition, Change, Removal, Reordering
+from dispatch_cli.model.declarations import Fallback, Implement
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import NamedRegistration
+from dispatch_cli.render.document import Column, TableBlock
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.whatif.findings import FindingsEffect
+
+ANSWER_AFTER = 0.15
+"""Seconds after a change when the comparison for the command line is made."""
+
+
+class ChangesPane(Pane):
+    """What if."""
+
+    TITLE = "What if"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "switch", "Off/on"),
+        Binding("a", "add", "Add"),
+        Binding("left_square_bracket", "move(-1)", "Earlier", key_display="["),
+        Binding("right_square_bracket", "move(1)", "Later", key_display="]"),
+        Binding("left_curly_bracket", "move(-1, True)", "Block earlier", key_display="{", show=False),
+        Binding("right_curly_bracket", "move(1, True)", "Block later", key_display="}", show=False),
+        Binding("b", "fallbacks", "Fallbacks"),
+        Binding("e", "edit", "Editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(session, id=id)
+        self._spot = Spot()
+        self._of_fallbacks = False
+        self._shown: tuple[Any, ...] = ()
+        self._answered_for: object = None
+
+    def compose(self) -> ComposeResult:
+        yield Blocks(id="change-blocks")
+
+    @property
+    def view(self) -> Blocks:
+        """The widget with everything."""
+        return self.query_one(Blocks)
+
+    @property
+    def owner(self) -> OperatorName | None:
+        """The operator whose registrations are listed; None for the backend fallbacks."""
+        return None if self._of_fallbacks else self._spot.operator
+
+    @property
+    def there(self) -> list[NamedRegistration]:
+        """What can be switched off or moved."""
+        tried, owner = self.session.whatif, self.owner
+        return [*tried.registrations(owner), *(() if owner is None else tried.registrations(owner, python=True))]
+
+    def open(self, spot: Spot) -> None:
+        """Show the changes, and the registrations of the operator at a spot."""
+        self._spot = spot
+        shown = (spot.operator, self._of_fallbacks, self.session.state)
+        if shown == self._shown:
+            return
+        keep = bool(self._shown) and self._shown[:2] == shown[:2]
+        self._shown = shown
+        self._show(keep)
+        if self.session.whatif.findings is None:
+            self.run_worker(self._search, thread=True, exclusive=True, exit_on_error=False)
+        self._answer_soon()
+
+    def _show(self, keep: bool) -> None:
+        found = self.session.whatif.findings
+        self.view.show(
+            [*change_blocks.blocks(self.session, self.owner, self.there, found)], change_blocks.is_choice, keep
+        )
+
+    def _search(self) -> None:
+        """In a thread: look for findings, of states that nothing else uses."""
+        tried = self.session.whatif
+        changes, search = tried.changes, tried.search()
+        found = search()
+        self.app.call_from_thread(self._found, changes, found)
+
+    def _found(self, changes: tuple[Change, ...], found: FindingsEffect) -> None:
+        if self.session.whatif.take(changes, found):
+            self._show(keep=True)
+
+    def _answer_soon(self) -> None:
+        """The comparison for the command line is made when nothing has changed for a moment."""
+        state = self.session.state
+        if state is self._answered_for:
+            return
+        self.answer = None
+
+        def answer() -> None:
+            if state is self.session.state and state is not self._answered_for:
+                self._answered_for = state
+                self.answered(changes_answer(self.session))
+
+        self.set_timer(ANSWER_AFTER, answer)
+
+    # the part under the cursor
+
+    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
+        """To the slot, or to the place, that a part is about."""
+        event.stop()
+        spot = change_blocks.slot_spot(event.target)
+        if spot is not None:
+            self.post_message(self.Went(spot, "slot"))
+        else:
+            self.action_edit()
+
+    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
+        event.stop()
+
+    def action_edit(self) -> None:
+        """See the place of the part under the cursor in the editor."""
+        place = change_blocks.place_of(self.view.target)
+        if place is not None:
+            self.post_message(self.OpenPlace(place))
+        else:
+            self.notify("This is in no file.", markup=False)
+
+    # changes
+
+    def _make(self, change: Callable[[], object]) -> bool:
+        """Make a change; PyTorch's text where it refuses it."""
+        try:
+            change()
+        except Refused as error:
+            self.notify(safe(str(error)), title="Refused", severity="warning", markup=False)
+            return False
+        self.open(self._spot)
+        self.post_message(self.Edited())
+        return True
+
+    def action_switch(self) -> None:
+        """Switch the registration under the cursor off; on a change, take it back."""
+        item, tried = self.view.target, self.session.whatif
+        if isinstance(item, MadeChange):
+            self._make(lambda: tried.take_back(item.number))
+        elif isinstance(item, NamedRegistration):
+            self._make(lambda: tried.apply(Removal(item.name)))
+        else:
+            self.notify("x is for registrations, and for changes.", markup=False)
+
+    def action_move(self, by: int, block: bool = False) -> None:
+        """Make the registration under the cursor earlier or later than the one beside it."""
+        item = self.view.target
+        if not isinstance(item, NamedRegistration):
+            self.notify("[ and ] are for registrations.", markup=False)
+            return
+        beside = _beside(self.there, item, by, block)
+        if beside is None:
+            self.notify("There is no registration of the files to move it past.", markup=False)
+            return
+        before, after = (beside.name, None) if by < 0 else (None, beside.name)
+        if self._make(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):
+            self.view.move_to(max(0, self.view.cursor + by + 1))
+
+    def action_fallbacks(self) -> None:
+        """List the backend fallbacks, or the operator's registrations again."""
+        self._of_fallbacks = not self._of_fallbacks
+        self.open(self._spot)
+
+    def action_add(self) -> None:
+        """Choose a key, then what is registered there."""
+        owner = self.owner
+        if owner is None and not self._of_fallbacks:
+            self.notify("Choose an operator.", markup=False)
+            return
+        universe = self.session.state.dispatcher.universe
+        known = universe.slot if owner is None else universe.ids
+        keys = [key for key in known if key in universe.parseable and (key in universe.slot or key in universe.aliases)]
+        whose = "the backend fallback" if owner is None else str(owner)
+        title = f"The dispatch key of {whose}"
+        self.app.push_screen(
+            Choose(title, TableBlock((Column("key", lambda key, _: str(key)),), keys), self._spot.key),
+            lambda key: None if key is None else self._choose_kernel(owner, key),
+        )
+
+    def _choose_kernel(self, owner: OperatorName | None, key: str) -> None:
+        choices = change_blocks.kernel_choices(owner, key, self.session.whatif.registrations(owner))
+        table = TableBlock((Column("kernel", lambda one, _: one.words),), choices)
+
+        def take(choice: KernelChoice | None) -> None:
+            if choice is not None:
+                self._make(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
+
+        self.app.push_screen(Choose(f"What is registered at {key}", table), take)
+
+
+def _beside(there: list[NamedRegistration], item: NamedRegistration, by: int, block: bool) -> NamedRegistration | None:
+    """The next registration of the files, before or after one; for a block, one of another block."""
+    declared = [one for one in there if isinstance(one.step, Implement | Fallback)]
+    at = next((number for number, one in enumerate(declared) if one.identity == item.identity), None)
+    if at is None:
+        return None
+    others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
+    return next((one for one in others if not block or _block(one) != _block(item)), None)
+
+
+def _block(one: NamedRegistration) -> object:
+    return one.step.block if isinstance(one.step, Implement | Fallback) else None

@@ -1,0 +1,68 @@
+"""What keys do with changes that are tried out, whichever view is in front."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.explore.session import Session
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.whatif.written import CannotSave
+
+TO_SAVE = "(w writes this file)"
+"""What a command line says that names the changes while they are not saved."""
+
+
+class Trying(App[None]):
+    """An application in which changes are undone, redone and written."""
+
+    session: Session
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "undo_change", "Undo"),
+        Binding("ctrl+r", "redo_change", "Redo"),
+        Binding("w", "write_changes", "Write"),
+    ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are shown that have something to do."""
+        tried = self.session.whatif
+        match action:
+            case "undo_change":
+                return tried.can_undo
+            case "redo_change":
+                return tried.can_redo
+            case "write_changes":
+                return bool(tried.changes)
+            case _:
+                return super().check_action(action, parameters)
+
+    def state_changed(self) -> Any:
+        """Whatever is shown is made anew."""
+        raise NotImplementedError
+
+    def action_undo_change(self) -> None:
+        """Go back by one change."""
+        if self.session.whatif.undo():
+            self.state_changed()
+
+    def action_redo_change(self) -> None:
+        """Take back an undo."""
+        if self.session.whatif.redo():
+            self.state_changed()
+
+    def action_write_changes(self) -> None:
+        """Write the changes to the file that command lines name."""
+        try:
+            path = self.session.whatif.write()
+        except CannotSave as error:
+            self.notify(safe(str(error)), title="Not written", severity="error", markup=False)
+            return
+        self.notify(safe(f"Written: {path}"), markup=False)
+        self.refresh_bindings()
+        self.saved()
+
+    def saved(self) -> None:
+        """The changes are in their file."""
+        raise NotImplementedError

@@ -1,0 +1,201 @@
+"""The view of changes, driven by keys, as a user does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.panes.changes import ChangesPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.change import Removal
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import json_text
+from tests.cli.support import call
+from tests.explore.support import drive, newest
+
+ROOT = Path(__file__).parents[2]
+WIDE = (200, 60)
+SCENARIO = "examples/scenarios/01_composite_override.yaml"
+
+
+def pane_of(app: ExploreApp) -> ChangesPane:
+    return app.query_one(ChangesPane)
+
+
+async def find_operator(pilot: Pilot[None], name: str) -> None:
+    await pilot.press("slash", "ctrl+u", *name, "enter", "escape")
+    await pilot.pause()
+
+
+async def switch_off(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
+    """Put the cursor on the registration at a key, and press x."""
+    await pilot.press("4")
+    await pilot.pause()
+    pane = pane_of(app)
+    pane.view.focus()
+    number = next(
+        number
+        for number in range(pane.view.choices())
+        if getattr(getattr(pane.view.choice(number).target, "name", None), "key", None) == key
+    )
+    pane.view.move_to(number)
+    await pilot.press("x")
+    await pilot.pause()
+
+
+def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Task 1: aten::to.dtype fails at AutogradPrivateUse1; without its kernel, and with one of aten::_to_copy, not."""
+    scenario = str(ROOT / SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    session = Session(load_state([scenario]), (scenario,))
+    operator = OperatorName.parse("aten::to.dtype")
+    key = "AutogradPrivateUse1"
+    assert session.state.dispatcher.table(operator)[key].rule is Rule.MISSING
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
+        await find_operator(pilot, "aten::to.dtype")
+        await switch_off(app, pilot, "PrivateUse1")
+        await find_operator(pilot, "aten::_to_copy")
+        await pilot.press("4", "a")
+        await pilot.pause()
+        await pilot.press(*"PrivateUse1", "enter")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        text = pane_of(app).view.text
+        await pilot.press("w")
+        return text
+
+    text = drive(session, steps, WIDE)
+    assert "2 findings gone" in text and "No finding is new" in text
+    assert session.state.dispatcher.table(operator)[key].rule is Rule.MATH
+    assert not session.unsaved
+    ran = call("check-invariants", scenario, "whatif.yaml")
+    assert ran.code == 0, ran.out
+    ran = call("explain", "aten::to.dtype", key, scenario, "whatif.yaml", "--format", "json")
+    assert '"rule": "math"' in ran.out
+
+
+def test_what_is_under_the_cpu_kernel() -> None:
+    """Task 6: without the CPU kernel, the slot holds what is registered at an alias key; undone by u."""
+    session = Session(newest(), ("--base", "torch-2.15"))
+    operator = OperatorName.parse("aten::add.Tensor")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str]:
+        await find_operator(pilot, "aten::add.Tensor")
+        await switch_off(app, pilot, "CPU")
+        text = pane_of(app).view.text
+        await pilot.press("u")
+        await pilot.pause()
+        return text, pane_of(app).view.text
+
+    text, undone = drive(session, steps, WIDE)
+    assert "RegisterCompositeExplicitAutogradNonFunctional_0.cpp" in text and "1 slot of 1 operator changed" in text
+    assert "Nothing is changed" in undone and session.state is session.original
+    session.whatif.redo()
+    assert session.state.dispatcher.table(operator)["CPU"].rule is Rule.DEFAULT
+
+
+def test_moving_a_registration_makes_slots_stale() -> None:
+    """Task 7: CompositeExplicitAutograd after CompositeImplicitAutograd recomputes no autograd slot."""
+    session = Session(load_state(["examples/stale.yaml"]), ("examples/stale.yaml",))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
+        await find_operator(pilot, "stale::fine")
+        await pilot.press("4")
+        await pilot.pause()
+        pane_of(app).view.focus()
+        await pilot.press("right_square_bracket")
+        await pilot.pause()
+        return pane_of(app).view.text
+
+    text = drive(session, steps, WIDE)
+    assert "stale: it should hold" in text and "stale-live-table" in text
+    assert session.state.dispatcher.stale_slots(OperatorName.parse("stale::fine"))
+
+
+def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await find_operator(pilot, "aten::mul.Tensor")
+        await switch_off(app, pilot, "CPU")
+        await pilot.press("w")
+        await pilot.pause(0.4)
+
+    drive(session, steps, WIDE)
+    from dispatch_cli.explore.answers.changes import changes_answer
+
+    answer = changes_answer(session)
+    assert answer is not None
+    ran = call(*answer.command, "--format", "json")
+    assert ran.out == "".join(json_text(answer.report))
+
+
+def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All operators are checked again in a thread; slots are there at once."""
+    monkeypatch.chdir(tmp_path)
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str]:
+        await find_operator(pilot, "aten::add.Tensor")
+        await pilot.press("4", "b")
+        await switch_off_here(app, pilot, "AutogradXLA")
+        first = pane_of(app).view.text
+        for _ in range(100):
+            await pilot.pause(0.05)
+            if session.whatif.findings is not None:
+                break
+        await pilot.pause()
+        return first, pane_of(app).view.text
+
+    first, last = drive(session, steps, WIDE)
+    assert "Findings are being looked for" in first and "slots of" in first
+    assert "Findings are being looked for" not in last
+
+
+async def switch_off_here(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
+    await pilot.pause()
+    pane = pane_of(app)
+    number = next(number for number in range(pane.view.choices()) if pane.view.choice(number).target.name.key == key)
+    pane.view.focus()
+    pane.view.move_to(number)
+    await pilot.press("x")
+    await pilot.pause()
+
+
+def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("aten::add.Tensor"), "CPU"), "changes")
+        await pilot.pause()
+        await pilot.press("b", "a")
+        await pilot.pause()
+        await pilot.press(*"AutogradXLA", "enter")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+
+    drive(session, steps, WIDE)
+    assert not session.whatif.changes
+
+
+def test_a_change_is_taken_back_by_x() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await find_operator(pilot, "aten::add.Tensor")
+        await switch_off(app, pilot, "CPU")
+        assert [type(one) for one in session.whatif.changes] == [Removal]
+        await pilot.press("home", "x")
+
+    drive(session, steps, WIDE)
+    assert not session.whatif.changes
