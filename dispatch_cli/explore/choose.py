@@ -62,6 +62,7 @@ class Choose(Contained, ModalScreen[Any]):
         wanted = event.value.lower().split()
         rows: Sequence[Any] = self._table.rows
         found = [row for row in rows if all(one in self._text(row) for one in wanted)]
+        found.sort(key=lambda row: self._text(row) != event.value.lower())
         self.list.show(TableBlock(self._table.columns, found))
 
     def _text(self, row: Any) -> str:

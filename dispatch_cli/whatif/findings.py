@@ -23,6 +23,9 @@ class FindingsEffect(NamedTuple):
 
 OF_LIBRARIES = frozenset({"no-fake-kernel"})
 """Checks whose findings depend on all operators that files register in a namespace."""
+OF_RUNS = frozenset({"no-autocast-fallback", "reserved-namespace", "unknown-namespace"})
+"""Checks that find something only where all operators of the files are looked at."""
+_OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS
 
 
 def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
@@ -36,19 +39,21 @@ def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Findin
         view = View(state, own, None, higher_order=state.own_higher_order_operators())
         view.has_files = has_files
         return run_checks(view, CHECKS, CHECKS).findings
+    own = state.own_operators()
     namespaces = {name.namespace for name in touched.operators}
-    of_library = [name for name in state.own_operators() if name.namespace in namespaces]
     return (
-        *_found(state, _names(state, touched), has_files, of_libraries=False),
-        *_found(state, of_library, has_files, of_libraries=True),
+        *_found(state, _names(state, touched), has_files, _OF_OPERATORS),
+        *_found(state, [name for name in own if name.namespace in namespaces], has_files, OF_LIBRARIES),
+        *_found(state, own, has_files, OF_RUNS, whole=True),
     )
 
 
-def _found(state: State, names: list[OperatorName], has_files: bool, of_libraries: bool) -> tuple[Finding, ...]:
-    view = View(state, names, frozenset(names))
+def _found(
+    state: State, names: list[OperatorName], has_files: bool, checks: frozenset[str], whole: bool = False
+) -> tuple[Finding, ...]:
+    view = View(state, names, None if whole else frozenset(names))
     view.has_files = has_files
-    checks = [check for check in CHECKS if (check.id in OF_LIBRARIES) is of_libraries]
-    return run_checks(view, checks, CHECKS).findings
+    return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS).findings
 
 
 def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:

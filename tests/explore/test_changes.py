@@ -32,6 +32,15 @@ async def find_operator(pilot: Pilot[None], name: str) -> None:
     await pilot.pause()
 
 
+async def found(session: Session, pilot: Pilot[None]) -> None:
+    """Wait until findings have been looked for."""
+    for _ in range(400):
+        await pilot.pause(0.05)
+        if session.whatif.findings is not None:
+            break
+    await pilot.pause()
+
+
 async def switch_off(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
     """Put the cursor on the registration at a key, and press x."""
     await pilot.press("4")
@@ -67,12 +76,18 @@ def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
+        await pilot.press("b", "a")
+        await pilot.pause()
+        await pilot.press(*"AutocastPrivateUse1", "enter")
+        await pilot.pause()
+        await pilot.press("down", "enter")
+        await found(session, pilot)
         text = pane_of(app).view.text
         await pilot.press("w")
         return text
 
     text = drive(session, steps, WIDE)
-    assert "2 findings gone" in text and "No finding is new" in text
+    assert "3 findings gone" in text and "No finding is new" in text
     assert session.state.dispatcher.table(operator)[key].rule is Rule.MATH
     assert not session.unsaved
     ran = call("check-invariants", scenario, "whatif.yaml")
@@ -148,11 +163,7 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
         await pilot.press("4", "b")
         await switch_off_here(app, pilot, "AutogradXLA")
         first = pane_of(app).view.text
-        for _ in range(100):
-            await pilot.pause(0.05)
-            if session.whatif.findings is not None:
-                break
-        await pilot.pause()
+        await found(session, pilot)
         return first, pane_of(app).view.text
 
     first, last = drive(session, steps, WIDE)

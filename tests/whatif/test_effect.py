@@ -19,7 +19,7 @@ from dispatch_cli.report.baseline import Entry
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes
 
-OF_RUNS = frozenset({"no-autocast-fallback", "terminal-fallthrough", "unknown-namespace", "unused-suppression"})
+OF_RUNS = frozenset({"unused-suppression"})
 """Findings that are about a run as a whole."""
 
 
