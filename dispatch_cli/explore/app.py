@@ -17,7 +17,6 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
-from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
@@ -80,8 +79,8 @@ class ExploreApp(Trying, Contained, App[None]):
         super().__init__()
         self.session = session
         self.failures: list[BaseException] = []
-        self.catalogue = Catalogue(session.state)
-        self.operators = Operators(self.catalogue, id="operators")
+        self.operators = Operators(session, id="operators")
+        self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
         self.front = next(iter(self.stage.entries), "")
         first = self.operators.list.entry

@@ -15,9 +15,12 @@ from textual.widgets import Input
 
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.marks import Found, original_findings, tried_operators, with_changes
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.explore.session import Session
 
+_CHECKED_AFTER = 0.5
+"""Seconds after the start at which the checks begin."""
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!"}
 
 
@@ -71,7 +74,8 @@ class OperatorInput(Input):
         Binding("down", "list('move', 1)", "Down", show=False),
         Binding("pageup", "list('page', -1)", "Page up", show=False),
         Binding("pagedown", "list('page', 1)", "Page down", show=False),
-        Binding("escape", "leave", "To the list", show=False),
+        Binding("enter", "submit", "Open"),
+        Binding("escape", "leave", "To the list"),
     ]
 
     class Left(Message):
@@ -92,9 +96,11 @@ class Operators(Contained, Vertical):
     Operators { width: 36; border-right: vkey $panel; }
     """
 
-    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id)
-        self.catalogue = catalogue
+        self.session = session
+        self.catalogue = catalogue = Catalogue(session.original)
+        self._original: Found | None = None
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
@@ -125,15 +131,33 @@ class Operators(Contained, Vertical):
     def on_filters_filter_picked(self, event: Filters.FilterPicked) -> None:
         self._filter(event.marked)
 
+    def on_mount(self) -> None:
+        self.set_timer(_CHECKED_AFTER, self._check)
+
+    def _check(self) -> None:
+        """Look for findings, while everything else goes on."""
+        from dispatch_cli.explore.answers.snapshot import snapshot
+        from dispatch_cli.explore.background import Background
+
+        copy = snapshot(self.session.original, self.session.checks.guarded)
+        Background(self).start(
+            lambda step: original_findings(self.session, copy, step), self._checked, self._not_checked, lambda _: None
+        )
+
+    def _checked(self, found: Found) -> None:
+        self._original = found
+        self.marks_changed()
+
+    def _not_checked(self, error: Exception) -> None:
+        self.app.failed(error, self)  # type: ignore[attr-defined]
+
     def marks_changed(self) -> None:
-        """The catalogue's marks are other ones now."""
+        """The state is another one, or its findings are known now."""
+        self.catalogue.tried = tried_operators(self.session)
+        if self._original is not None:
+            self.catalogue.found = with_changes(self._original, self.session)
         self.filters.refresh()
         self.list.marks_changed()
-
-    def severities(self) -> dict[Severity, int]:
-        """How many findings there are in all, by severity."""
-        found = self.catalogue.found or {}
-        return {one: sum(counts.get(one, 0) for counts in found.values()) for one in Severity}
 
     def _filter(self, marked: Marked) -> None:
         self.filters.marked = marked
