@@ -1,0 +1,107 @@
+"""The command that starts the explorer: what it needs, what it says where that is missing, and what it passes on."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from dispatch_cli.cli import cli
+from dispatch_cli.cli.explore import source_arguments
+from tests.cli.support import ROOT, environment
+
+WITHOUT_TEXTUAL = """
+import sys
+sys.modules["textual"] = None
+from dispatch_cli.cli import main
+main(sys.argv[1:])
+"""
+
+
+def in_terminal(*command: str, **variables: str) -> tuple[int, str]:
+    """The exit code of a program in a terminal, and what it says there."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen(
+        command,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        cwd=ROOT,
+        env={**environment(), "TERM": "xterm-256color", **variables},
+        start_new_session=True,
+    )
+    os.close(terminal)
+    said = b""
+    while True:
+        try:
+            part = os.read(control, 1 << 16)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
+    os.close(control)
+    return process.wait(), said.decode().replace("\r\n", "\n")
+
+
+def test_without_a_terminal() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment(),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "explore needs a terminal, and standard input is not one" in done.stderr
+
+
+def test_in_a_terminal_that_cannot_place_text() -> None:
+    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TERM="dumb")
+    assert code == 2
+    assert "explore needs a terminal that can place text; TERM is 'dumb'" in said
+
+
+def test_without_textual() -> None:
+    code, said = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
+    assert code == 2
+    assert "explore needs textual, which is not installed: pip install 'dispatch-cli[explore]'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--theme", "no-such"), "'no-such' is none of"),
+        (("-",), "explore cannot read declarations from standard input"),
+        (("examples/broken.yaml",), "examples/broken.yaml:"),
+        (("--base", "torch-1.0"), "torch-1.0"),
+    ],
+)
+def test_what_is_refused_is_said_before_the_screen_changes(arguments: tuple[str, ...], message: str) -> None:
+    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", *arguments)
+    assert code == 2
+    assert message in said
+    assert "\x1b[?1049h" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["a.yaml", "b.yaml", "--base", "torch-2.15", "--base", "torch-2.15-mps"],
+        ["a.yaml", "--privateuse1", "npu", "--allow-outside", "--when", "CUDA_VERSION=12040", "-D", "A=1", "-I", "inc"],
+        ["--universe", "torch-2.14"],
+    ],
+)
+def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path: Path) -> None:
+    command = cli.get_command(click.Context(cli), "explore")
+    assert command is not None
+    (tmp_path / "inc").mkdir()
+    context = command.make_context("explore", [*arguments, "--theme", "textual-light"])
+    assert sorted(source_arguments(context)) == sorted(arguments)
