@@ -82,7 +82,8 @@ class OperatorList(Contained, SizedScrollView):
         self.query_text = ""
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
-        self.cursor = 0
+        own = (row for row, number in enumerate(self.found) if catalogue.entries[number].name in catalogue.own)
+        self.cursor = next(own, 0)
         self._strips: dict[int, Strip] = {}
         self._cached_styles: dict[str, Style] = {}
 
