@@ -22,7 +22,13 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, CapturedHeader, CapturedListing, CapturedOperator
+from dispatch_cli.model.captured import (
+    DEFAULT_ALIAS_ANALYSIS,
+    MADE_OF,
+    CapturedHeader,
+    CapturedListing,
+    CapturedOperator,
+)
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
@@ -169,7 +175,11 @@ class Base:
         if len(active) < len(kernels):
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
         python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
-        return CapturedHeader(schema, active, overridden, python_keys)
+        if not any(len(kernel) > MADE_OF for kernel in kernels):
+            return CapturedHeader(schema, active, overridden, python_keys)
+        from dispatch_cli.bases.operators import functions_of
+
+        return CapturedHeader(schema, active, overridden, python_keys, functions_of(kernels))
 
     def listing(self, name: str) -> CapturedListing:
         """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, CapturedOperator
+from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, MADE_OF, CapturedOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.kernel import Data
+    from dispatch_cli.model.kernel import Data, FakeImpl, Wrapped
 
 
 def operator_of(name: str, record: list[Any]) -> CapturedOperator:
@@ -38,8 +38,10 @@ def _kernel(
     fake: tuple[str | None, str | None] | None = None,
     wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
 ) -> Kernel:
-    from dispatch_cli.model.kernel import FakeImpl, Redispatch, WrapKind, Wrapped
+    from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.schema import parse_signature
+
+    made_of = _function(fake, wraps)
 
     return Kernel(
         debug=debug,
@@ -49,6 +51,24 @@ def _kernel(
         fallthrough="f" in flags,
         python=python,
         redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
-        fake=None if fake is None else FakeImpl(*fake),
-        wraps=None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
+        fake=made_of[0],
+        wraps=made_of[1],
+    )
+
+
+def functions_of(kernels: list[list[Any]]) -> dict[str, tuple[FakeImpl | None, Wrapped | None]]:
+    """What is known of the functions that the active kernels of a record are made of. kernels: oldest first."""
+    active = {kernel[0]: kernel for kernel in kernels}
+    return {key: _function(*kernel[MADE_OF:]) for key, kernel in active.items() if len(kernel) > MADE_OF}
+
+
+def _function(
+    fake: tuple[str | None, str | None] | None = None,
+    wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
+) -> tuple[FakeImpl | None, Wrapped | None]:
+    from dispatch_cli.model.kernel import FakeImpl, WrapKind, Wrapped
+
+    return (
+        None if fake is None else FakeImpl(*fake),
+        None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
     )

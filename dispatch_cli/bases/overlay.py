@@ -121,7 +121,8 @@ class OverlaidBase:
         if not added:
             return found
         overridden = tuple(dict.fromkeys((*found.overridden, *(key for key in added if key in found.kernels))))
-        return found._replace(kernels={**found.kernels, **added}, overridden=overridden)
+        functions = {key: one for key, one in found.functions.items() if key not in added}
+        return found._replace(kernels={**found.kernels, **added}, overridden=overridden, functions=functions)
 
     def listing(self, name: str) -> CapturedListing:
         """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""

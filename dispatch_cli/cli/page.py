@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
@@ -15,10 +16,18 @@ from dispatch_cli.cli.source_arguments import newest_for, source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.page.data import PageFile
     from dispatch_cli.report.findings import FindingsReport
 
-_NOT_OF_SOURCE = ("timestamp", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = (
+    "timestamp",
+    "format_",
+    "output",
+    "color",
+    "help",
+    "source_no_cache",
+    "source_cache_dir",
+    "source_strict",
+)
 
 
 @click.command("page")
@@ -48,10 +57,13 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
         read_files.start()
     state, findings = _checked(source, out.color)
     warn_of_overrides(state, out.color)
+    from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.page.data import PageSource, page_data
     from dispatch_cli.page.write import html
 
-    data = page_data(state, findings, PageSource(arguments, _files(state), _now() if timestamp else None))
+    files, more = files_read("-" in source.files)
+    made = _now() if timestamp else None
+    data = page_data(state, findings, PageSource(arguments, files, more, made))
     chunks = [*html(data, _folders(source))]
     write(chunks, out.file, kind="data")
     if out.file is not None:
@@ -66,6 +78,7 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.checked import checked_operators
     from dispatch_cli.report.findings import findings_report
 
@@ -76,38 +89,17 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         state = load_state(source, color, guards)
         refuse_unknown_checks(state, settings, color)
         names, higher_order = checked_operators(state, bool(source.files))
+        entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)
         return state, findings_report(
-            state, names, None, settings, higher_order=higher_order, limits=Limits(), further=further_states(state)
+            *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
+            higher_order=higher_order,
+            limits=Limits(),
+            further=further_states(state),
         )
+    except BaselineError as error:
+        raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
     except InputError as error:
         raise BadInput(error, color) from None
-
-
-def _files(state: State) -> tuple[PageFile, ...]:
-    from dispatch_cli.page.data import PageFile
-
-    return tuple(PageFile(name, _digest(name)) for name in state.declarations.files)
-
-
-def _digest(file: str) -> str | None:
-    """The digest of a file's bytes; None where it cannot be read again."""
-    import hashlib
-
-    from dispatch_cli.files import paths
-
-    try:
-        tree = paths.tree_of(file)
-        if tree is None and not os.path.isfile(file):  # noqa: PTH113  (also what no file can be called)
-            return None
-        if tree is not None:
-            return hashlib.sha256(tree.read(paths.inside(file), _MOST)).hexdigest()
-        with open(file, "rb") as stream:  # noqa: PTH123
-            return hashlib.file_digest(stream, "sha256").hexdigest() if sys.version_info >= (3, 11) else None
-    except (OSError, ValueError):
-        return None
-
-
-_MOST = 1 << 30
 
 
 def _folders(source: SourceOptions) -> tuple[str, ...]:
@@ -122,4 +114,5 @@ def _now() -> str:
     import time
 
     said = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(said) if said.isdecimal() else time.time()))
+    seconds = int(said) if said.isdecimal() and len(said) < 12 else time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -50,7 +50,7 @@ class Blocks(LinesView):
         """Make the lines for a width."""
         self._lines, self._choices, self._of_line = [], [], []
         for block in self._make(width):
-            for item, lines in parts_of(block, width):
+            for item, lines in self.parts(block, width):
                 target = None if item is None else self._opens(item)
                 number = None
                 if target is not None and lines:
@@ -58,6 +58,10 @@ class Blocks(LinesView):
                     self._choices.append(Openable(len(self._lines), len(self._lines) + len(lines), target))
                 self._lines += lines
                 self._of_line += [number] * len(lines)
+
+    def parts(self, block: Block, width: int) -> Sequence[tuple[Any, list[TextLine]]]:
+        """The lines of a block, with what they show."""
+        return parts_of(block, width)
 
     def line_count(self) -> int:
         """How many lines there are."""

@@ -287,6 +287,8 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         """The style of a part."""
         found = self._styles.get((names, partial))
         if found is None:
-            found = super().get_component_rich_style(*names, partial=partial, default=default)
+            # a partial style does not have the colour that is chosen by the background, as the cursor's is
+            part = partial and names != ("lines--cursor",)
+            found = super().get_component_rich_style(*names, partial=part, default=default)
             self._styles[names, partial] = found
         return found

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.cells import set_cell_size
 
 from dispatch_cli.explore.cells_view import ShownKeys, Target
-from dispatch_cli.render.document import Column, Inline, Narrow, Run, Tone, Under, runs_of
+from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, Under, runs_of
 from dispatch_cli.render.text_columns import LEAST, shared
 from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
 from dispatch_cli.render.text_list import cut
@@ -52,17 +52,12 @@ def laid_out(
     columns = [Column(head, key), *_without_under(columns, rows)]
     chosen, cells, widths = _fitting(columns, rows, width)
     right = [column.right for column in chosen]
-    header = beside(
-        [[cut([Run(column.header, Tone.HEAD)], room)] for column, room in zip(chosen, widths, strict=True)],
-        widths,
-        right,
-        0,
-    )[0]
+    header = _header(chosen, widths)
     lines: list[TextLine] = []
     targets = []
     for place, row in zip(places, cells, strict=True):
-        if line_width(row[0][0]) > widths[0] and len(place.keys) > 2:
-            row[0][0][1:] = shown_lines(f"{place.keys[0]} … ({len(place.keys)})")[0]
+        if line_width(row[0][0]) > widths[0] and len(place.keys) > 1:
+            row[0][0][1:] = shown_lines(_fewer_keys(place.keys, widths[0] - line_width(row[0][0][:1])))[0]
         fitted = [[cut_inside(cell[0], room)] for cell, room in zip(row, widths, strict=True)]
         first = len(lines)
         lines += beside(fitted, widths, right, 0)
@@ -73,6 +68,30 @@ def laid_out(
                 lines.append([Run(" " * indent), *cut_inside(line, width - indent)])
         targets.append(Target(place, first, len(lines)))
     return LaidOut(header, lines, targets)
+
+
+def _fewer_keys(keys: Sequence[str], width: int) -> str:
+    """Keys where there is no room for the first and the last one."""
+    return next(
+        (text for text in (f"{keys[0]} … ({len(keys)})", f"{keys[0]} ({len(keys)})") if len(text) <= width), keys[0]
+    )
+
+
+def laid_out_rows(table: TableBlock[Any], width: int) -> list[tuple[Any, list[TextLine]]]:
+    """A table with a line for each row, below its header; cells that have no room are cut."""
+    columns, cells, widths = _fitting(table.columns, table.rows, width)
+    right = [column.right for column in columns]
+    found: list[tuple[Any, list[TextLine]]] = [(None, [_header(columns, widths)])]
+    for row, line in zip(table.rows, cells, strict=True):
+        fitted = [[cut_inside(cell[0], room)] for cell, room in zip(line, widths, strict=True)]
+        found.append((row, beside(fitted, widths, right, table.indent)))
+    return found
+
+
+def _header(columns: Sequence[Column[Any]], widths: Sequence[int]) -> TextLine:
+    heads = zip(columns, widths, strict=True)
+    names = [[cut([Run(column.header, Tone.HEAD)], room)] for column, room in heads]
+    return beside(names, widths, [column.right for column in columns], 0)[0]
 
 
 def _without_under(columns: Sequence[Column[Any]], rows: Sequence[Any]) -> Iterator[Column[Any]]:
@@ -129,14 +148,14 @@ def _fitting(
 
 
 def cut_inside(line: TextLine, width: int) -> TextLine:
-    """A line that is at most so wide. Of a long text, the start and the end stay: a place ends in its line number."""
+    """A line that is at most so wide. Of a text that ends in a number, as places do, the end stays, too."""
     excess = line_width(line) - width
     if excess <= 0:
         return line
     at = max(range(len(line)), key=lambda number: len(line[number].text))
     text = line[at].text
     room = len(text) - excess - 1
-    if room < LEAST or not text.isascii():
+    if room < LEAST or not text.isascii() or not text[-1:].isdigit():
         return cut(line, width)
     end = (room * 3 + 4) // 5
     return [*line[:at], line[at]._replace(text=f"{text[: room - end]}…{text[len(text) - end :]}"), *line[at + 1 :]]

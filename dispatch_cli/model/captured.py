@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-    from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
+    from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Wrapped
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.schema import FunctionSchema
 
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_ALIAS_ANALYSIS = "default"
 """How a record of a captured operator says that the kind was left at its default."""
+
+MADE_OF = 6
+"""Where the record of a captured kernel says what it is made of, if it does."""
 
 
 class CapturedOperator(NamedTuple):
@@ -40,12 +45,14 @@ class CapturedHeader(NamedTuple):
     schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.
     overridden: the keys with more than one kernel.
     python_keys: the keys with a kernel of the Python dispatcher.
+    functions: of active kernels that ``torch.library`` made, what is known of the user's function.
     """
 
     schema: str | None
     kernels: dict[str, tuple[str, bool]]
     overridden: tuple[str, ...] = ()
     python_keys: tuple[str, ...] = ()
+    functions: Mapping[str, tuple[FakeImpl | None, Wrapped | None]] = _NONE
 
 
 class CapturedListing(NamedTuple):

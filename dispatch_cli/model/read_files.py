@@ -20,6 +20,11 @@ def is_noted(file: str) -> bool:
     return any(_is_same(file, other) for other in _FILES.get() or ())
 
 
+def noted() -> frozenset[str]:
+    """The files that have been read since the start, each as it was named."""
+    return frozenset(_FILES.get() or ())
+
+
 def _is_same(one: str, other: str) -> bool:
     try:
         return Path(one).samefile(other)

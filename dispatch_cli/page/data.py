@@ -32,11 +32,13 @@ class PageFile(NamedTuple):
 class PageSource(NamedTuple):
     """What a page is made from.
 
-    arguments: the source options, as they were given. made: when it was made, where that is to be said.
+    arguments: the source options, as they were given. more_files: how many files are not in *files*.
+    made: when it was made, where that is to be said.
     """
 
     arguments: tuple[str, ...]
     files: tuple[PageFile, ...]
+    more_files: int = 0
     made: str | None = None
 
 
@@ -64,6 +66,7 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
             "privateuse1": universe.backend_name,
             "arguments": source.arguments,
             "files": data_of(source.files),
+            "more_files": source.more_files,
             "made": source.made,
         },
         "words": words_data(),

@@ -75,6 +75,7 @@ KINDS = (
     Kind("operators", OPERATORS, size=40),
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
     Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
+    Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
     Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
     Kind("operators of one side", OPERATORS, ("diff", "y.yaml", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 40),

@@ -58,6 +58,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("check-invariants", "--select", "all", "--no-config", "--step-summary", "page.md"): ("text", "github"),
     ("diff", CLEAN): FORMATS,
     ("diff", CLEAN, "--op", "*"): ("text", "html"),
+    ("page",): ("html",),
     ("guards",): FORMATS,
     ("guards", "--record"): ("text",),
 }

@@ -24,7 +24,7 @@ from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration, ToSwitchedOff
-from dispatch_cli.explore.switch import switch_off
+from dispatch_cli.explore.switch import filling, switch_off
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
@@ -369,6 +369,20 @@ def test_what_a_change_on_trial_changes_is_marked() -> None:
         assert "on trial" not in view.text + view_text(app.table.view)
 
     drive(session, ADD, steps, (200, 60))
+
+
+def test_the_command_line_with_changes_reads_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session(api.load_state((), bases=("torch-2.15",)), BASE)
+    changed = [Spot(OperatorName.parse(name), "CPU") for name in ("aten::round_", "aten::rand_like.generator")]
+    for spot in changed:
+        one = filling(session, spot)
+        assert one is not None
+        switch_off(session, spot, one)
+    session.whatif.write()
+    for spot in (*changed, ADD):
+        same(table_answer(session, spot))
+        same(slot_answer(session, spot))
 
 
 def test_each_registration_of_a_slot_can_be_switched_off() -> None:

@@ -28,7 +28,8 @@ from dispatch_cli.report.higher_order import slots_of
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.registrations import registrations_report
 from dispatch_cli.report.table import table_report
-from tests.page.node import answers
+from tests.page.node import Script, script_of
+from tests.page.states import state_of
 
 _MORE_IN_RULES = ("name", "text")
 _MORE_IN_REGISTRATIONS = ("text", "tone")
@@ -41,33 +42,28 @@ def write_page(arguments: Sequence[str], page: Path) -> None:
     assert result.exception is None, result.output
 
 
-def tables(state: State, page: Path, names: Sequence[OperatorName]) -> Iterator[str]:
+def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
     """What differs in the tables of operators. Errors are sentences."""
-    found = answers(page, (("table", str(name)) for name in names))
-    for table, said in zip(table_report(state, names).operators, found, strict=True):
-        yield from differing(f"table {table.operator}", data_of(table), said)
+    for table in table_report(state, names).operators:
+        yield from differing(f"table {table.operator}", data_of(table), script.ask("table", table.operator))
 
 
-def registrations(state: State, page: Path, names: Sequence[OperatorName]) -> Iterator[str]:
+def registrations(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
     """The same of their registrations."""
-    found = answers(page, (("register", str(name)) for name in names))
-    for one, said in zip(registrations_report(state, names).operators, found, strict=True):
-        yield from differing(f"register {one.operator}", data_of(one), said)
+    for one in registrations_report(state, names).operators:
+        yield from differing(f"register {one.operator}", data_of(one), script.ask("register", one.operator))
 
 
-def higher_order(state: State, page: Path) -> Iterator[str]:
+def higher_order(state: State, script: Script) -> Iterator[str]:
     """The same of the tables of higher-order operators."""
-    operators = state.higher_order_operators
-    found = answers(page, (("higherOrder", one.name) for one in operators))
-    for one, said in zip(slots_of(state, operators), found, strict=True):
-        yield from differing(f"higher-order {one.name}", data_of(one), said)
+    for one in slots_of(state, state.higher_order_operators):
+        yield from differing(f"higher-order {one.name}", data_of(one), script.ask("higherOrder", one.name))
 
 
-def coverage(state: State, page: Path, keys: Iterable[str]) -> Iterator[str]:
+def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]:
     """The same of what serves all operators on backends."""
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
-    asked = [*keys]
-    for key, said in zip(asked, answers(page, (("coverage", key) for key in asked)), strict=True):
+    for key in keys:
         backend = backend_of(state.dispatcher.universe, key)
         expected = report_data(coverage_report(state, backend, names, overlay=overlay_of(state, backend)))
         for name in ("schema_version", "report", "tags", "autocast", "vmap", "against", "needs", "missing_only"):
@@ -75,13 +71,13 @@ def coverage(state: State, page: Path, keys: Iterable[str]) -> Iterator[str]:
         for row in expected["operators"]:
             for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
                 del row[name]
-        yield from differing(f"coverage {key}", expected, said)
+        yield from differing(f"coverage {key}", expected, script.ask("coverage", key))
 
 
-def slots(state: State, page: Path, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
+def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
     """The same of slots that are explained, in data and in sentences."""
-    found = answers(page, (("explain", str(name), key) for name, key in asked))
-    for (name, key), said in zip(asked, found, strict=True):
+    for name, key in asked:
+        said = script.ask("explain", str(name), key)
         yield from differing(f"explain {name} {key}", _explained(state, name, key), said | _cut(said))
 
 
@@ -133,10 +129,13 @@ def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[s
     yield f"{what}{path}: expected {str(expected)[:200]}, said {str(said)[:200]}"
 
 
+def universes(state: State, script: Script) -> Iterator[str]:
+    """The same of the keys."""
+    yield from differing("keys", report_data(universe_report(state.dispatcher.universe)), script.ask("keys"))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Compare everything; print what differs and how much was compared."""
-    from tests.page.states import state_of
-
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
@@ -145,22 +144,23 @@ def main(arguments: Sequence[str]) -> int:
         names = [OperatorName.parse(name) for name in state.dispatcher.names()]
         universe = state.dispatcher.universe
         keys, backends = universe.slots, backend_keys(universe)
-        (said,) = answers(page, [("keys",)])
         asked = [(name, key) for name in one_of_each_plan(state, names) for key in keys]
-        for what, found, number in (
-            ("universes", differing("keys", report_data(universe_report(universe)), said), 1),
-            ("tables", tables(state, page, names), len(names)),
-            ("registrations", registrations(state, page, names), len(names)),
-            ("higher-order operators", higher_order(state, page), len(state.higher_order_operators)),
-            ("backends", coverage(state, page, backends), len(backends)),
-            ("slots explained", slots(state, page, asked), len(asked)),
-        ):
-            start = perf_counter()
-            differences = [*found]
-            failures += len(differences)
-            for one in differences[:5]:
-                print(one)
-            print(f"{what}: {number:,} compared, {len(differences)} differ, {perf_counter() - start:.0f} s", flush=True)
+        with script_of(page) as script:
+            for what, found, number in (
+                ("universes", universes(state, script), 1),
+                ("backends", coverage(state, script, backends), len(backends)),
+                ("tables", tables(state, script, names), len(names)),
+                ("registrations", registrations(state, script, names), len(names)),
+                ("higher-order operators", higher_order(state, script), len(state.higher_order_operators)),
+                ("slots explained", slots(state, script, asked), len(asked)),
+            ):
+                start = perf_counter()
+                differences = [*found]
+                failures += len(differences)
+                for one in differences[:5]:
+                    print(one)
+                took = f"{perf_counter() - start:.0f} s"
+                print(f"{what}: {number:,} compared, {len(differences)} differ, {took}", flush=True)
     return int(failures > 0)
 
 

@@ -63,10 +63,15 @@ def _captured(active: Mapping[str, Registration], name: str) -> Special:
 
 
 def _declared(active: Mapping[str, Registration], name: str) -> Special:
-    """What declarations say of kernels, and PyTorch's own."""
+    """What declarations say of kernels, and PyTorch's own.
+
+    What a captured state says of its kernels counts for calls: whether an operator was looked at changes nothing here.
+    """
     known = _captured(active, name)
     raising, computing = set(known.raising), set(known.computing)
     for key, registration in active.items():
+        if registration.captured:
+            continue
         said, fake = registration.kernel.redispatches, registration.kernel.fake
         if said is not None and said.kind is RedispatchKind.RAISES:
             raising.add(key)

@@ -283,11 +283,15 @@ class Dispatcher:
         """
         if self._base is None or not self._registry.waits(name):
             return self.operator(name).active_kernels()
-        kernels = self._base.header(str(name)).kernels
-        return {
+        header = self._base.header(str(name))
+        found = {
             key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
-            for key, (debug, fallthrough) in kernels.items()
+            for key, (debug, fallthrough) in header.kernels.items()
         }
+        for key, (fake, wraps) in header.functions.items():
+            kernel = found[key].kernel._replace(fake=fake, wraps=wraps)
+            found[key] = Registration(name, key, kernel, captured=True)
+        return found
 
     def registered_at(
         self, keys: Container[str], names: Iterable[OperatorName] | None = None

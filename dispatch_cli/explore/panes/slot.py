@@ -16,6 +16,7 @@ from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import SlotBlocks, Target, ToPlace, ToRegistration, ToSlot, ToSwitchedOff
+from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.explore.switch import filling, switch_off, switched_off
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
@@ -45,12 +46,12 @@ class SlotPane(Pane):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield Blocks(id="slot-blocks")
+        yield ExplainedSlot(id="slot-blocks")
 
     @property
-    def view(self) -> Blocks:
+    def view(self) -> ExplainedSlot:
         """The widget with the answer."""
-        return self.query_one(Blocks)
+        return self.query_one(ExplainedSlot)
 
     def open(self, spot: Spot) -> None:
         """Explain the slot at a spot; where it names no key, the last one."""

@@ -36,6 +36,10 @@ _NEXT = {
 }
 
 
+TALL = 28
+"""Lines from which there is room for more of a sentence."""
+
+
 class KeyFilter(Input):
     """Which keys are shown."""
 
@@ -51,6 +55,7 @@ class KeyFilter(Input):
 
     def __init__(self) -> None:
         super().__init__(placeholder="keys: a part of their names, or a glob")
+        self.can_focus = False  # until it is shown
 
     def action_leave(self, clear: bool) -> None:
         """Back to the table."""
@@ -62,7 +67,10 @@ class KeyFilter(Input):
 class Detail(Static):
     """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
 
-    DEFAULT_CSS = "Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }"
+    DEFAULT_CSS = """
+    Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
+    Detail.-tall { height: 3; }
+    """
 
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before]) -> None:
         """Say what is in a place."""
@@ -122,6 +130,7 @@ class TablePane(Pane):
 
     def on_resize(self) -> None:
         """What is under the cursor is known when there is room for it."""
+        self.query_one(Detail).set_class(self.size.height >= TALL, "-tall")
         self.call_after_refresh(self._say)
 
     def _say(self) -> None:
@@ -215,6 +224,7 @@ class TablePane(Pane):
         """Ask for a part of the names of keys."""
         field = self.query_one(KeyFilter)
         field.add_class("-shown")
+        field.can_focus = True
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -223,4 +233,6 @@ class TablePane(Pane):
 
     def on_input_blurred(self, event: Input.Blurred) -> None:
         event.stop()
-        self.query_one(KeyFilter).set_class(bool(event.value), "-shown")
+        field = self.query_one(KeyFilter)
+        field.can_focus = bool(event.value)
+        field.set_class(bool(event.value), "-shown")

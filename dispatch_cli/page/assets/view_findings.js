@@ -12,7 +12,8 @@ function findingsView() {
   const draw = (check) => {
     findingsOfCheck = check;
     const chosen = check ? all.filter((one) => one.check === check) : all;
-    body.replaceChildren(...nodes([findingCards(chosen, 100)]));
+    const cards = make("div", {});
+    body.replaceChildren(...nodes([inSteps(cards, cards, chosen, 100, findingCard)]));
     say(plural(chosen.length, "finding"));
   };
   const options = [["", `all, ${all.length}`], ...page.findingChecks.map((row) => [row.check, `${row.check}, ${row.findings}`])];
@@ -45,11 +46,6 @@ function checksTable() {
 
 function severityRun(severity) {
   return make("span", { class: SEVERITY_TONES[severity] }, severity);
-}
-
-function findingCards(findings, step) {
-  const cards = make("div", {});
-  return inSteps(cards, cards, findings, step, findingCard);
 }
 
 function findingCard(one) {

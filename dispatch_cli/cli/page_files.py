@@ -1,0 +1,41 @@
+"""The files that a page was made from, with their digests."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+
+from dispatch_cli.files import paths
+from dispatch_cli.model.read_files import noted
+from dispatch_cli.page.data import PageFile
+
+MOST_FILES = 500
+"""Files that a page names; a tree of sources can have many thousands."""
+_MOST_BYTES = 1 << 28
+STDIN = "-"
+
+
+def files_read(from_stdin: bool) -> tuple[tuple[PageFile, ...], int]:
+    """The files that were read, by name, and how many there are beyond `MOST_FILES`."""
+    folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
+    names = sorted({name.removeprefix(folder) for name in noted()})
+    found = tuple(PageFile(name, _digest(name)) for name in names[:MOST_FILES])
+    return (PageFile(STDIN, None),) * from_stdin + found, max(0, len(names) - MOST_FILES)
+
+
+def _digest(file: str) -> str | None:
+    """The digest of a file's bytes; None where it cannot be read again."""
+    try:
+        tree = paths.tree_of(file)
+        if tree is not None:
+            return hashlib.sha256(tree.read(paths.inside(file), _MOST_BYTES)).hexdigest()
+        if not stat.S_ISREG(paths.mode(file)):
+            return None
+        found = hashlib.sha256()
+        with open(file, "rb") as stream:  # noqa: PTH123  (the name may be none that a path can have)
+            while part := stream.read(1 << 20):
+                found.update(part)
+        return found.hexdigest()
+    except (OSError, ValueError):
+        return None

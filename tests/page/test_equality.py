@@ -1,0 +1,51 @@
+"""What a page's own script says equals what the engine says; `tests.page.equality` compares everything."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.model.names import OperatorName
+from tests.cli.support import ROOT
+from tests.page import equality
+from tests.page.node import needs_node, script_of
+from tests.page.states import state_of
+
+PAGES: dict[str, tuple[str, ...]] = {
+    "a file over a base": ("examples/overlay.yaml",),
+    "a state that is incomplete": ("--base", "torch-2.13", "--base", "torch-2.13-mps"),
+    "sources": ("examples/extension", "--no-cache"),
+    "a stale table": ("examples/stale.yaml",),
+    "hostile names": ("tests/page/hostile.yaml",),
+}
+OPERATORS = 25
+
+
+@needs_node
+@pytest.mark.parametrize("arguments", PAGES.values(), ids=[*PAGES])
+def test_the_script_of_a_page_says_what_the_engine_says(
+    arguments: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    page = tmp_path / "page.html"
+    equality.write_page(arguments, page)
+    assert page.stat().st_size < 1_000_000
+    state = state_of(arguments)
+    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+    dice = random.Random(15)
+    some = [*state.own_operators(), *dice.sample(names, min(len(names), OPERATORS))][: 2 * OPERATORS]
+    slots = state.dispatcher.universe.slots
+    asked = [(name, key) for name in some for key in dice.sample(slots, 12)]
+    with script_of(page) as script:
+        differences = [
+            *equality.universes(state, script),
+            *equality.tables(state, script, some),
+            *equality.registrations(state, script, some),
+            *equality.higher_order(state, script),
+            *equality.coverage(state, script, ("PrivateUse1",)),
+            *equality.slots(state, script, asked),
+        ]
+    assert differences == []

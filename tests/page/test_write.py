@@ -1,0 +1,124 @@
+"""The file of a page: what is in it, what is not, and what its policy allows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import ROOT, call
+
+HOSTILE = "tests/page/hostile.yaml"
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def page_of(*arguments: str) -> str:
+    result = call("page", *arguments)
+    assert result.code == 0, result.err
+    return result.out
+
+
+def data_of(page: str) -> Any:
+    found = re.search(r'id="data">([^<]*)<', page)
+    assert found is not None
+    return json.loads(zlib.decompress(base64.b64decode(found[1])))
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_allows_the_scripts_and_the_style_of_the_page_alone() -> None:
+    page = page_of(HOSTILE)
+    found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert found is not None
+    policy = dict(part.split(" ", 1) for part in found[1].split("; "))
+    scripts = re.findall(r"<script id=\"\w+\">(.*?)</script>", page, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert len(scripts) == 2 and len(styles) == 1
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": " ".join(map(digest, scripts)),
+        "style-src": digest(styles[0]),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert page.index("Content-Security-Policy") < min(page.index("<script"), page.index("<style"))
+    assert len(re.findall(r"<script\b", page)) == 3  # the third is data
+    markup = re.sub(r"(<script[^>]*>|<style>).*?(?=</script>|</style>)", "", page, flags=re.DOTALL)
+    assert re.search(r"\son\w+\s*=|\sstyle=|javascript:|https?://", markup) is None
+    assert re.search(r"\beval\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|new Function", page) is None
+
+
+def test_no_text_of_a_file_is_in_the_markup() -> None:
+    hostile, harmless = (page_of(file).partition('id="data">') for file in (HOSTILE, "examples/add.yaml"))
+    assert hostile[0] == harmless[0]
+    assert hostile[2].partition("<")[2] == harmless[2].partition("<")[2]
+    assert "</script><script>document.title='owned'</script>" in data_of(page_of(HOSTILE))["texts"]
+
+
+def test_equal_input_gives_equal_bytes() -> None:
+    assert page_of("examples/stale.yaml") == page_of("examples/stale.yaml")
+    assert data_of(page_of("examples/stale.yaml"))["about"]["made"] is None
+
+
+def test_a_page_says_when_it_was_made_if_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    page = page_of("examples/stale.yaml", "--timestamp")
+    assert data_of(page)["about"]["made"] == "2001-09-09T01:46:40Z"
+
+
+def test_a_page_says_what_it_was_made_from(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n  dispatch: {CPU: k}\n", encoding="utf-8"
+    )
+    page = page_of(str(own), "--universe", "torch-2.13")
+    about = data_of(page)["about"]
+    assert about["universe"] == "torch-2.13"
+    assert about["arguments"] == ["own.yaml", "--universe", "torch-2.13"]
+    assert {"name": "own.yaml", "sha256": hashlib.sha256(own.read_bytes()).hexdigest()} in about["files"]
+
+
+def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_bytes((ROOT / "examples/stale.yaml").read_bytes())
+    own = tmp_path / "own.yaml"
+    own.write_text("dispatch: 1\nextends: [base.yaml]\n", encoding="utf-8")
+    for arguments in (
+        (str(own),),
+        (str(ROOT / "examples/stale.yaml"),),
+        (str(ROOT / "examples/extension"), "--no-cache"),
+    ):
+        text = json.dumps(data_of(page_of(*arguments)))
+        assert str(tmp_path) not in text
+        assert str(ROOT) not in text
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    out.write_text("before", encoding="utf-8")
+    assert call("page", "examples/broken.yaml", "-o", str(out)).code == 2
+    assert out.read_text(encoding="utf-8") == "before"
+    result = call("page", "examples/stale.yaml", "-o", str(out))
+    assert (result.code, result.out) == (0, "")
+    assert re.search(r"page\.html: \d+ operators?, \d\.\d MB\n$", result.err)
+    assert out.read_text(encoding="utf-8") == page_of("examples/stale.yaml")
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_an_input_is_not_overwritten(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_bytes((ROOT / "examples/stale.yaml").read_bytes())
+    result = call("page", str(own), "-o", str(own))
+    assert result.code == 2
+    assert "is an input of this command" in result.err
