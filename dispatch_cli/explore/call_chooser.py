@@ -51,7 +51,7 @@ class Chooser(Vertical):
     ]
 
     class TextChanged(Message):
-        """The text of the part is another one."""
+        """The text of the part is another one, whose last word is whole."""
 
         def __init__(self, line: PartLine, text: str) -> None:
             super().__init__()
@@ -99,7 +99,8 @@ class Chooser(Vertical):
         event.stop()
         if self.line is not None:
             self._show()
-            self.post_message(self.TextChanged(self.line, event.value))
+            if not self._is_begun(event.value):
+                self.post_message(self.TextChanged(self.line, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -146,6 +147,12 @@ class Chooser(Vertical):
         is_tensor = self.line is not None and self.line.part is CallPart.TENSOR
         self._input.value = f"{text} " if text and is_whole and is_tensor else text
         self._input.cursor_position = len(self._input.value)
+
+    def _is_begun(self, text: str) -> bool:
+        """Whether the last word is only the beginning of one in the list; the call stays as it is for so long."""
+        last = text if self.line is not None and self.line.part is CallPart.CONTEXT else text.rpartition(" ")[2]
+        words = [one.word for one in self._rows.rows]
+        return bool(last) and last not in words and any(word.startswith(last) for word in words)
 
     def _show(self, keep: bool = False, everything: bool = False) -> None:
         """Show the words. keep: the cursor stays on its word. everything: not only what goes on with the text."""

@@ -42,7 +42,7 @@ class CallPane(Pane):
     CallPane > #call-request { height: auto; max-height: 45%; border-bottom: hkey $panel; }
     CallPane > #call-request.-choosing { height: 45%; }
     CallPane > #call-answer { height: 1fr; }
-    CallPane #call-parts { height: auto; max-height: 100%; }
+    CallPane #call-parts { max-height: 100%; }
     CallPane.-beside { layout: horizontal; }
     CallPane.-beside > #call-request {
         width: 42; height: 1fr; max-height: 100%; border-bottom: none; border-right: vkey $panel;
@@ -161,7 +161,9 @@ class CallPane(Pane):
         return part_lines(self.draft, taken(self.session.state, self.spot, self.draft))
 
     def _show_parts(self) -> None:
-        self.parts.show(parts_table(self._lines()), keep=True)
+        lines = self._lines()
+        self.parts.styles.height = len(lines)
+        self.parts.show(parts_table(lines), keep=True)
 
     # the answer
 
