@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from textual.widgets import Input, Label
 from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.call_choices import CallPart, WordChoice, words_of
 from dispatch_cli.explore.call_parts import PartLine
+from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone
@@ -31,14 +32,27 @@ class PlainRows(Rows):
         return ()
 
 
-class Chooser(Vertical):
-    """A line to type in, and below it the words to choose from. It is empty until it is opened."""
+class _PartInput(Contained, Input):
+    """The line to type in. Short texts all take the whole width: another one would mean a layout of the screen."""
+
+    @property
+    def content_width(self) -> int:
+        """The width of the text, or of the line."""
+        return max(super().content_width, self.scrollable_content_region.width)
+
+
+class Chooser(Contained, Vertical):
+    """A line to type in, and below it the words to choose from. It is empty until it is opened.
+
+    changed: called with the part and its text, once the text is another one whose last word is whole; at once, so that
+    one frame shows the words and the answer.
+    """
 
     DEFAULT_CSS = """
     Chooser { height: 1fr; display: none; }
     Chooser.-open { display: block; }
     Chooser > Label { width: 1fr; height: 1; text-style: bold; }
-    Chooser > Input, Chooser > Input:focus { height: 1; border: none; padding: 0 1; }
+    Chooser > _PartInput, Chooser > _PartInput:focus { height: 1; border: none; padding: 0 1; }
     Chooser > PlainRows { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,23 +64,22 @@ class Chooser(Vertical):
         Binding("escape", "done", "Done"),
     ]
 
-    class TextChanged(Message):
-        """The text of the part is another one, whose last word is whole."""
-
-        def __init__(self, line: PartLine, text: str) -> None:
-            super().__init__()
-            self.line = line
-            self.text = text
-
     class Done(Message):
         """Choosing is over."""
 
-    def __init__(self, universe: Universe, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+    def __init__(
+        self,
+        universe: Universe,
+        changed: Callable[[PartLine, str], None],
+        *,
+        id: str | None = None,  # noqa: A002  (textual's name)
+    ) -> None:
         super().__init__(id=id)
         self.universe = universe
+        self.changed = changed
         self.line: PartLine | None = None
         self._title = Label("", markup=False)
-        self._input = Input(select_on_focus=False)
+        self._input = _PartInput(select_on_focus=False)
         self._rows = PlainRows()
         self._rows.can_focus = False
 
@@ -100,7 +113,7 @@ class Chooser(Vertical):
         if self.line is not None:
             self._show()
             if not self._is_begun(event.value):
-                self.post_message(self.TextChanged(self.line, event.value))
+                self.changed(self.line, event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -138,7 +151,7 @@ class Chooser(Vertical):
             self._write(word.text, word.is_whole)
         self._input.focus()
         self._show(keep=True)
-        self.post_message(self.TextChanged(self.line, self._input.value))
+        self.changed(self.line, self._input.value)
         if word.is_whole and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
             self.action_done()
 

@@ -66,9 +66,10 @@ class CallPane(Pane):
         self.shows_keys = False
         self._drafts: dict[Spot, Draft] = {}
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
+        self._state = session.state
         self._before: CallAnswered | tuple[Problem, ...] | None = None
         self.parts = PlainRows(id="call-parts")
-        self.chooser = Chooser(session.state.dispatcher.universe, id="call-chooser")
+        self.chooser = Chooser(session.state.dispatcher.universe, self._change_part, id="call-chooser")
         self.shown = Blocks(id="call-answer")
 
     def compose(self) -> ComposeResult:
@@ -84,6 +85,8 @@ class CallPane(Pane):
     def open(self, spot: Spot) -> None:
         """Show the call of an operator that was last described, or a first one."""
         spot = Spot(spot.operator, None, spot.higher_order)
+        if self.session.state is not self._state:  # an answer of another state says nothing of this one
+            self._state, self._valid = self.session.state, None
         if spot != self.spot or not self._drafts:
             if self.chooser.is_open:
                 self._stop()
@@ -106,10 +109,9 @@ class CallPane(Pane):
         elif isinstance(target, CallTarget):
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
-    def on_chooser_text_changed(self, event: Chooser.TextChanged) -> None:
-        event.stop()
-        if self.chooser.line == event.line:
-            self._change(with_part(self._drafts[self.spot], event.line, event.text))
+    def _change_part(self, line: PartLine, text: str) -> None:
+        """Another text of a part, while it is being chosen; the call before that is kept until then."""
+        self._change(with_part(self._drafts[self.spot], line, text))
 
     def on_chooser_done(self, event: Chooser.Done) -> None:
         event.stop()
