@@ -92,11 +92,15 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
 
 
 def call_blocks(
-    state: State, report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None, short: bool
+    state: State, report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None = None, full: bool = False
 ) -> Iterator[Block]:
-    """A call, the end first. before: the same call without the changes that are being tried, or why there is none."""
+    """A call, the end first.
+
+    before: the same call without the changes that are being tried, or why there is none. full: error texts are whole.
+    """
+    short = True
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.said(report, short)
+        yield from resolve_higher_order.said(report, short, full)
         yield from _before(report, before, short)
         yield Gap()
         yield TableBlock(_higher_order_columns(), report.steps)
@@ -104,7 +108,7 @@ def call_blocks(
         yield Gap()
         yield Facts([resolve_higher_order.thread_fact(report)])
         return
-    yield from resolve.said(report, short)
+    yield from resolve.said(report, short, full)
     yield from _before(report, before, short)
     yield Gap()
     yield TableBlock(_step_columns(), [*_step_rows(state, report, before)])

@@ -141,7 +141,7 @@ def test_recorded_calls_of_pytorch(version: str) -> None:
 
 
 def step_lines(state: State, report: ResolveReport) -> list[StepLine]:
-    tables = [block for block in call_blocks(state, report, None, True) if isinstance(block, TableBlock)]
+    tables = [block for block in call_blocks(state, report) if isinstance(block, TableBlock)]
     return [row for row in tables[0].rows if isinstance(row, StepLine)]
 
 
@@ -151,7 +151,7 @@ def test_a_composite_kernel_leads_to_the_operator_that_it_calls() -> None:
     answer = call_answer(session, spot, Draft(("meta",)))
     rows = [
         row
-        for block in call_blocks(session.state, answer.report, None, True)
+        for block in call_blocks(session.state, answer.report)
         if isinstance(block, TableBlock)
         for row in block.rows
         if isinstance(row, CalledLine)
@@ -218,7 +218,7 @@ def test_what_is_tried_is_marked() -> None:
     assert slot in [step.hop.slot for step in before.steps]
     marked = [
         row
-        for block in call_blocks(session.state, after, before, True)
+        for block in call_blocks(session.state, after, before)
         if isinstance(block, TableBlock)
         for row in block.rows
         if isinstance(row, StepLine) and row.is_changed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dispatch_cli.explore.answers.universe import universe_arguments
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNNAMED_BACKEND
 from dispatch_cli.report.key import is_key, key_report
 from dispatch_cli.report.key_registrations import key_registrations_report
 from dispatch_cli.report.keys import universe_report
@@ -13,7 +13,7 @@ from dispatch_cli.report.keys import universe_report
 def keys_answer(session: Session) -> PaneAnswer:
     """All keys of the universe."""
     universe = session.state.dispatcher.universe
-    return PaneAnswer(universe_report(universe), ("keys", *_universe(session)))
+    return PaneAnswer(universe_report(universe), ("keys", *universe_arguments(session)))
 
 
 def key_answer(session: Session, key: str) -> PaneAnswer | None:
@@ -21,7 +21,7 @@ def key_answer(session: Session, key: str) -> PaneAnswer | None:
     universe = session.state.dispatcher.universe
     if not is_key(universe, key):
         return None
-    return PaneAnswer(key_report(universe, key), ("keys", key, *_universe(session)))
+    return PaneAnswer(key_report(universe, key), ("keys", key, *universe_arguments(session)))
 
 
 def registered_answer(session: Session, key: str) -> PaneAnswer | None:
@@ -33,10 +33,3 @@ def registered_answer(session: Session, key: str) -> PaneAnswer | None:
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     report = key_registrations_report(state, (key,), names)
     return PaneAnswer(report, session.command("register", "--key", key))
-
-
-def _universe(session: Session) -> tuple[str, ...]:
-    """The options by which ``keys`` shows the universe of a state."""
-    universe, given = session.state.dispatcher.universe, dict(zip(session.source, session.source[1:], strict=False))
-    named = () if universe.backend_name == UNNAMED_BACKEND else ("--privateuse1", universe.backend_name)
-    return ("--universe", given.get("--universe", universe.name), *named)

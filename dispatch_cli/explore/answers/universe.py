@@ -1,22 +1,13 @@
-"""The options by which a command gets the universe of a session."""
+"""The options by which ``keys`` gets the universe of a session."""
 
 from __future__ import annotations
 
-from dispatch_cli import universes
 from dispatch_cli.explore.session import Session
-
-UNIVERSE = "--universe"
+from dispatch_cli.model.universe import UNNAMED_BACKEND
 
 
 def universe_arguments(session: Session) -> tuple[str, ...]:
-    """``--universe`` and, where the backend at PrivateUse1 has a name, ``--privateuse1``.
-
-    A universe that is not embedded is the one that the source of the session names.
-    """
-    universe, source = session.state.dispatcher.universe, session.source
-    named = next((source[at + 1] for at, one in enumerate(source[:-1]) if one == UNIVERSE), None)
-    embedded = universe.name in universes.names()
-    shown = universe.name if embedded or named is None else named
-    plain = universes.load(universe.name) if embedded else None
-    backend = () if plain is not None and plain.backend_name == universe.backend_name else (universe.backend_name,)
-    return (UNIVERSE, shown, *(f"--privateuse1={name}" for name in backend))
+    """``--universe``, as the source of the session names it or by name; ``--privateuse1``, where that has a name."""
+    universe, given = session.state.dispatcher.universe, dict(zip(session.source, session.source[1:], strict=False))
+    named = () if universe.backend_name == UNNAMED_BACKEND else ("--privateuse1", universe.backend_name)
+    return ("--universe", given.get("--universe", universe.name), *named)

@@ -55,6 +55,7 @@ class CallPane(Pane):
         Binding("s", "switch", "Key set/call"),
         Binding("Y", "copy_other", "Copy the other command", show=False),
         Binding("r", "again", "Start again", show=False),
+        Binding("f", "full", "Whole error text", show=False),
         Binding("e", "edit", "Editor"),
     ]
 
@@ -64,6 +65,7 @@ class CallPane(Pane):
         self.draft = Draft()
         self.problems: tuple[Problem, ...] = ()
         self.shows_keys = False
+        self.is_full = False
         self._drafts: dict[Spot, Draft] = {}
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
@@ -198,7 +200,7 @@ class CallPane(Pane):
         if valid is not None and valid[1]:
             yield from key_blocks(state, valid[3].report, width)
         elif valid is not None:
-            yield from call_blocks(state, valid[3].report, self._before, short=True)
+            yield from call_blocks(state, valid[3].report, self._before, self.is_full)
         elif not self.problems:
             yield from nothing_asked()
 
@@ -214,6 +216,11 @@ class CallPane(Pane):
         """Show the key set of the call, or the call."""
         self.shows_keys = not self.shows_keys
         self._update()
+
+    def action_full(self) -> None:
+        """Show long error texts whole, or short again."""
+        self.is_full = not self.is_full
+        self.shown.show(self._blocks, target_of, keep=True)
 
     def action_copy_other(self) -> None:
         """Copy the command of what is not shown: the call, or its key set."""
