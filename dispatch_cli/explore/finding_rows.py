@@ -24,7 +24,6 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
-    lines,
 )
 from dispatch_cli.render.edits import fragment
 from dispatch_cli.render.findings import finding_blocks, note_fact
@@ -113,7 +112,7 @@ class FindingDetail:
         if row.findings:
             yield from finding_blocks([*row.findings], width)
         yield from self._places()
-        yield from self._fix()
+        yield from self._fix(width)
         yield from self._registrations()
         yield Gap()
         yield from check_documents.document(checks_report((Selector(row.check),)), width, whole=True)
@@ -155,13 +154,13 @@ class FindingDetail:
         if facts:
             yield Facts([fact for fact, _ in facts], 4, Tone.DIM)
 
-    def _fix(self) -> Iterator[Block]:
+    def _fix(self, width: int) -> Iterator[Block]:
         edits = dict.fromkeys(edit for one in self._row.findings for edit in one.fix)
         text = fragment(edits)
         if text is not None:
             yield Gap()
             yield Paragraph("A fix, as declarations", kind=ParagraphKind.SECTION)
-            yield Paragraph(lines(*text.rstrip().split("\n"), tone=Tone.ALIAS), 4, kind=ParagraphKind.CODE)
+            yield from check_documents.code_blocks(text.rstrip().split("\n"), width)
 
     def _registrations(self) -> Iterator[Block]:
         spot = self._spot(None)

@@ -43,9 +43,9 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
     LinesView > .lines--dim { color: $foreground-muted; }
     LinesView > .lines--place { color: $foreground-muted; }
     LinesView > .lines--cursor {
-        color: $block-cursor-blurred-foreground;
-        background: $block-cursor-blurred-background;
-        text-style: $block-cursor-blurred-text-style;
+        color: $foreground;
+        background: $panel;
+        text-style: none;
     }
     LinesView:focus > .lines--cursor {
         color: $block-cursor-foreground;
@@ -264,7 +264,10 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         if found is None:
             found = base
             if tone is not Tone.PLAIN:
-                found = base + self.get_component_rich_style(f"lines--{tone.value}", partial=True)
+                name = f"lines--{tone.value}"
+                found = base + self.get_component_rich_style(name, partial=True)
+                # only the whole style has a colour that is mixed with the background's
+                found += Style(color=self.get_component_rich_style(name).color)
             found = self._styles[tone, cursor is None] = found if cursor is None else found + cursor
         return found
 

@@ -63,7 +63,7 @@ class ListPane(Pane):
     ListPane .head { height: auto; max-height: 4; padding: 0 1; }
     ListPane Filter, ListPane Filter:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     ListPane Filter:focus { background: $boost; }
-    ListPane > Rows { height: 1fr; }
+    ListPane > Rows { height: auto; max-height: 50%; min-height: 4; }
     ListPane > RowDetail { height: 1fr; border-top: solid $panel; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """

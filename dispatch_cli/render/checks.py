@@ -45,12 +45,12 @@ def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> 
         for part in parts(check.documentation):
             yield Gap()
             if part.code:
-                yield from _example(part.text.split("\n"), width)
+                yield from code_blocks(part.text.split("\n"), width)
             else:
                 yield Paragraph(lines(*_flowing(part.text)))
 
 
-def _example(code: list[str], width: int | None) -> Iterator[Block]:
+def code_blocks(code: list[str], width: int | None) -> Iterator[Block]:
     """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
     if width is None:
         yield Paragraph(lines(*code, tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)

@@ -17,7 +17,8 @@ from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.differences import DifferencesPane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.keys import KeysPane
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from tests.explore.support import drive, newest, screen_text
 
@@ -167,8 +168,7 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
 
 def test_what_changed_for_an_operator_since_the_first_version() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"aten::linear", "enter")
-        await until(pilot, lambda: str(app.spot.operator) == "aten::linear" and not app.operators.input.has_focus)
+        await app.go(Spot(OperatorName.parse("aten::linear")))
         await pilot.press("8")
         await until(pilot, lambda: bool(app.query(DifferencesPane)))
         pane = view(app, DifferencesPane)

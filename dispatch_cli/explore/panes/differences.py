@@ -48,6 +48,7 @@ class DifferencesPane(ListPane):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self._work = Background(self)
+        self._opening = Background(self)
         self.old: Old | None = next(iter(olds(session)), None)
         self._made: tuple[State, Old] | None = None
         self._states: ComparedStates | None = None
@@ -86,7 +87,7 @@ class DifferencesPane(ListPane):
                 lambda step: _everything(self.session, old, original, new, step),
                 lambda found: self._compared(*found),
                 self._failed,
-                lambda text: self.say(text),
+                self._told,
             )
 
     def _compared(self, states: ComparedStates, answer: PaneAnswer | None) -> None:
@@ -96,8 +97,12 @@ class DifferencesPane(ListPane):
         if self._mode == "everything":
             if answer is not None:
                 self.refill(keep=True)
-        else:
+        elif self._mode == "this":
             self._show_this()
+
+    def _told(self, text: str) -> None:
+        if self._mode != "history":
+            self.say(text)
 
     def _failed(self, error: Exception) -> None:
         self._made = None
@@ -192,7 +197,7 @@ class DifferencesPane(ListPane):
         spot = self.spot
         if self._versions is None:
             self._say_nothing("Opening the embedded versions…")
-            self._work.start(_opened_versions, self._have_versions, self._failed, lambda text: self.say(text))
+            self._opening.start(_opened_versions, self._have_versions, self._failed, lambda text: self.say(text))
             return
         self._shown = history_answer(spot, self._versions)
         if self._shown is None:
