@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
+from shutil import copy
 
 import pytest
 from click.testing import CliRunner
@@ -13,11 +15,13 @@ from dispatch_cli.cli import cli
 from dispatch_cli.engine.coverage.backend import backend_keys
 from dispatch_cli.explore.answers.coverage import coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
-from dispatch_cli.explore.answers.findings import findings_answer
+from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.answers.sides import Old, old_state, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.change import Addition
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 
@@ -41,12 +45,14 @@ def session(request: pytest.FixtureRequest) -> Session:
     return loaded(base="torch-2.15") if request.param is None else loaded(str(EXAMPLES / request.param))
 
 
-def assert_prints(answer: PaneAnswer | None) -> None:
-    """The command of an answer prints it."""
+def assert_prints(answer: PaneAnswer | None, columns: bool = True) -> None:
+    """The command of an answer prints it. columns: those of places, too."""
     assert answer is not None
     result = CliRunner().invoke(cli, [*answer.command, "--format", "json"])
     assert result.exit_code in (0, 1), result.stderr
-    assert result.stdout == "".join(json_text(answer.report))
+    texts = [result.stdout, "".join(json_text(answer.report))]
+    printed, shown = texts if columns else [re.sub(r'"column": \d+', "", text) for text in texts]
+    assert printed == shown
 
 
 def test_findings(session: Session) -> None:
@@ -96,3 +102,29 @@ def test_what_the_files_change_is_first() -> None:
     session = loaded(str(EXAMPLES / FILES[0]))
     assert olds(session)[0] == Old(session.state.over[0])
     assert {one.version for one in olds(session)} == {*bases.names()}
+
+
+@pytest.mark.parametrize("file", [None, FILES[0]])
+def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that is named has what is being tried, once it is written; only there does a kernel have a column."""
+    if file is not None:
+        (tmp_path / EXAMPLES / file).parent.mkdir(parents=True)
+        copy(EXAMPLES / file, tmp_path / EXAMPLES / file)
+    monkeypatch.chdir(tmp_path)
+    session = loaded(base="torch-2.15") if file is None else loaded(str(EXAMPLES / file))
+    name = OperatorName.parse("aten::to.dtype")
+    effect = session.whatif.make(Addition(name, "AutogradPrivateUse1", Kernel("tried")))
+    session.whatif.write()
+    answer = findings_answer(session, state_to_check(session))
+    assert_prints(answer, columns=False)
+    new = new_findings(answer.report, effect.new)
+    assert len(new) <= len(effect.new)
+    assert_prints(coverage_answer(session, "PrivateUse1"), columns=False)
+    assert_prints(registered_answer(session, "AutogradPrivateUse1"), columns=False)
+    first = olds(session)[0]
+    assert first == Old(None)
+    states = ComparedStates(old_state(session, first, session.original), session.state)
+    answer_of_diff = diff_answer(session, first, None, states)
+    assert_prints(answer_of_diff, columns=False)
+    assert answer_of_diff is not None
+    assert answer_of_diff.report.counts.registrations_added == 1

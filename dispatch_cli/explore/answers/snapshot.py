@@ -11,7 +11,7 @@ from dispatch_cli.model.declarations import Declarations
 def snapshot(state: State, guarded: Declarations | None = None) -> State:
     """The same state once more, computed anew. guarded: what is said of checks, guards included; None as it is."""
     said = state.declarations
-    if guarded is None and not said.files and not said.steps:
+    if guarded is None and not any(said[2:]):  # an embedded state, of which nothing is said
         dispatcher = state.dispatcher
         found = State(Dispatcher(dispatcher.universe, base=dispatcher.base), source=state.source)
     else:
