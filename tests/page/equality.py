@@ -1,7 +1,7 @@
 """Compares what a page's own script says with the engine: ``python -m tests.page.equality [ARGUMENTS OF PAGE]…``.
 
-Every operator's table and registrations, every higher-order operator, the coverage of every backend, and every slot
-explained of one operator for each set of keys with a kernel.
+Every operator's table and registrations, every higher-order operator, the coverage of backends of every kind, and every
+slot explained of one operator for each set of keys with a kernel.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dispatch_cli import cli
 from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
 from dispatch_cli.report.coverage import coverage_report, overlay_of
@@ -129,6 +130,12 @@ def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[s
     yield f"{what}{path}: expected {str(expected)[:200]}, said {str(said)[:200]}"
 
 
+def _backends(universe: Universe) -> list[str]:
+    """The backends with a component of their own, and one of each other kind."""
+    found = {universe.runtime_parts[key][0]: key for key in backend_keys(universe)}
+    return [key for key in backend_keys(universe) if key in universe.backends or key in found.values()]
+
+
 def universes(state: State, script: Script) -> Iterator[str]:
     """The same of the keys."""
     yield from differing("keys", report_data(universe_report(state.dispatcher.universe)), script.ask("keys"))
@@ -143,7 +150,7 @@ def main(arguments: Sequence[str]) -> int:
         state = state_of(arguments)
         names = [OperatorName.parse(name) for name in state.dispatcher.names()]
         universe = state.dispatcher.universe
-        keys, backends = universe.slots, backend_keys(universe)
+        keys, backends = universe.slots, _backends(universe)
         asked = [(name, key) for name in one_of_each_plan(state, names) for key in keys]
         with script_of(page) as script:
             for what, found, number in (

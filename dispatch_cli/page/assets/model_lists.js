@@ -89,11 +89,19 @@ Object.assign(Page.prototype, {
       coverage: (key) => ["coverage", key, ...source],
       changes: () => ["table", ...source],
       fallbacks: () => ["register", ...source],
-      keys: () => ["keys", "--universe", this.about.universe],
-      key: (key) => ["keys", key, "--universe", this.about.universe],
+      keys: () => ["keys", ...this.universeArguments()],
+      key: (key) => ["keys", key, ...this.universeArguments()],
       page: () => ["page", ...source],
     };
     return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");
+  },
+
+  /* What `keys` needs for the universe of the page: the one that was named, and the name of the backend at PrivateUse1. */
+  universeArguments() {
+    const { arguments: source, universe, privateuse1 } = this.about;
+    const named = source.lastIndexOf("--universe");
+    const own = privateuse1 === "privateuseone" ? [] : ["--privateuse1", privateuse1];
+    return ["--universe", named < 0 ? universe : source[named + 1], ...own];
   },
 
   /* As a POSIX shell reads it; control characters spelled out. */
@@ -116,18 +124,32 @@ function matched(name, wanted) {
     const start = at === 0 || at === bare;
     return { cost: (start ? (whole ? 0 : 1) : 2) * 1000, marks: [[at, at + wanted.length]] };
   }
+  const letters = wanted.replaceAll(" ", "");
+  const places = inOrder(lower, letters, bare) ?? inOrder(lower, letters, 0);
+  if (places === null) return null;
   const marks = [];
-  let from = 0;
-  for (const sign of wanted) {
-    if (sign === " ") continue;
-    const found = lower.indexOf(sign, from);
-    if (found < 0) return null;
+  for (const place of places) {
     const last = marks[marks.length - 1];
-    if (last !== undefined && last[1] === found) last[1] = found + sign.length;
-    else marks.push([found, found + sign.length]);
-    from = found + sign.length;
+    if (last !== undefined && last[1] === place) last[1] = place + 1;
+    else marks.push([place, place + 1]);
   }
   return { cost: 3000 + 100 * marks.length + marks[marks.length - 1][1] - marks[0][0], marks };
+}
+
+/* Where letters are in a text, in their order and close together; null where they are not. */
+function inOrder(text, letters, start) {
+  let end = start;
+  for (let at = 0; at < letters.length; at += 1) {
+    const found = text.indexOf(letters[at], end);
+    if (found < 0) return null;
+    end = found + 1;
+  }
+  const places = [];
+  for (let at = letters.length - 1; at >= 0; at -= 1) {
+    end = text.lastIndexOf(letters[at], end - 1);
+    places.unshift(end);
+  }
+  return places;
 }
 
 /* A name as a part of a link. Half a pair of surrogates has no form in links of its own. */
