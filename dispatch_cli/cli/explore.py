@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.source_arguments import newest_for, source_arguments
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.report.checked import CheckSetup
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
+_NOT_OF_SOURCE = ("theme", "help")
 _NO_TERMINAL = "; `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 
 
@@ -41,9 +41,9 @@ def command(source: SourceOptions, theme: str | None) -> None:
     app = _application()
     if theme is not None and theme not in app.themes():
         raise click.BadParameter(f"{theme!r} is none of {', '.join(app.themes())}.", param_hint="'--theme'")
-    arguments = tuple(source_arguments(click.get_current_context()))
+    arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if not source.files and not source.bases:
-        base = _assumed(source.universe)
+        base = newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
     from dispatch_cli.explore.session import Session
 
@@ -93,34 +93,3 @@ def _application() -> ModuleType:
             raise
         raise click.UsageError(f"explore needs textual, which is not installed: {HOW_TO_GET}") from None
     return app
-
-
-def _assumed(universe: str | None) -> str:
-    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
-    from dispatch_cli import bases
-
-    names = bases.names()
-    return universe if universe in names else names[0]
-
-
-def source_arguments(context: click.Context) -> Iterator[str]:
-    """The arguments and options of the source that were given, as they are written for another command."""
-    yield from (_as_argument(file) for file in context.params.get("files") or ())
-    for option in context.command.params:
-        name = option.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(option, click.Option) and name not in ("theme", "help"):
-            yield from _option(option, context.params[name])
-
-
-def _option(option: click.Option, value: Any) -> Iterator[str]:
-    flag = max(option.opts, key=len)
-    if option.is_flag:
-        yield flag
-        return
-    for one in value if option.multiple else (value,):
-        yield from (flag, str(one))
-
-
-def _as_argument(file: str) -> str:
-    return f"./{file}" if file.startswith("-") else file

@@ -70,10 +70,6 @@ class Orders:
         self._fallbacks = {key: one.function for key, one in dispatcher.fallbacks.items()}
         self._patterns: dict[tuple[Hashable, ...], tuple[_Found, ...]] = {}
 
-    def is_sensitive(self, name: OperatorName) -> bool:
-        """Whether some order leaves any slot but Undefined stale. Errors: Refused for an unknown operator."""
-        return bool(self.sensitive_slots(name))
-
     def sensitive_slots(
         self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None
     ) -> tuple[SensitiveSlot, ...]:
