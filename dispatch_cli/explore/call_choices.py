@@ -31,11 +31,6 @@ class CallPart(Enum):
     GENERATOR = "generator"
     KEYSET = "Key set"
 
-    @property
-    def is_option(self) -> bool:
-        """Whether it is an option beside tensors."""
-        return self in (CallPart.DEVICE, CallPart.LAYOUT, CallPart.DTYPE, CallPart.GENERATOR)
-
 
 class WordChoice(NamedTuple):
     """A word to choose.

@@ -33,6 +33,9 @@ MAX_WIDE = 160 << 20
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{,]', re.DOTALL)
 """A text, or what each further value comes after. A text that does not end is one, too: it is looked at once."""
 _LONG = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_STEP = 7
+_SAMPLE = re.compile(rf"[0-9]{{{(MAX_DIGITS + 1) // _STEP}}}")
+"""Of the digits of such a number, so many are at multiples of the step, wherever it begins."""
 _LONG_OUTSIDE = re.compile(rf'"[^"\\]*(?:\\.[^"\\]*)*"?|({_LONG.pattern})', re.DOTALL)
 """A text, or a number that is too long."""
 
@@ -131,7 +134,8 @@ def parse_json(data: bytes, budget: Budget) -> Any:
 
 def _refuse_long_numbers(text: str) -> None:
     """Errors: OverBudget, with the place."""
-    if _LONG.search(text) is None:
+    # to look at every seventh character takes a seventh of the time, and few texts have digits at three of them
+    if _SAMPLE.search(text[::_STEP]) is None or _LONG.search(text) is None:
         return
     found = next((one for one in _LONG_OUTSIDE.finditer(text) if one[1] is not None), None)
     if found is not None:
