@@ -29,7 +29,7 @@ class Choose(Contained, ModalScreen[Any]):
     Choose { align: center middle; background: $background 60%; }
     Choose > Vertical { width: 80%; max-width: 90; height: 80%; border: round $primary; background: $surface; }
     Choose Static { height: 1; padding: 0 1; text-style: bold; }
-    Choose Input { border: none; height: 1; padding: 0 1; background: $boost; }
+    Choose Input, Choose Input:focus { border: none; height: 1; padding: 0 1; background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave"),

@@ -11,14 +11,16 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, Implement, LibraryKind, Settle, Step
+from dispatch_cli.model.change import Addition, Change, Removal
+from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
 from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.history_editor import declared
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import RegistrationIndex, key_of
 from dispatch_cli.model.settings import Severity
-from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 from dispatch_cli.report.baseline import Entry
 
 PLACE = "advice"
@@ -73,29 +75,27 @@ class Trial:
         return tuple(one for one in map(OperatorName.parse, texts) if one.name in names)
 
     def _changed(self, edits: Sequence[Edit]) -> State:
-        declarations = self._state.declarations
-        added = [self._added(edit, number) for number, edit in enumerate(edits, start=1) if edit.function]
-        steps = list(declarations.steps)
-        for edit in edits:
-            if edit.action is Action.REMOVE:
-                self._remove(edit, steps)
+        """The state after edits. Only what they concern is registered again, since many are tried."""
+        before = self._state.declarations
+        known = frozenset(map(id, before.steps))
+        changes = [change for edit in edits if (change := self._change(edit)) is not None]
+        after = declared(before, whole(self._state.source), changes, PLACE)
         for name in {edit.operator for edit in edits if edit.action is Action.REMOVE and edit.operator is not None}:
-            self._replay(name, declarations.steps, steps)
-        for step in added:
-            if isinstance(step, Fallback):
+            self._replay(name, before.steps, [step for step in after.steps if id(step) in known])
+        for step in after.steps:
+            if id(step) not in known and isinstance(step, Fallback):
                 self.dispatcher.fall_back(step.dispatch_key, step.kernel)
-            else:
+            elif id(step) not in known and isinstance(step, Implement):
                 self.dispatcher.implement(step.operator, step.dispatch_key, step.kernel)
-        after = declarations._replace(steps=(*steps, *added))
         return State(self.dispatcher, self._state.overrides, self._state.base, self._state.source, after)
 
-    def _remove(self, edit: Edit, steps: list[Step]) -> None:
-        """Take the registration that an edit removes out of the steps."""
-        kernel = None if edit.operator is None else self.kernel_at(edit.operator, edit.key)
-        for position, step in enumerate(steps):
-            if isinstance(step, Implement) and step.kernel is kernel and step.operator == edit.operator:
-                del steps[position]
-                return
+    def _change(self, edit: Edit) -> Change | None:
+        """An edit as a change of the history; None where it removes what is in no file."""
+        if edit.action is not Action.REMOVE:
+            return Addition(edit.operator, edit.key, self._kernel(edit))
+        names = RegistrationIndex(self._state.declarations, None)
+        there = [one for one in names.of(edit.operator) if one.name.key == edit.key]
+        return Removal(there[-1].name) if there and there[-1].step is not None else None
 
     def kernel_at(self, name: OperatorName, key: str) -> Kernel | None:
         """The operator's active kernel at a key."""
@@ -105,44 +105,32 @@ class Trial:
     def _replay(self, name: OperatorName, before: Iterable[Step], after: Iterable[Step]) -> None:
         """Register for an operator what *after* says in the place of what *before* says."""
         dispatcher = self.dispatcher
-        declared = {id(step.kernel) for step in before if isinstance(step, Implement) and step.operator == name}
+        own = {id(step.kernel) for step in before if isinstance(step, Implement) and step.operator == name}
         for registrations in [*dispatcher.operator(name).kernels.values()]:
             for registration in [*registrations]:
-                if id(registration.kernel) in declared and not registration.captured:
+                if id(registration.kernel) in own and not registration.captured:
                     dispatcher.drop(registration)
         if name in dispatcher:
             dispatcher.settle(name)
         for step in after:
             if isinstance(step, Implement) and step.operator == name:
-                dispatcher.implement(name, _key_of(step), step.kernel)
+                dispatcher.implement(name, key_of(step), step.kernel)
             elif isinstance(step, Settle) and name in step.operators and name in dispatcher:
                 dispatcher.settle(name)
 
-    def _added(self, edit: Edit, number: int) -> Implement | Fallback:
-        """The registration that an edit adds."""
-        span = Span(PLACE, number, 1)
-        namespace = WILDCARD if edit.operator is None else edit.operator.namespace or ""
-        block = Block(LibraryKind.IMPL, namespace, None, PLACE, number, span, implicit=True)
+    def _kernel(self, edit: Edit) -> Kernel:
+        """The kernel that an edit registers."""
         match edit.function:
             case Function.FALLTHROUGH:
-                kernel = Kernel("fallthrough", "fallthrough", fallthrough=True)
+                return Kernel("fallthrough", "fallthrough", fallthrough=True)
             case Function.SAME if edit.source is not None and edit.operator is not None:
-                kernel = self.kernel_at(edit.operator, edit.source) or Kernel("")
+                return self.kernel_at(edit.operator, edit.source) or Kernel("")
             case Function.FALLBACK:
-                kernel = self.dispatcher.fallbacks[edit.key].kernel
+                return self.dispatcher.fallbacks[edit.key].kernel
             case Function.FAKE:
-                kernel = Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
+                return Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
             case _:
-                kernel = Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
-        placed = kernel._replace(span=span)
-        if edit.operator is None:
-            return Fallback(block, edit.key, placed, span)
-        return Implement(block, edit.operator, edit.key, placed, span)
-
-
-def _key_of(step: Implement) -> str:
-    key = step.dispatch_key or step.block.dispatch_key
-    return CATCH_ALL if key is None or key == UNDEFINED else key
+                return Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
 
 
 def _serious(view: View) -> list[Finding]:

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.explore.answers.changes import changes_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.session import Session, Spot
@@ -28,7 +29,14 @@ def pane_of(app: ExploreApp) -> ChangesPane:
 
 
 async def find_operator(pilot: Pilot[None], name: str) -> None:
+    """Type a name, and go to the operator."""
     await pilot.press("slash", "ctrl+u", *name, "enter", "escape")
+    await pilot.pause()
+
+
+async def go_to(app: ExploreApp, pilot: Pilot[None], name: str) -> None:
+    """The same without typing, which takes long here."""
+    await app.go(Spot(OperatorName.parse(name)), "changes")
     await pilot.pause()
 
 
@@ -67,9 +75,9 @@ def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest
     assert session.state.dispatcher.table(operator)[key].rule is Rule.MISSING
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
-        await find_operator(pilot, "aten::to.dtype")
+        await go_to(app, pilot, "aten::to.dtype")
         await switch_off(app, pilot, "PrivateUse1")
-        await find_operator(pilot, "aten::_to_copy")
+        await go_to(app, pilot, "aten::_to_copy")
         await pilot.press("4", "a")
         await pilot.pause()
         await pilot.press(*"PrivateUse1", "enter")
@@ -102,7 +110,7 @@ def test_what_is_under_the_cpu_kernel() -> None:
     operator = OperatorName.parse("aten::add.Tensor")
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str]:
-        await find_operator(pilot, "aten::add.Tensor")
+        await go_to(app, pilot, "aten::add.Tensor")
         await switch_off(app, pilot, "CPU")
         text = pane_of(app).view.text
         await pilot.press("u")
@@ -139,18 +147,23 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await find_operator(pilot, "aten::mul.Tensor")
+        await go_to(app, pilot, "aten::mul.Tensor")
         await switch_off(app, pilot, "CPU")
         await pilot.press("w")
         await pilot.pause(0.4)
 
     drive(session, steps, WIDE)
-    from dispatch_cli.explore.answers.changes import changes_answer
-
     answer = changes_answer(session)
     assert answer is not None
     ran = call(*answer.command, "--format", "json")
     assert ran.out == "".join(json_text(answer.report))
+
+
+def test_without_changes_it_is_what_register_prints() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+    answer = changes_answer(session, Spot(OperatorName.parse("aten::mul.Tensor")))
+    assert answer is not None
+    assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
 
 
 def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +172,7 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str]:
-        await find_operator(pilot, "aten::add.Tensor")
+        await go_to(app, pilot, "aten::add.Tensor")
         await pilot.press("4", "b")
         await switch_off_here(app, pilot, "AutogradXLA")
         first = pane_of(app).view.text
@@ -203,7 +216,7 @@ def test_a_change_is_taken_back_by_x() -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await find_operator(pilot, "aten::add.Tensor")
+        await go_to(app, pilot, "aten::add.Tensor")
         await switch_off(app, pilot, "CPU")
         assert [type(one) for one in session.whatif.changes] == [Removal]
         await pilot.press("home", "x")

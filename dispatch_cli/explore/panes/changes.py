@@ -100,16 +100,16 @@ class ChangesPane(Pane):
             self._show(keep=True)
 
     def _answer_soon(self) -> None:
-        """The comparison for the command line is made when nothing has changed for a moment."""
-        state = self.session.state
-        if state is self._answered_for:
+        """What the command line prints is made when nothing has changed for a moment."""
+        wanted = (self.session.state, self._spot.operator)
+        if wanted == self._answered_for:
             return
         self.answer = None
 
         def answer() -> None:
-            if state is self.session.state and state is not self._answered_for:
-                self._answered_for = state
-                self.answered(changes_answer(self.session))
+            if wanted == (self.session.state, self._spot.operator) and wanted != self._answered_for:
+                self._answered_for = wanted
+                self.answered(changes_answer(self.session, self._spot))
 
         self.set_timer(ANSWER_AFTER, answer)
 

@@ -1,0 +1,115 @@
+"""Histories without some of their registrations, or in another order, against PyTorch that never had these.
+
+``DISPATCH_CLI_LIVE_SEED`` repeats a run, ``DISPATCH_CLI_LIVE_HISTORIES`` says how many there are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from random import Random, SystemRandom
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state
+from dispatch_cli.model.names import OperatorName
+from tests.capture.support import live_state, torch_python
+
+IN_PYTORCH = Path(__file__).with_name("in_pytorch.py")
+COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "80"))
+ALIASES = (
+    "CompositeExplicitAutograd",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "Autograd",
+)
+KEYS = ("CPU", "CUDA", "XLA", "Meta", "PrivateUse1", "QuantizedCPU", "SparseCPU", "NestedTensorCPU", "AutogradCPU",
+        "AutogradOther", "BackendSelect", "MkldnnCPU", "FuncTorchBatched", "AutocastCPU")  # fmt: skip
+FALLBACKS = ("XLA", "PrivateUse1", "QuantizedCPU", "MPS")
+
+Step = tuple[str, ...]
+
+
+def random_history(dice: Random) -> list[Step]:
+    """A definition, kernels, of which several can be at one key, and fallbacks, in any order."""
+    steps: list[Step] = [("def",)]
+    for number in range(dice.randint(2, 9)):
+        key = dice.choice(ALIASES) if dice.random() < 0.5 else dice.choice(KEYS)
+        steps.append(("impl", key, f"fn_{key}_{number}"))
+    steps += [("fallback", key) for key in FALLBACKS if dice.random() < 0.25]
+    dice.shuffle(steps)
+    return steps
+
+
+def block(step: Step, namespace: str) -> dict[str, object]:
+    if step[0] == "def":
+        return {"kind": "FRAGMENT", "namespace": namespace, "define": ["foo(Tensor x) -> Tensor"]}
+    if step[0] == "fallback":
+        kernel = {"fallthrough": True, "debug": "registered at /dev/null:0"}
+        return {"kind": "IMPL", "namespace": "_", "dispatch_key": step[1], "fallback": kernel}
+    kernel = {"kernel": step[2], "signature": "(Tensor x) -> Tensor", "dispatch_key": step[1]}
+    return {"kind": "IMPL", "namespace": namespace, "impl": {"foo": kernel}}
+
+
+def name_of(step: Step, namespace: str) -> dict[str, object]:
+    if step[0] == "fallback":
+        return {"fallback": step[1]}
+    return {"operator": f"{namespace}::foo", "dispatch_key": step[1], "kernel": step[2]}
+
+
+def random_changes(dice: Random, history: list[Step], namespace: str) -> tuple[list[object], list[Step]]:
+    """Changes as a file has them, and the history after them."""
+    changes: list[object] = []
+    after = [*history]
+    for _ in range(dice.randint(1, 4)):
+        there = [step for step in after if step[0] != "def"]
+        step = dice.choice(there)
+        name = name_of(step, namespace)
+        others = [other for other in there if other != step]
+        if dice.random() < 0.4 and len(there) > 1:
+            after.remove(step)
+            changes.append({"remove": name})
+        elif others:
+            target = dice.choice(others)
+            word = dice.choice(("before", "after"))
+            after.remove(step)
+            after.insert(after.index(target) + (word == "after"), step)
+            changes.append({"move": name, word: name_of(target, namespace)})
+    return changes, after
+
+
+@pytest.mark.live
+def test_changed_histories(tmp_path: Path) -> None:
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
+    dice = Random(seed)
+    universe = universes.from_data(live_state()["universe"])
+    found, stale = [], 0
+    histories: list[list[Step]] = []
+    for number in range(COUNT):
+        namespace = f"whatif{number}"
+        history = random_history(dice)
+        changes, after = random_changes(dice, history, namespace)
+        histories.append(after)
+        files = []
+        for name, content in (
+            ("before.yaml", {"libraries": [block(step, namespace) for step in history]}),
+            ("changes.yaml", {"changes": changes}),
+        ):
+            path = tmp_path / name
+            path.write_text(json.dumps({"dispatch": 1, **content}))
+            files.append(str(path))
+        state = load_state(files, universe=universe)
+        operator = OperatorName.parse(f"{namespace}::foo")
+        in_order = not state.dispatcher.stale_entries(operator)
+        stale += not in_order
+        found.append([state.dispatcher.dump_table(operator), in_order])
+    asked = tmp_path / "histories.json"
+    asked.write_text(json.dumps(histories))
+    ran = subprocess.run([torch_python(), str(IN_PYTORCH), str(asked)], capture_output=True, text=True, check=True)
+    expected = json.loads(ran.stdout)
+    different = [number for number, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1]]
+    assert different == [], f"seed {seed}: {histories[different[0]]}\n{found[different[0]]}\n{expected[different[0]]}"
+    assert stale > COUNT // 20, f"seed {seed}: hardly a history leaves a slot stale"
