@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import cache
@@ -80,7 +81,7 @@ def spots(session: Session, count: int, seed: int) -> Iterator[Spot]:
         yield Spot(name, chance.choice(dispatcher.universe.slots))
 
 
-COUNTS = {"the base": 60, "files over it": 20, "a backend": 10, "not known": 10}
+COUNTS = {"the base": 40, "files over it": 12, "a backend": 8, "not known": 8}
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -402,3 +403,25 @@ def test_each_registration_of_a_slot_can_be_switched_off() -> None:
 
 def view_text(view: CellsView) -> str:
     return "\n".join(line_text(view, number) for number in range(view.line_count()))
+
+
+HOSTILE = "[bold red]x[/] [@click=app.quit]y[/] $foo {z}"
+
+
+def test_names_of_kernels_are_data(tmp_path: Path) -> None:
+    file = tmp_path / "hostile.json"
+    kernels = {"CPU": HOSTILE, "CompositeExplicitAutograd": f"{HOSTILE} 2"}
+    operator = {"func": "my::op(Tensor x) -> Tensor", "dispatch": kernels}
+    file.write_text(json.dumps({"dispatch": 1, "operators": [operator]}), encoding="utf-8")
+    session = Session(api.load_state([str(file)], allow_outside=True), (str(file),))
+
+    async def steps(app: Panes, pilot: Pilot[None]) -> None:
+        for key in ("", "v", "p", "p", "x"):
+            if key:
+                await pilot.press(key)
+            await pilot.pause(0.2)
+            drawn = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            assert all(sign.isprintable() or sign == "\n" for sign in drawn)
+        assert f"{HOSTILE} 2" in " ".join(app.slot.view.text.split())
+
+    drive(session, Spot(OperatorName.parse("my::op"), "CPU"), steps, (200, 40))

@@ -180,7 +180,8 @@ class TablePane(Pane):
 
     def _go(self, place: ShownKeys | None, pane: str | None) -> None:
         if place is not None:
-            self._spot = self._spot._replace(key=place.keys[0])
+            if self._spot.key not in place.keys:
+                self._spot = self._spot._replace(key=place.keys[0])
             self._say()
             self.post_message(self.Went(self._spot, pane))
 
