@@ -26,8 +26,8 @@ def tried_operators(session: Session) -> frozenset[str]:
     """The operators of which a change on trial changes a slot."""
     if not session.whatif.changes:
         return frozenset()
-    effect = session.whatif.effect()
-    slots = {slot.operator for slot in effect.slots} | {slot.operator for slot in effect.python_slots}
+    tried = session.whatif
+    slots = {slot.operator for slot in tried.slots} | {slot.operator for slot in tried.python_slots}
     return frozenset(map(str, slots))
 
 

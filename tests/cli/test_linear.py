@@ -85,6 +85,11 @@ KINDS = (
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
         size=40,
     ),
+    Kind(
+        "changes",
+        both(OPERATORS, within("changes:\n", each("- {remove: {operator: 'demo::op@', dispatch_key: CPU}}\n"))),
+        size=40,
+    ),
     Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n"))),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=40),
     Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n")),
