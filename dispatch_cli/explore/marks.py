@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.explore.background import Step
     from dispatch_cli.report.findings import FindingsReport
+    from dispatch_cli.whatif.findings import FindingsEffect
 
 Found = Mapping[str, Mapping[Severity, int]]
 """The findings of each operator, counted by severity."""
@@ -43,11 +44,8 @@ def original_findings(session: Session, copy: State, step: Step) -> Found:
     return counted(one.finding for one in report.findings)
 
 
-def with_changes(found: Found, session: Session) -> Found:
-    """The findings with the changes on trial."""
-    if not session.whatif.changes:
-        return found
-    effect = session.whatif.effect()
+def with_changes(found: Found, effect: FindingsEffect) -> Found:
+    """The findings with the changes on trial. effect: those that come and go by them."""
     counts = {operator: Counter(by_severity) for operator, by_severity in found.items()}
     for sign, findings in ((1, effect.new), (-1, effect.gone)):
         for operator, by_severity in counted(findings).items():

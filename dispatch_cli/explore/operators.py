@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,9 +19,17 @@ from dispatch_cli.explore.marks import Found, original_findings, tried_operators
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
 
+if TYPE_CHECKING:
+    from dispatch_cli.explore.background import Background
+    from dispatch_cli.whatif.findings import FindingsEffect
+
 _CHECKED_AFTER = 0.5
 """Seconds after the start at which the checks begin."""
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!"}
+
+
+def _untold(_: str) -> None:
+    """Steps are not shown here."""
 
 
 class Filters(Contained, Widget):
@@ -101,6 +109,7 @@ class Operators(Contained, Vertical):
         self.session = session
         self.catalogue = catalogue = Catalogue(session.original)
         self._original: Found | None = None
+        self._work: Background | None = None
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
@@ -137,11 +146,10 @@ class Operators(Contained, Vertical):
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
         from dispatch_cli.explore.answers.snapshot import snapshot
-        from dispatch_cli.explore.background import Background
 
         copy = snapshot(self.session.original, self.session.checks.guarded)
-        Background(self).start(
-            lambda step: original_findings(self.session, copy, step), self._checked, self._not_checked, lambda _: None
+        self._background().start(
+            lambda step: original_findings(self.session, copy, step), self._checked, self._not_checked, _untold
         )
 
     def _checked(self, found: Found) -> None:
@@ -154,10 +162,37 @@ class Operators(Contained, Vertical):
     def marks_changed(self) -> None:
         """The state is another one, or its findings are known now."""
         self.catalogue.tried = tried_operators(self.session)
-        if self._original is not None:
-            self.catalogue.found = with_changes(self._original, self.session)
         self.filters.refresh()
         self.list.marks_changed()
+        if self._original is not None:
+            self.call_after_refresh(self._mark_findings)
+
+    def _mark_findings(self) -> None:
+        """With those that the changes on trial make and end; where all operators concern them, after a while."""
+        if self._original is None:
+            return
+        tried = self.session.whatif
+        effect, changes = tried.findings, tried.changes
+        if effect is None:
+            search = tried.search()
+
+            def done(found: FindingsEffect) -> None:
+                if tried.take(changes, found):
+                    self._mark_findings()
+
+            self._background().start(lambda _: search(), done, self._not_checked, _untold)
+            return
+        self.catalogue.found = with_changes(self._original, effect)
+        self.filters.refresh()
+        self.list.marks_changed()
+
+    def _background(self) -> Background:
+        """A thread for what takes long; only the last one that is started is waited for."""
+        from dispatch_cli.explore.background import Background
+
+        if self._work is None:
+            self._work = Background(self)
+        return self._work
 
     def _filter(self, marked: Marked) -> None:
         self.filters.marked = marked

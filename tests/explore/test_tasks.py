@@ -1,0 +1,239 @@
+"""Tasks as a user would do them, with their keys. What is seen is held against what PyTorch does, which the scenarios
+and recordings say, and against what the command line prints that is shown. Tasks 1, 6 and 7 are in test_changes.py.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from dispatch_cli import api
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.session import Session
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.data import json_text
+from tests.cli.support import call
+from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.support import load_recording
+
+SCENARIO = "examples/scenarios/01_composite_override.yaml"
+LETTERS = {
+    " ": "space",
+    "_": "underscore",
+    ".": "full_stop",
+    ":": "colon",
+    "=": "equals_sign",
+    "/": "slash",
+    "-": "minus",
+}
+
+
+def of_newest() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def of_file(*files: str) -> Session:
+    return Session(api.load_state(files), files)
+
+
+def best_command(app: ExploreApp) -> str:
+    """What the command palette offers first."""
+    options = app.screen.query(OptionList)
+    return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
+
+
+async def typed(pilot: Pilot[None], text: str) -> None:
+    await pilot.press(*(LETTERS.get(one, one) for one in text))
+
+
+async def found(app: ExploreApp, pilot: Pilot[None], operator: str) -> None:
+    """Find an operator by typing its name, and go to its view."""
+    await pilot.press("slash")
+    await until(pilot, lambda: app.focused is app.operators.input)
+    await typed(pilot, operator)
+    await until(pilot, lambda: str(app.spot.operator) == operator)
+    await pilot.press("enter")
+    await until(pilot, lambda: app.focused is not app.operators.input)
+
+
+async def answered(app: ExploreApp, pilot: Pilot[None], *command: str) -> Any:
+    """Wait until the command line begins so; what its command prints, which is what is shown."""
+    await until(pilot, lambda: app.answer is not None and app.answer.command[: len(command)] == command, 20)
+    answer = app.answer
+    assert answer is not None
+    printed = call(*answer.command, "--format", "json")
+    assert printed.code in (0, 1), printed.err
+    assert printed.out == "".join(json_text(answer.report))
+    return json.loads(printed.out)
+
+
+def test_1_why_does_a_call_fail() -> None:
+    """The call raises "Could not run 'aten::to.dtype'" in PyTorch 2.4.1 (examples/scenarios); x is one way out."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot, "aten::to.dtype")
+        await pilot.press("ctrl+p")
+        await typed(pilot, "Slot: AutogradPrivateUse1")
+        await until(pilot, lambda: best_command(app).startswith("Slot: AutogradPrivateUse1"))
+        await pilot.press("enter")
+        shown = await answered(app, pilot, "explain", "aten::to.dtype", "AutogradPrivateUse1")
+        assert (shown["answer"]["rule"], shown["answer"]["kernel"]) == ("missing", None)
+        assert "PrivateUse1" in flat(screen_text(app))
+        await pilot.press("4")
+        await until(pilot, lambda: "to_npu" in screen_text(app))
+        view = next(iter(app.query("#change-blocks").results(Blocks)))
+        kernels = [getattr(view.choice(number).target, "name", None) for number in range(view.choices())]
+        view.move_to(next(number for number, name in enumerate(kernels) if getattr(name, "key", "") == "PrivateUse1"))
+        await pilot.press("x")
+        await until(pilot, lambda: app.session.whatif.changes)
+        await until(pilot, lambda: "aten::to.dtype" in app.catalogue.tried)
+        assert app.spot.operator is not None
+        now, plain = (
+            state.dispatcher.table(app.spot.operator)["AutogradPrivateUse1"]
+            for state in (app.session.state, api.load_state((), bases=("torch-2.4",)))
+        )
+        assert (now.rule, now.kernel) == (plain.rule, plain.kernel)
+        await pilot.press("u")
+        await until(pilot, lambda: not app.session.whatif.changes and not app.catalogue.tried)
+
+    drive(of_file(SCENARIO), steps)
+
+
+def test_2_which_operators_and_slots_does_my_file_change() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("f")
+        own = [app.catalogue.entries[one].name for one in app.operators.list.found]
+        slots = json.loads(call("diff", "torch-2.4", SCENARIO, "--format", "json").out)["slots"]
+        assert own == sorted({one["operator"] for slot in slots for one in slot["operators"]})
+        shown = await answered(app, pilot, "table")
+        (operator,) = shown["operators"]
+        changed = {one["key"] for one in operator["entries"] if one["before"] is not None}
+        assert changed == {key for slot in slots for key in slot["keys"]}
+
+    drive(of_file(SCENARIO), steps)
+
+
+def selected(call_report: Any) -> list[str]:
+    """The slots that a call reaches, in turn."""
+    return [step["slot"] for one in call_report["selections"] for step in one["steps"]]
+
+
+def test_3_what_a_sparse_tensor_runs() -> None:
+    """With gradients, PyTorch calls the autograd kernel first; inference mode excludes the autograd keys."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot, "aten::add.Tensor")
+        await pilot.press("3")
+        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
+        for keys in (["enter"], "spa", ["enter"], "req", ["enter", "escape", "down", "enter"], "spa", ["enter"]):
+            await pilot.press(*keys)
+        await pilot.press("escape")
+        shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
+        assert selected(shown) == ["AutogradCPU", "SparseCPU"]
+        await pilot.press("c", *"inf", "enter")
+        await until(pilot, lambda: app.answer is not None and "inference_mode" in app.answer.command)
+        shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
+        assert selected(shown) == ["SparseCPU"]
+
+    drive(of_newest(), steps)
+
+
+def test_4_what_a_backend_has_a_kernel_for() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        shown = await answered(app, pilot, "coverage")
+        assert shown["backend"]["key"] == "PrivateUse1"
+        services = {one["operator"]: one["service"] for one in shown["operators"]}
+        text = Path("examples/out_of_tree_backend.yaml").read_text(encoding="utf-8")
+        own = {name for name, service in services.items() if service == "kernel"}
+        assert own
+        assert all(name.removeprefix("aten::") in text or name in text for name in own)
+        await pilot.press("n")
+        await until(pilot, lambda: "missing" in screen_text(app))
+
+    drive(of_file("examples/out_of_tree_backend.yaml"), steps)
+
+
+def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Span] = []
+    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        shown = await answered(app, pilot, "check-invariants")
+        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "findings")
+        await pilot.press("e")
+        await until(pilot, lambda: opened)
+        place = opened[0]
+        lines = Path(SCENARIO).read_text(encoding="utf-8").split("\n")
+        assert (place.file, "PrivateUse1: to_npu" in lines[place.line - 1]) == (SCENARIO, True)
+        assert shown["findings"][0]["check"] == "math-kernel-displaced"
+        view = app.stage.views["findings"]
+        assert "Registrations of aten::to.dtype" in getattr(view, "detail").text  # noqa: B009
+
+    drive(of_file(SCENARIO), steps, (120, 50))
+
+
+def test_8_what_changed_for_linear_since_2_4() -> None:
+    """Recorded of the live PyTorch 2.4.1 and 2.15.0: where kernels are registered."""
+    before, after = (load_recording(f"{one}.state") for one in ("2.4.1", "2.15.0"))
+    only_new = {*after["universe"]["functionality"]} - {*before["universe"]["functionality"]}
+    old, new = (registered_keys(one["ops"]["aten::linear"]) - only_new for one in (before, after))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot, "aten::linear")
+        await pilot.press("8")
+        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "differences")
+        await pilot.press("b")
+        await typed(pilot, "torch-2.4")
+        await pilot.press("enter", "t")
+        shown = await answered(app, pilot, "diff", "torch-2.4", "torch-2.15", "--op", "aten::linear.default")
+        assert {one["key"] for one in shown["registrations"] if one["change"] == "added"} == new - old
+        assert {one["key"] for one in shown["registrations"] if one["change"] == "removed"} == old - new
+
+    drive(of_newest(), steps)
+
+
+def registered_keys(recorded: Any) -> set[str]:
+    """The keys with a kernel, by a dump of PyTorch."""
+    lines = recorded["dump"].split("\n")[4:]
+    return {line.partition(":")[0].removesuffix("[alias]") for line in lines if " registered at " in line}
+
+
+def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot, "aten::add.Tensor")
+        await pilot.press("3")
+        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
+        for keys in (["enter"], "cu", ["enter"], "nes", ["enter", "escape", "down", "delete"]):
+            await pilot.press(*keys)
+        await pilot.press("c", *"autocast", "space", *"cu", "enter", "s")
+        shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
+        carried = [one["key"] for one in shown["carried"]]
+        assert carried[:3] == ["AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA"]
+        assert carried[-1] == "NestedTensorCUDA"
+
+    drive(of_newest(), steps)
+
+
+def test_10_a_name_half_remembered_and_the_command_of_its_grid() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"efficattforw")
+        await until(pilot, lambda: "_efficient_attention_forward" in str(app.spot.operator))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
+        await pilot.press("v")
+        await until(pilot, lambda: app.answer is not None and "grid" in app.answer.command)
+        await answered(app, pilot, "table")
+        await pilot.press("y")
+        assert app.clipboard == (
+            "dispatch-cli table --base torch-2.15 --op aten::_efficient_attention_forward --view grid"
+        )
+
+    drive(of_newest(), steps)
