@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NOT_OF_SOURCE = ("theme", "help")
+_SETTINGS = re.compile(rb"tool[\s\"']*\.[\s\"']*dispatch-cli|^\s*\[\s*tool\s*\]", re.M)
+"""What a project file with settings of this program has in it."""
 _NO_TERMINAL = "; `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 
 
@@ -50,7 +54,8 @@ def command(source: SourceOptions, theme: str | None) -> None:
     state = load_state(source)
     warn_of_overrides(state)
     session = Session(state, arguments)
-    session.checks = _checks(source)
+    if _has_settings():
+        session.checks = _checks(source)
     raise click.exceptions.Exit(app.run(session, theme))
 
 
@@ -70,6 +75,13 @@ def _checks(source: SourceOptions) -> CheckSetup:
     baseline, _ = read_known(NO_CHECK_OPTIONS, project, "auto", source.allow_outside)
     guarded = load_state(source, guards=guards).declarations if guards else None
     return CheckSetup(settings, guarded, baseline)
+
+
+def _has_settings() -> bool:
+    """Whether there may be a project file with settings of this program; then it is read, which takes a while."""
+    folder = Path.cwd()
+    files = [one / "pyproject.toml" for one in (folder, *folder.parents)]
+    return any(file.exists() and _SETTINGS.search(file.read_bytes()) for file in files)
 
 
 def _refuse_without_terminal(source: SourceOptions) -> None:

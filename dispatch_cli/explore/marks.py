@@ -25,7 +25,7 @@ _PAUSE = 0.002
 
 def tried_operators(session: Session) -> frozenset[str]:
     """The operators of which a change on trial changes a slot."""
-    if not session.whatif.changes:
+    if not session.has_tried:
         return frozenset()
     tried = session.whatif
     slots = {slot.operator for slot in tried.slots} | {slot.operator for slot in tried.python_slots}

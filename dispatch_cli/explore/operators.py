@@ -171,6 +171,9 @@ class Operators(Contained, Vertical):
         """With those that the changes on trial make and end; where all operators concern them, after a while."""
         if self._original is None:
             return
+        if not self.session.has_tried:
+            self._show_findings(self._original)
+            return
         tried = self.session.whatif
         effect, changes = tried.findings, tried.changes
         if effect is None:
@@ -182,7 +185,10 @@ class Operators(Contained, Vertical):
 
             self._background().start(lambda _: search(), done, self._not_checked, _untold)
             return
-        self.catalogue.found = with_changes(self._original, effect)
+        self._show_findings(with_changes(self._original, effect))
+
+    def _show_findings(self, found: Found) -> None:
+        self.catalogue.found = found
         self.filters.refresh()
         self.list.marks_changed()
 

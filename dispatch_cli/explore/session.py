@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.checked import CheckSetup
-from dispatch_cli.whatif.whatif import WhatIf
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.checked import CheckSetup
+    from dispatch_cli.whatif.whatif import WhatIf
 
 
 class PaneAnswer(NamedTuple):
@@ -39,28 +42,45 @@ class Session:
     whatif: the changes that are tried out on it.
     """
 
-    checks = CheckSetup()
-    """What the project says of a run of the checks."""
-
     def __init__(self, state: State, source: tuple[str, ...]) -> None:
         self.original = state
         self.source = source
-        self.whatif = WhatIf(state)
+
+    # what the first frame does not need is imported when it is asked for
+
+    @cached_property
+    def checks(self) -> CheckSetup:
+        """What the project says of a run of the checks."""
+        from dispatch_cli.report.checked import CheckSetup
+
+        return CheckSetup()
+
+    @cached_property
+    def whatif(self) -> WhatIf:
+        """The changes that are tried out on it."""
+        from dispatch_cli.whatif.whatif import WhatIf
+
+        return WhatIf(self.original)
+
+    @property
+    def has_tried(self) -> bool:
+        """Whether anything was ever tried out; changes can have been undone since."""
+        return "whatif" in vars(self)
 
     @property
     def state(self) -> State:
         """The state with the changes that are being tried."""
-        return self.whatif.state
+        return self.whatif.state if self.has_tried else self.original
 
     @property
     def unsaved(self) -> bool:
         """Whether there are changes that are not in the file that command lines name."""
-        return self.whatif.unsaved
+        return self.has_tried and self.whatif.unsaved
 
     def command(self, name: str, *arguments: str, before: tuple[str, ...] = ()) -> tuple[str, ...]:
         """A command line over this state. before: its arguments that stand before the files, such as OP and KEY.
 
         With changes, it names the file that they are written to, or will be (`unsaved`).
         """
-        changes = (self.whatif.path,) if self.whatif.changes else ()
+        changes = (self.whatif.path,) if self.has_tried and self.whatif.changes else ()
         return (name, *before, *self.source, *changes, *arguments)

@@ -52,6 +52,8 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
 
 def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...]:
     """The registrations of the operator, and the backend fallbacks at the key, that are left out on trial."""
+    if not session.has_tried:
+        return ()
     return tuple(
         (number, change)
         for number, change in enumerate(session.whatif.changes, start=1)

@@ -9,10 +9,11 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.explore.session import Session
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.whatif.written import CannotSave
 
 TO_SAVE = "(w writes this file)"
 """What a command line says that names the changes while they are not saved."""
+
+_OWN = ("undo_change", "redo_change", "write_changes")
 
 
 class Trying(App[None]):
@@ -27,14 +28,16 @@ class Trying(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are shown that have something to do."""
-        tried = self.session.whatif
+        if action in _OWN and not self.session.has_tried:
+            return False
+        tried = self.session.whatif if action in _OWN else None
         match action:
             case "undo_change":
-                return tried.can_undo
+                return tried is not None and tried.can_undo
             case "redo_change":
-                return tried.can_redo
+                return tried is not None and tried.can_redo
             case "write_changes":
-                return bool(tried.changes)
+                return tried is not None and bool(tried.changes)
             case _:
                 return super().check_action(action, parameters)
 
@@ -54,6 +57,8 @@ class Trying(App[None]):
 
     def action_write_changes(self) -> None:
         """Write the changes to the file that command lines name."""
+        from dispatch_cli.whatif.written import CannotSave
+
         try:
             path = self.session.whatif.write()
         except CannotSave as error:

@@ -109,7 +109,7 @@ def ours(out: str, what: str) -> None:
         "typing": ["!slash", *typing()],
     }
     if what == "whatif":
-        presses = {"whatif": ["!1", "!down", "!down", *["x", "u"] * 15]}
+        presses = {"whatif": ["!4", "!down", "!x", "!u", *["x", "u"] * 15]}
 
     async def then(app: Any) -> None:
         await recorder.run(app, presses)
