@@ -10,6 +10,7 @@ from dispatch_cli.explore.answers.call import CallAnswered, Draft, called_operat
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.render import call_keys, key, key_set, resolve, resolve_higher_order
 from dispatch_cli.render.document import (
     Block,
@@ -31,6 +32,7 @@ from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.resolve_wording import end_sentence, option_labels
 from dispatch_cli.render.words import before_label, place_cell
 from dispatch_cli.report.call_keys import CallKeysReport
+from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.key import KeyReport
 from dispatch_cli.report.key_outcomes import KeyOutcome
 from dispatch_cli.report.key_set import KeySetReport
@@ -71,8 +73,12 @@ def target_of(item: object) -> CallTarget | None:
         return CallTarget(operator=item.operator)
     if isinstance(item, HigherOrderStep):
         impl = item.hop.impl
+        if item.hop.key == UNDEFINED:  # a higher-order operator has no such slot
+            return None
         return CallTarget(item.hop.key, span=None if impl is None else impl.span)
-    return CallTarget(item.key, span=item.entry.span) if isinstance(item, KeyOutcome) else None
+    if not isinstance(item, KeyOutcome) or (item.key == UNDEFINED and isinstance(item.entry, HigherOrderRow)):
+        return None
+    return CallTarget(item.key, span=item.entry.span)
 
 
 def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:
@@ -211,9 +217,12 @@ def _higher_order_columns() -> list[Column[HigherOrderStep]]:
     def does(step: HigherOrderStep, short: bool) -> Inline:
         return lines(*(text.removeprefix(f"{step.hop.key}: ") for text in step_lines(step, short)))
 
+    def place(step: HigherOrderStep, _: bool) -> Inline:
+        return place_cell(None if step.hop.impl is None else step.hop.impl.span)
+
     return [
         Column("Step", lambda step, _: Run(str(step.number), Tone.HEAD), wraps=False),
         Column("Key", lambda step, _: Run(step.hop.key, Tone.HEAD), wraps=False),
         Column("What runs there", does),
-        Column("Declared at", lambda step, _: place_cell(target_of(step).span), Narrow.BELOW, optional=True),  # type: ignore[union-attr]
+        Column("Declared at", place, Narrow.BELOW, optional=True),
     ]

@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli import api, bases, universes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer, taken
-from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks
+from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks, target_of
 from dispatch_cli.explore.call_choices import CallPart, words_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
@@ -225,3 +225,13 @@ def test_what_is_tried_is_marked() -> None:
     ]
     assert marked
     assert rows
+
+
+def test_slots_that_higher_order_operators_do_not_have_are_not_opened() -> None:
+    """A call without tensors comes to Undefined, which `explain` takes for ordinary operators alone."""
+    session, spot = session_of(()), Spot(higher_order="cond")
+    report = call_answer(session, spot, Draft()).report
+    assert report.steps[0].hop.key == "Undefined"
+    assert target_of(report.steps[0]) is None
+    opened = [target_of(row) for row in report.steps[0].keys]
+    assert all(one is None or one.key != "Undefined" for one in opened)
