@@ -96,6 +96,27 @@ def test_what_serves_a_sparse_tensor_with_and_without_gradients(tab: Tab, page_o
         assert tab.text(".slot-view .lead") in lines("explain", "mylib::norm", key, SPARSE)
 
 
+def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE), "!coverage/PrivateUse1")
+    covered = answer("coverage", "PrivateUse1", OVERRIDE)
+    assert tab.text("main .lead").startswith(f"{covered['served']:,} of {covered['chosen']:,} operators are served")
+    counts = {row["Served by"]: row["Operators"] for row in tab.rows("main table")}
+    assert list(counts.values()) == [f"{one['operators']:,}" for one in covered["services"]]
+    missing = [
+        one["operator"] for one in covered["operators"] if one["service"] == "nothing" and one["lack"] == "missing"
+    ]
+    (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f", {len(missing)}")]
+    choose(tab, "#served-by", option)
+    assert [row["Operator"] for row in tab.rows("main table", last=True)][:200] == missing[:200]
+
+
+def choose(tab: Tab, selector: str, option: str) -> None:
+    tab.evaluate(
+        f"(e => {{ e.selectedIndex = [...e.options].findIndex(o => o.innerText === {json.dumps(option)});"
+        f" e.dispatchEvent(new Event('change')) }})(document.querySelector({json.dumps(selector)}))"
+    )
+
+
 def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("3")
