@@ -1,4 +1,4 @@
-"""Write the pictures in the README: what commands print, as a terminal shows it.
+"""Write the pictures in the README: what commands print, as a terminal shows it; the explorer; the page, in Chromium.
 
 usage: python -m tests.write_screenshot
 """
@@ -7,19 +7,30 @@ from __future__ import annotations
 
 import io
 import shlex
+import sys
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from tests.cli.support import in_terminal
+from tests.cli.support import call, in_terminal
+from tests.page.browser.chromium import Chromium, executable
+from tests.page.browser.small_png import small_png
+from tests.page.browser.tab import Tab
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.pilot import Pilot
 
 WIDTH = 100
 EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLE = "examples/overlay.yaml"
 SCENARIOS = "examples/scenarios"
 KEYS = ("CPU", "PrivateUse1", "AutogradCPU", "AutogradPrivateUse1")
 COMMANDS = {
-    "table": ["table", "examples/overlay.yaml", "--op", "aten::to.dtype", *(f"--key={key}" for key in KEYS)],
+    "table": ["table", EXAMPLE, "--op", "aten::to.dtype", *(f"--key={key}" for key in KEYS)],
     "explain": ["explain", "aten::to.dtype", "AutogradPrivateUse1", f"{SCENARIOS}/01_composite_override.yaml"],
     "resolve": ["resolve", "mylib::norm", f"{SCENARIOS}/10_sparse_bypass.yaml", "--tensor", "cpu sparse requires_grad"],
 }
@@ -40,10 +51,44 @@ def path_of(name: str) -> Path:
     return EXAMPLES / f"{name}.svg"
 
 
+def explorer(size: tuple[int, int] = (150, 40)) -> str:
+    """The explorer in a terminal of so many columns and lines, with a slot that the example changes, as SVG."""
+    from dispatch_cli.api import load_state
+    from dispatch_cli.explore.session import Session
+    from tests.explore.support import drive
+
+    async def look(app: App[None], pilot: Pilot[None]) -> str:
+        await pilot.press("slash", *"to.dtype", "enter", *["down"] * 5)
+        await pilot.pause(1.0)
+        return app.export_screenshot(title=f"dispatch-cli explore {EXAMPLE}")
+
+    return drive(Session(load_state((EXAMPLE,)), (EXAMPLE,)), look, size)
+
+
+def page(browser: str) -> bytes:
+    """The page with the same slot, in a Chromium, as PNG."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        assert call("page", EXAMPLE, "-o", str(path)).code == 0
+        chromium = Chromium(browser)
+        tab = Tab(chromium, 1600, 900)
+        tab.media(prefers_color_scheme="light")
+        tab.open(path, f"aten::to.dtype/{KEYS[-1]}")
+        found = tab.screenshot()
+        tab.close()
+        chromium.close()
+    return small_png(found)
+
+
 def main() -> None:
-    """Write every picture."""
+    """Write every picture; that of the page where there is a Chromium."""
     for name in COMMANDS:
         path_of(name).write_text(picture(name), encoding="utf-8")
+    path_of("explore").write_text(explorer(), encoding="utf-8")
+    browser = executable()
+    if browser is None:
+        sys.exit("page.png is not written: it needs Chromium")
+    path_of("page").with_suffix(".png").write_bytes(page(browser))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ function findingsView() {
   const draw = (check) => {
     findingsOfCheck = check;
     const chosen = check ? all.filter((one) => one.check === check) : all;
-    const cards = make("div", {});
-    body.replaceChildren(...nodes([inSteps(cards, cards, chosen, 100, findingCard)]));
+    body.replaceChildren(...nodes([findingCards(chosen, 100)]));
     say(plural(chosen.length, "finding"));
   };
   const options = [["", `all, ${all.length}`], ...page.findingChecks.map((row) => [row.check, `${row.check}, ${row.findings}`])];
@@ -46,6 +45,11 @@ function checksTable() {
 
 function severityRun(severity) {
   return make("span", { class: SEVERITY_TONES[severity] }, severity);
+}
+
+function findingCards(findings, step) {
+  const cards = make("div", {});
+  return inSteps(cards, cards, findings, step, findingCard);
 }
 
 function findingCard(one) {

@@ -63,7 +63,7 @@ function operatorParts(found) {
   return [
     facts(facing),
     slotsSection(found),
-    findings.length > 0 && section("Findings", findings.map(findingCard)),
+    findings.length > 0 && section("Findings", findingCards(findings, 10)),
     registered && registrationsSection(found.operator, registered),
   ];
 }

@@ -9,7 +9,7 @@ function startView() {
     parts: [
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} and ${plural(counts.higher_order_operators, "higher-order operator")} with ${plural(counts.slots, "slot")}, ${stateText()}.`),
       facts([
-        ["Changed by the files", page.changes.has_base && page.about.files.length > 0 && make("a", { href: "#!changes" }, `${plural(counts.changed_operators, "operator")}, ${plural(counts.changed_slots, "slot")}`)],
+        ["Changed by the files", page.changes.has_base && page.about.files.length > 0 && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, findings === 0 ? "none" : `${plural(error, "error")}, ${plural(warning, "warning")}, ${info} info`)],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
@@ -47,16 +47,24 @@ function entriesTable(entries) {
   return table(plural(entries.length, "operator"), columns, entries);
 }
 
+/** How much the files change. */
+function changesText() {
+  const changed = page.changes.operators.filter((one) => !one.new);
+  const slots = changed.reduce((sum, one) => sum + one.slots, 0);
+  const added = page.changes.operators.length - changed.length;
+  const parts = [changed.length > 0 && `${plural(slots, "slot")} of ${plural(changed.length, "operator")}`, added > 0 && plural(added, "new operator")];
+  return parts.filter(Boolean).join(", ") || "nothing";
+}
+
 function changesView() {
   const { operators, has_base: hasBase } = page.changes;
-  const slots = operators.reduce((sum, one) => sum + one.slots, 0);
   const cards = make("div", {});
   return {
     title: "What the files change",
     command: page.command("changes"),
     parts: [
       make("p", { class: "lead" }, hasBase
-        ? operators.length === 0 ? "Nothing differs from the state below the files." : `${plural(operators.length, "operator")}, ${plural(slots, "slot")}.`
+        ? operators.length === 0 ? "Nothing differs from the state below the files." : `${changesText()}.`
         : "There is no state below the files to compare with: everything is theirs."),
       inSteps(cards, cards, operators, 50, changeCard),
     ],
@@ -68,7 +76,7 @@ function changeCard(one) {
   const title = make("h2", {}, make("a", { href: page.link(one.operator) }, one.operator), one.new ? " (new)" : "");
   if (!found) return make("article", { class: "card" }, title, paragraph(plural(one.slots, "slot")));
   const rows = one.new ? page.fold(found).rows : page.fold({ ...found, entries: found.entries.filter((row) => row.before) }).rows;
-  return make("article", { class: "card" }, title, rowsTable(plural(one.slots, "slot"), one.operator, rows));
+  return make("article", { class: "card" }, title, rowsTable(plural(one.new ? found.entries.length : one.slots, "slot"), one.operator, rows));
 }
 
 function fallbacksView() {
