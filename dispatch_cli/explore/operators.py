@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
     from dispatch_cli.whatif.findings import FindingsEffect
 
-_CHECKED_AFTER = 0.5
+_CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!"}
 
