@@ -55,11 +55,11 @@ def command(source: SourceOptions, theme: str | None) -> None:
     warn_of_overrides(state)
     session = Session(state, arguments)
     if _has_settings():
-        session.checks = _checks(source)
+        session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session, theme))
 
 
-def _checks(source: SourceOptions) -> CheckSetup:
+def check_setup(source: SourceOptions) -> CheckSetup:
     """What the project says of runs of the checks, as ``check-invariants`` reads it. Errors: BadInput."""
     from dispatch_cli.cli.baseline import read_known
     from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, Run, Tone
 from dispatch_cli.render.words import count_cell
 from dispatch_cli.report.diff import DiffReport
@@ -80,3 +82,14 @@ def difference_rows(report: DiffReport) -> list[ChangedRow]:
     total = counts.registrations_added + counts.registrations_removed + counts.registrations_replaced
     everything = ChangedRow(None, "", False, total + counts.registrations_moved + counts.python_kernels, counts.slots)
     return [everything, *rows, *others]
+
+
+def opened_by(item: Any, state: State) -> Span | Spot | None:
+    """What a row of a comparison opens: its place, else its operator or slot, if the state has it."""
+    for field in ("span", "new_declared_at"):
+        if isinstance(place := getattr(item, field, None), Span):
+            return place
+    name, key = getattr(item, "operator", None), getattr(item, "key", None)
+    if isinstance(name, str) and OperatorName.parse(name) in state.dispatcher:
+        return Spot(OperatorName.parse(name), key if key in state.dispatcher.universe.slot else None)
+    return None

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from dispatch_cli import api, bases
 from dispatch_cli.cli import cli
+from dispatch_cli.cli.explore import check_setup
+from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.engine.coverage.backend import backend_keys
 from dispatch_cli.explore.answers.coverage import coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
@@ -128,3 +130,24 @@ def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch:
     assert_prints(answer_of_diff, columns=False)
     assert answer_of_diff is not None
     assert answer_of_diff.report.counts.registrations_added == 1
+
+
+def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its settings, guards and baseline count as for the command."""
+    (tmp_path / "decl.yaml").write_text((EXAMPLES / FILES[0]).read_text())
+    (tmp_path / "guards.yaml").write_text(
+        "dispatch: 1\nguards:\n  - {op: aten::to.dtype, key: PrivateUse1, rule: math}\n"
+    )
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.dispatch-cli]\nignore = ["no-autocast-fallback"]\nguards = ["guards.yaml"]\n'
+        'baseline = "known.json"\nfail-on = "error"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    known = CliRunner().invoke(cli, ["check-invariants", "decl.yaml", "--update-baseline", "--select", "guard"])
+    assert known.exit_code == 0, known.stderr
+    session = loaded("decl.yaml")
+    session.checks = check_setup(SourceOptions(("decl.yaml",), (), None, ()))
+    answer = findings_answer(session)
+    assert_prints(answer)
+    assert answer.report.baseline.known == 2
+    assert "no-autocast-fallback" not in {one.id for one in answer.report.checks}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli import bases
@@ -15,6 +16,9 @@ from dispatch_cli.report.history import history_report
 from dispatch_cli.report.history_versions import Versions
 from dispatch_cli.report.selection import DEFAULT_OVERLOAD
 
+Step = Callable[[str], None]
+"""Told of each step of work that takes long, in a few words."""
+
 
 class ComparedStates(NamedTuple):
     """The states of a comparison, for the words of its answer."""
@@ -23,25 +27,27 @@ class ComparedStates(NamedTuple):
     new: State
 
 
-def diff_answer(
-    session: Session, old: Old, spot: Spot | None = None, states: ComparedStates | None = None
-) -> PaneAnswer | None:
-    """What is different in a session's state; None where ``diff`` cannot say it. spot: of its operator alone.
+def diff_answer(session: Session, old: Old, spot: Spot | None, states: ComparedStates) -> PaneAnswer | None:
+    """What is different in a session's state; None where ``diff`` cannot say it.
 
-    states: both sides, where they are there already.
+    spot: for the differences of its operator; None for all. states: both sides.
     """
     sides = sides_of(session, old)
     if sides is None:
         return None
-    states = compared(session, old) if states is None else states
     ops = () if spot is None else ("--op", _name(spot))
     report = diff_report(states.old, states.new, (sides.old, sides.new), _chosen(spot))
     return PaneAnswer(report, ("diff", *sides.arguments, *ops))
 
 
-def compared(session: Session, old: Old) -> ComparedStates:
-    """Both sides of a comparison, the new one as it is in the session."""
-    return ComparedStates(old_state(session, old, session.original), session.state)
+def everything(
+    session: Session, old: Old, original: State, new: State, step: Step
+) -> tuple[ComparedStates, PaneAnswer | None]:
+    """What is different in all, and the states that were compared. original, new: snapshots of the session's states."""
+    step(f"Loading {old.name}…")
+    states = ComparedStates(old_state(session, old, original), new)
+    step(f"Comparing with {old.name}…")
+    return states, diff_answer(session, old, None, states)
 
 
 def _chosen(spot: Spot | None) -> DiffChoice:
@@ -77,6 +83,11 @@ def history_answer(spot: Spot, versions: Versions | None = None) -> PaneAnswer |
     return None
 
 
-def every_version() -> Versions:
-    """All embedded versions, the oldest first."""
-    return Versions([*reversed(bases.names())])
+def every_version(step: Step | None = None) -> Versions:
+    """All embedded versions, the oldest first. step: told what takes long."""
+    versions = Versions([*reversed(bases.names())])
+    if step is not None:
+        step(f"Opening {len(versions.names)} embedded versions…")
+        versions.operators()  # their lists of names are read now
+        versions.higher_order_operators()
+    return versions

@@ -12,17 +12,16 @@ from dispatch_cli.explore.answers.differences import (
     ComparedStates,
     diff_answer,
     every_version,
+    everything,
     history_answer,
 )
-from dispatch_cli.explore.answers.sides import Old, old_state, olds
+from dispatch_cli.explore.answers.sides import Old, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
-from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.choose import Choose
-from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference_rows
+from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference_rows, opened_by
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
 from dispatch_cli.render import diff as diff_documents
 from dispatch_cli.render import history as history_documents
 from dispatch_cli.render.diff_wording import outcome, sides_label
@@ -84,7 +83,7 @@ class DifferencesPane(ListPane):
             self.say(f"Comparing with {old.name}…")
             new, original = snapshot(state), snapshot(self.session.original)
             self._work.start(
-                lambda step: _everything(self.session, old, original, new, step),
+                lambda step: everything(self.session, old, original, new, step),
                 lambda found: self._compared(*found),
                 self._failed,
                 self._told,
@@ -136,10 +135,9 @@ class DifferencesPane(ListPane):
         """What is different in all, or in the operator under the cursor."""
         row = self.list.target
         self._shown = None
-        if self._mode == "everything" and self._whole is not None and row is not None and self.old is not None:
-            self._shown = (
-                self._whole if row.spot is None else diff_answer(self.session, self.old, row.spot, self._states)
-            )
+        states, old = self._states, self.old
+        if self._mode == "everything" and row is not None and states is not None and old is not None:
+            self._shown = self._whole if row.spot is None else diff_answer(self.session, old, row.spot, states)
             self.answered(self._shown)
         super().show_details()
 
@@ -158,7 +156,7 @@ class DifferencesPane(ListPane):
         """The operator, or the place, of a row of differences."""
         if self._shown is None or not isinstance(self._shown.report, DiffReport):
             return None
-        return _opened(item, self.session.state)
+        return opened_by(item, self.session.state)
 
     def chosen(self, row: Any) -> None:
         """To the operator, if the state has it."""
@@ -197,7 +195,7 @@ class DifferencesPane(ListPane):
         spot = self.spot
         if self._versions is None:
             self._say_nothing("Opening the embedded versions…")
-            self._opening.start(_opened_versions, self._have_versions, self._failed, lambda text: self.say(text))
+            self._opening.start(every_version, self._have_versions, self._failed, lambda text: self.say(text))
             return
         self._shown = history_answer(spot, self._versions)
         if self._shown is None:
@@ -253,31 +251,3 @@ class DifferencesPane(ListPane):
     def action_history(self) -> None:
         """That operator over all versions."""
         self._go("history")
-
-
-def _everything(
-    session: Session, old: Old, original: State, new: State, step: Step
-) -> tuple[ComparedStates, PaneAnswer | None]:
-    step(f"Loading {old.name}…")
-    states = ComparedStates(old_state(session, old, original), new)
-    step(f"Comparing with {old.name}…")
-    return states, diff_answer(session, old, None, states)
-
-
-def _opened_versions(step: Step) -> Versions:
-    versions = every_version()
-    for name in versions.names:
-        step(f"Opening {name}…")
-        versions.with_operator("aten::add.Tensor")
-    return versions
-
-
-def _opened(item: Any, state: State) -> Any:
-    """What a row of a comparison opens: its place, else its operator."""
-    for field in ("span", "new_declared_at"):
-        if isinstance(place := getattr(item, field, None), Span):
-            return place
-    name = getattr(item, "operator", None)
-    if isinstance(name, str) and OperatorName.parse(name) in state.dispatcher:
-        return Spot(OperatorName.parse(name), getattr(item, "key", None))
-    return None
