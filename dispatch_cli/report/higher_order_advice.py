@@ -30,7 +30,7 @@ from dispatch_cli.model.higher_order import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Severity
-from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON
+from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED
 from dispatch_cli.report.baseline import Entry
 
 MAX_ROUNDS = 3
@@ -74,6 +74,8 @@ def advice_for(state: State, operator: HigherOrderOperator, place: ImplPlace) ->
         return None
     if place == (ImplKind.SUBCLASS, FUNCTIONAL_CLASS):
         return HigherOrderAdvice(manual=ManualForMode.UNWRAP)
+    if place.name == UNDEFINED:  # no implementation can be declared there
+        return HigherOrderAdvice(manual=ManualForMode.NOTHING)
     changes = [change for edits in _remedies(table, place) if (change := _tried(state, operator, place, edits))]
     manual = None
     if place.kind is ImplKind.MODE and place.name not in INFRA_MODES:

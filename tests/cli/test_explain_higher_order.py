@@ -281,3 +281,9 @@ def test_an_error_of_another_version_is_answered_for_its_reader() -> None:
     assert "It has no implementation there" not in result.out
     assert "\n\nWhat you can do:\n- Use the version of PyTorch, or of the library, that these" in result.out
     assert "What the author of the operator can do" not in result.out
+
+
+def test_no_implementation_is_advised_for_calls_without_tensors() -> None:
+    result = call("explain", "map", "Undefined", "--base", "torch-2.4")
+    assert (result.code, result.err) == (0, "")
+    assert "py_impl(DispatchKey.Undefined)" not in result.out
