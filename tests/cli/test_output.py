@@ -71,7 +71,7 @@ FOR_PROGRAMS = [
     ("table", "examples/add.yaml", "--op", "nothing::*"),
     ("resolve", "aten::add.Tensor", "--tensor", "cpuu"),
     ("checks", "nothing"),
-    ("table", "--view", "grid", "examples/add.yaml"),
+    ("table", "--view", "grid", "--resolver", "python", "examples/add.yaml"),
     ("check-invariants", "examples/add.yaml", "--baseline", "nowhere.json"),
     ("check-invariants",),
     ("check-invariants", "examples/add.yaml", "--fail-on", "nosuch"),
