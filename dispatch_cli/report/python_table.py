@@ -158,9 +158,10 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
     def row(key: str, decision: Decision) -> PythonRow:
         chosen = python_table.chosen_key(key, decision)
         found = kernels.get(chosen) if chosen is not None else None
-        entry = entry_for(key, decision, active, dispatcher.fallbacks) if found is None else None
+        takes = chosen is not None and found is None
+        entry = entry_for(key, decision, active, dispatcher.fallbacks) if takes else None
         raises = chosen is None and decision.rule is not Rule.NOT_KNOWN
-        kernel = entry.kernel if entry is not None and chosen is not None else None
+        kernel = None if entry is None else entry.kernel
         return PythonRow(
             key=key,
             chosen_key=chosen,

