@@ -210,13 +210,17 @@ def _other_values(results: dict[str, Result]) -> str | None:
     if "csv" not in results or not results["csv"].out or not results["json"].out.startswith("{"):
         return None
     values: dict[str, set[str]] = {}
-    _collect(json.loads(results["json"].out), values)
+    data = json.loads(results["json"].out)
+    _collect(data, values)
     if "higher_order_operators" in values:  # their JSON has implementations, and the CSV a row for each slot
         both = {*values.get("operator", ()), *values.get("name", ())}
         values = {"operator": both, "kernel": values.get("kernel", set())}
     values.pop("state", None)  # two truth values in the JSON
     if "version" in values:  # of a history: the row of a definition has the first version
         values["version"] |= values.get("first", set()) | values.get("last", set())
+    if data.get("report") == "history":
+        for name in ("before", "after"):  # of the parts of a schema in the JSON, and of whatever changed in the CSV
+            values.pop(name, None)
     for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
         for name, cell in row.items():
             known = values.get(name)
