@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
+from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
@@ -84,7 +85,7 @@ class ExploreApp(Trying, Contained, App[None]):
         self.stage = PaneStage(session, id="stage")
         self.front = next(iter(self.stage.entries), "")
         first = self.operators.list.entry
-        self.visits = Visits(VisitedPlace(first.spot if first is not None else Spot(), self.front))
+        self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front))
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
         self.command_bar = CommandBar()
         self._later: Timer | None = None
@@ -129,7 +130,7 @@ class ExploreApp(Trying, Contained, App[None]):
 
     def on_operator_list_highlighted(self, message: OperatorList.Highlighted) -> None:
         """The views follow the cursor: at once, or where it moves quickly, as soon as it pauses."""
-        self.visits.move(VisitedPlace(message.entry.spot, self.front))
+        self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
         if self._later is None:
             self.call_after_refresh(self._follow)
             self._later = self.set_timer(_SOON, self._calm)
@@ -148,8 +149,8 @@ class ExploreApp(Trying, Contained, App[None]):
         self.stage.open_all(self.spot)
 
     async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
-        self.visits.move(VisitedPlace(message.entry.spot, self.front))
-        self.visits.go(VisitedPlace(message.entry.spot, self.front, False))
+        self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
+        self.visits.go(VisitedPlace(spot_of(message.entry), self.front, False))
         await self._arrive()
 
     async def on_pane_went(self, message: Pane.Went) -> None:

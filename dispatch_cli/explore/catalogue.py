@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Severity
+from dispatch_cli.report.operator_list import ListedOperator, listed_operators, own_names
 
 
-class ListedOperator(NamedTuple):
-    """An operator of the list. higher_order: it is a higher-order one."""
-
-    name: str
-    higher_order: bool = False
-
-    @property
-    def spot(self) -> Spot:
-        """Where it is."""
-        return Spot(higher_order=self.name) if self.higher_order else Spot(OperatorName.parse(self.name))
+def spot_of(entry: ListedOperator) -> Spot:
+    """Where an operator of the list is."""
+    return Spot(higher_order=entry.name) if entry.higher_order else Spot(OperatorName.parse(entry.name))
 
 
 class Marked(Enum):
@@ -35,19 +28,17 @@ class Marked(Enum):
 
 
 class Catalogue:
-    """All operators of a state by name, ordinary ones first.
+    """All operators of a state, those of its files first.
 
     own: those that the files say something of. tried: those that a change on trial changed. found: the findings of
     each, counted by severity; None as long as the checks have not run.
     """
 
     def __init__(self, state: State) -> None:
-        ordinary = (ListedOperator(name) for name in sorted(state.dispatcher.names(), key=_by_use))
-        others = sorted(one.name for one in state.higher_order_operators)
-        self.entries: tuple[ListedOperator, ...] = (*ordinary, *(ListedOperator(name, True) for name in others))
+        self.entries = listed_operators(state)
         self.matcher = Matcher([entry.name for entry in self.entries])
         self.numbers = {entry: number for number, entry in enumerate(self.entries)}
-        self.own = frozenset(_own(state))
+        self.own = own_names(state)
         self.tried: frozenset[str] = frozenset()
         self.found: Mapping[str, Mapping[Severity, int]] | None = None
 
@@ -72,16 +63,3 @@ class Catalogue:
             else ListedOperator(str(spot.operator))
         )
         return self.numbers.get(entry)
-
-
-def _by_use(name: str) -> tuple[bool, bool, str]:
-    """PyTorch's own operators first, then the other namespaces; in each, those for its own use last."""
-    namespace, _, rest = name.rpartition("::")
-    return namespace != "aten", rest.startswith("_"), name
-
-
-def _own(state: State) -> list[str]:
-    """The operators of both kinds that the files register something for, where they are laid over something."""
-    if state.base is None and state.source is None:
-        return []
-    return [*map(str, state.own_operators()), *(one.name for one in state.own_higher_order_operators())]

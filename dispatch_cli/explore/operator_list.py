@@ -13,11 +13,12 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from dispatch_cli.explore.catalogue import Catalogue, ListedOperator, Marked
+from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.report.operator_list import ListedOperator
 
 OWN, TRIED = "+", "*"
 """The marks of operators that the files change, and that a change on trial changed."""
@@ -82,8 +83,7 @@ class OperatorList(Contained, SizedScrollView):
         self.query_text = ""
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
-        own = (row for row, number in enumerate(self.found) if catalogue.entries[number].name in catalogue.own)
-        self.cursor = next(own, 0)
+        self.cursor = 0
         self._strips: dict[int, Strip] = {}
         self._cached_styles: dict[str, Style] = {}
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.explore.catalogue import Catalogue, spot_of
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.stage import PaneStage
@@ -96,7 +96,7 @@ class ExploreCommands(Provider):
         best = app.catalogue.find(query)[:MOST] if query.strip() else []
         for number, which in enumerate(best):
             entry = app.catalogue.entries[which]
-            run = partial(app.go, entry.spot, app.front)
+            run = partial(app.go, spot_of(entry), app.front)
             score = 0.9 - number / 100
             yield Hit(score, marked_text(entry.name, query), run, safe(entry.name), "Operator")
 

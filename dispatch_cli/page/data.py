@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
@@ -19,6 +20,7 @@ from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
+from dispatch_cli.report.operator_list import ListedOperator, listed_operators
 from dispatch_cli.report.slot_notes import backend_key_below
 
 
@@ -83,6 +85,7 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         "reasons": outcomes.reasons.values,
         "plans": outcomes.plans.values,
         "operators": operators,
+        "listed": _listed(state, names),
         "higher_order": higher_order_data(state),
         "coverage": coverage_data(state, names),
         "findings": report_data(findings),
@@ -93,6 +96,13 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         "places": pools.places.values,
         "origins": pools.origins.values,
     }
+
+
+def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
+    """The order of the operators in a list: their numbers; higher-order ones are counted behind the others."""
+    others = [ListedOperator(one.name, True) for one in state.higher_order_operators]
+    numbers = {one: number for number, one in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
+    return [numbers[one] for one in listed_operators(state)]
 
 
 def _fallback(state: State, key: str) -> dict[str, Any]:

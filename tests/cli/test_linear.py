@@ -92,7 +92,7 @@ KINDS = (
     ),
     Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n"))),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=40),
-    Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n")),
+    Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n"), size=50),
     Kind("conditions of one macro", within(HEAD, COMPARED), size=40),
     Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
     Kind("lines", within(HEAD, each("# @\n"))),
@@ -190,12 +190,19 @@ def counted() -> Iterator[list[int]]:
         sys.settrace(before)
 
 
-def steps_of(kind: Kind, count: int) -> int:
+class Run(NamedTuple):
+    """A run: its exit code, and its steps."""
+
+    code: int
+    steps: int
+
+
+def run(kind: Kind, count: int) -> Run:
     Path(kind.file).write_text(kind.text(count), encoding="utf-8")
     with counted() as steps:
         result = call(*kind.command, "--format", "json")
     assert result.code in (0, 1, 2), result.err
-    return steps[0]
+    return Run(result.code, steps[0])
 
 
 @pytest.mark.parametrize("kind", (*KINDS, *SOURCE_KINDS), ids=lambda kind: kind.name.replace(" ", "-"))
@@ -203,8 +210,10 @@ def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     Path("y.yaml").write_text(HEAD, encoding="utf-8")
     Path("z.yaml").write_text("dispatch: 1\nfallbacks: {PrivateUse1: f}\n", encoding="utf-8")
-    steps_of(kind, kind.size)  # what is computed once is computed here
-    once, twice, four_times = (steps_of(kind, kind.size * times) for times in (1, 2, 4))
+    run(kind, kind.size)  # what is computed once is computed here
+    runs = [run(kind, kind.size * times) for times in (1, 2, 4)]
+    assert len({one.code for one in runs}) == 1, "a size is over a limit: its run has other steps"
+    once, twice, four_times = (one.steps for one in runs)
     less, more = twice - once, four_times - twice
     assert more <= max(less, kind.size) * MOST, f"{once}, {twice}, {four_times} steps"
 
@@ -228,7 +237,7 @@ def test_guards_over_pytorch_share_their_work(
     monkeypatch.chdir(tmp_path)
     head = "dispatch: 1\nextends: [torch-2.15]\nguards:\n"
     count = Kind("", within(head, each(GUARDS[kind]), ""), (command, "x.yaml"))
-    few, many = steps_of(count, 12), steps_of(count, 22)  # no more findings are listed from 10 on
+    few, many = run(count, 12).steps, run(count, 22).steps  # no more findings are listed from 10 on
     assert (many - few) / 10 < 30_000, f"{few}, {many} steps"
 
 

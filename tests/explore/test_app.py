@@ -14,6 +14,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
+from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -107,7 +108,7 @@ def test_quick_moves_open_few_places_and_the_last_one() -> None:
         await pilot.pause(0.2)
         view = app.stage.views["table"]
         assert isinstance(view, StandIn)
-        assert view.opened[-1] == app.spot == app.catalogue.entries[30].spot
+        assert view.opened[-1] == app.spot == spot_of(app.catalogue.entries[30])
         assert len(view.opened) < 20
 
     drive(session(), steps)
@@ -179,7 +180,7 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(where: str, panes: 
         await pilot.press("1", "o", "down")
         await pilot.pause(0.1)
         assert app.front == "table"
-        assert app.spot == app.catalogue.entries[1].spot
+        assert app.spot == spot_of(app.catalogue.entries[1])
         kind.where = "nowhere"
         await pilot.press("3")
         await pilot.pause()
@@ -252,7 +253,7 @@ def test_mouse() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.click(app.operators.list, offset=(5, 4))
         await pilot.pause(0.1)
-        assert app.spot == app.catalogue.entries[4].spot
+        assert app.spot == spot_of(app.catalogue.entries[4])
         await pilot.click("Tabs", offset=(12, 0))
         await pilot.pause()
         assert app.front == "slot"

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from dispatch_cli import cli
 from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.data import data_of, report_data
@@ -27,6 +28,7 @@ from dispatch_cli.report.coverage import coverage_report, overlay_of
 from dispatch_cli.report.explain import ExplainReport, explain_slot
 from dispatch_cli.report.higher_order import slots_of
 from dispatch_cli.report.keys import universe_report
+from dispatch_cli.report.operator_list import listed_operators
 from dispatch_cli.report.registrations import registrations_report
 from dispatch_cli.report.table import table_report
 from tests.page.node import Script, script_of
@@ -47,6 +49,35 @@ def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Itera
     """What differs in the tables of operators. Errors are sentences."""
     for table in table_report(state, names).operators:
         yield from differing(f"table {table.operator}", data_of(table), script.ask("table", table.operator))
+
+
+QUERIES = (
+    "",
+    "add",
+    "todty",
+    "AddTen",
+    "native norm",
+    "torch.ops.aten.add.Tensor",
+    "aten.mm",
+    "_c10d",
+    "::x",
+    "ll.o",
+    "zzzzz",
+)
+"""What is typed to find operators."""
+
+
+def search(state: State, script: Script, queries: Sequence[str] = QUERIES) -> Iterator[str]:
+    """The same of the list of operators, for what is typed: `explore` has the other one."""
+    names = [one.name for one in listed_operators(state)]
+    matcher = Matcher(names)
+    for query in queries:
+        wanted = [names[number] for number in matcher.find(query)]
+        found = [one["entry"]["name"] for one in script.ask("search", query, len(names))["found"]]
+        yield from differing(f"search {query!r}", wanted, found)
+        for name in wanted[:50]:
+            places = [place for one in script.ask("marksIn", name, query) for place in range(*one)]
+            yield from differing(f"marks {query!r} in {name}", matched(name, query), places)
 
 
 def registrations(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
@@ -156,6 +187,7 @@ def main(arguments: Sequence[str]) -> int:
             for what, found, number in (
                 ("universes", universes(state, script), 1),
                 ("backends", coverage(state, script, backends), len(backends)),
+                ("searches", search(state, script), len(QUERIES)),
                 ("tables", tables(state, script, names), len(names)),
                 ("registrations", registrations(state, script, names), len(names)),
                 ("higher-order operators", higher_order(state, script), len(state.higher_order_operators)),

@@ -42,6 +42,7 @@ def test_the_script_of_a_page_says_what_the_engine_says(
     with script_of(page) as script:
         differences = [
             *equality.universes(state, script),
+            *equality.search(state, script),
             *equality.tables(state, script, some),
             *equality.registrations(state, script, some),
             *equality.higher_order(state, script),

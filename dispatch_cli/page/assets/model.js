@@ -23,11 +23,12 @@ class Page {
     this.registered = new RegExp(data.words.registered, "u");
     this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
     this.unsafe = new RegExp(`[${data.words.unsafe}]`, "gu");
-    this.entries = this.listed();
+    const every = this.listed();
+    this.entries = data.listed.map((number) => every[number]);
     this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
     this.changes = {
       has_base: data.about.has_base,
-      operators: this.entries
+      operators: every
         .filter((one) => !one.higher_order && (one.changed || one.new))
         .map((one) => ({ operator: one.name, new: one.new, slots: one.changed })),
     };
@@ -35,7 +36,7 @@ class Page {
     this.about.counts = this.counted();
   }
 
-  /* Every operator, for lists. */
+  /* Every operator, for lists, in the order of the data. */
   listed() {
     const { name, marks, before, changes } = this.data.operators;
     const live = this.data.operators.live;

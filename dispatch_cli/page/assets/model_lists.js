@@ -1,22 +1,6 @@
 "use strict";
-/* Search, coverage, links, and the command lines that print what the page shows. */
+/* Coverage, links, and the command lines that print what the page shows. */
 Object.assign(Page.prototype, {
-  /* Operators for what is typed: whole texts before texts that begin so, parts of texts, and letters in that order. */
-  search(text, limit = 200) {
-    const wanted = text.trim().toLowerCase();
-    if (!wanted) {
-      return { total: this.entries.length, found: this.entries.slice(0, limit).map((entry) => ({ entry, marks: [] })) };
-    }
-    const found = [];
-    for (const entry of this.entries) {
-      const match = matched(entry.name, wanted);
-      if (match !== null) found.push({ entry, ...match });
-    }
-    found.sort((one, other) =>
-      one.cost - other.cost || one.entry.name.length - other.entry.name.length || (one.entry.name < other.entry.name ? -1 : 1));
-    return { total: found.length, found: found.slice(0, limit).map(({ entry, marks }) => ({ entry, marks })) };
-  },
-
   coverage(key) {
     const { backends, answers, class: classes } = this.data.coverage;
     const found = backends.find((one) => one.backend.key === key);
@@ -112,45 +96,6 @@ Object.assign(Page.prototype, {
     return `'${text.replace(/'/g, "'\"'\"'")}'`;
   },
 });
-
-/* How well a name fits: the cost, and the parts of the name that are meant. */
-function matched(name, wanted) {
-  const lower = name.toLowerCase();
-  const bare = lower.indexOf("::") < 0 ? 0 : lower.indexOf("::") + 2;
-  const at = lower.indexOf(wanted, lower.startsWith(wanted) ? 0 : bare) >= 0
-    ? lower.indexOf(wanted, lower.startsWith(wanted) ? 0 : bare) : lower.indexOf(wanted);
-  if (at >= 0) {
-    const whole = at + wanted.length === lower.length || lower[at + wanted.length] === ".";
-    const start = at === 0 || at === bare;
-    return { cost: (start ? (whole ? 0 : 1) : 2) * 1000, marks: [[at, at + wanted.length]] };
-  }
-  const letters = wanted.replaceAll(" ", "");
-  const places = inOrder(lower, letters, bare) ?? inOrder(lower, letters, 0);
-  if (places === null) return null;
-  const marks = [];
-  for (const place of places) {
-    const last = marks[marks.length - 1];
-    if (last !== undefined && last[1] === place) last[1] = place + 1;
-    else marks.push([place, place + 1]);
-  }
-  return { cost: 3000 + 100 * marks.length + marks[marks.length - 1][1] - marks[0][0], marks };
-}
-
-/* Where letters are in a text, in their order and close together; null where they are not. */
-function inOrder(text, letters, start) {
-  let end = start;
-  for (let at = 0; at < letters.length; at += 1) {
-    const found = text.indexOf(letters[at], end);
-    if (found < 0) return null;
-    end = found + 1;
-  }
-  const places = [];
-  for (let at = letters.length - 1; at >= 0; at -= 1) {
-    end = text.lastIndexOf(letters[at], end - 1);
-    places.unshift(end);
-  }
-  return places;
-}
 
 /* A name as a part of a link. Half a pair of surrogates has no form in links of its own. */
 function linked(text) {

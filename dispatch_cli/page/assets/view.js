@@ -101,6 +101,7 @@ function arrive(target, title) {
   }
   closeHits();
   redrawHits();
+  showOpenHit();
 }
 
 /** Say something to those who do not see the page. */

@@ -9,7 +9,10 @@ function startSearch() {
   const query = byId("query");
   query.addEventListener("input", search);
   query.addEventListener("keydown", searchKey);
-  query.addEventListener("focus", () => byId("hits").classList.add("open"));
+  query.addEventListener("focus", () => {
+    byId("hits").classList.add("open");
+    if (!query.value) showOpenHit();
+  });
   byId("hits").addEventListener("scroll", drawHits, { passive: true });
   byId("hits").addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the input
   byId("hits").addEventListener("click", (event) => {
@@ -32,6 +35,18 @@ function search() {
   byId("found").textContent = total === 0 ? `No operator is like ${shown(text)}` : `${plural(total, "operator")}${text ? " match" : ""}`;
   byId("hits").scrollTop = 0;
   drawHits();
+  if (!text) showOpenHit();
+}
+
+/** The operator that is open is the chosen one of the list, and in sight. */
+function showOpenHit() {
+  const open = shownTarget?.entry;
+  const at = open ? hits.found.findIndex(({ entry }) => entry === open) : -1;
+  if (at < 0) return;
+  const box = byId("hits");
+  const top = at * hits.height;
+  if (top < box.scrollTop || top + hits.height > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
+  chooseHit(at);
 }
 
 function focusSearch() {
@@ -119,7 +134,7 @@ function hitRow(hit, at) {
   };
   const row = make("div", attributes,
     marks.map(([mark, text, tone]) => make("span", { class: `marks ${tone}` }, make("span", { "aria-hidden": "true" }, mark), make("span", { class: "unseen" }, ` (${text}) `))),
-    marked(entry.name, hit.marks));
+    marked(entry.name, page.marksIn(entry.name, byId("query").value)));
   row.style.top = `${at * hits.height}px`;
   row.style.height = row.style.lineHeight = `${hits.height}px`;
   return row;

@@ -73,6 +73,44 @@ def go_and_read(tab: Tab, fragment: str) -> str:
     return tab.text("main")
 
 
+CHOSEN = "#hits [aria-selected=true]"
+IN_SIGHT = f"""(() => {{
+  const [row, box] = ["{CHOSEN}", "#hits"].map(one => document.querySelector(one).getBoundingClientRect());
+  return row.height > 0 && row.top >= box.top && row.bottom <= box.bottom;
+}})()"""
+
+
+def test_the_list_of_operators_begins_with_those_of_the_files_and_shows_the_one_that_is_open(
+    tab: Tab, page_of: Pages
+) -> None:
+    """However one comes there: by a link from elsewhere, within the page, or after a search."""
+    tab.open(page_of(OVERRIDE), "aten::to.dtype/AutogradPrivateUse1")
+    assert tab.text(CHOSEN).endswith("aten::to.dtype")
+    assert tab.evaluate(IN_SIGHT)
+    first = tab.texts(".hit")[:2]
+    assert "aten::to.dtype" in first[0]
+    assert first[1].startswith("aten::") and not first[1].startswith("aten::_")
+    for name in ("aten::zeros", "aten::sub.Tensor", "_c10d_functional::wait_tensor"):
+        tab.go(name)
+        assert tab.text(CHOSEN).endswith(name)
+        assert tab.evaluate(IN_SIGHT)
+    tab.press("/")
+    tab.type("mul")
+    tab.press("Escape")
+    assert tab.text(CHOSEN).endswith("_c10d_functional::wait_tensor")
+    assert tab.evaluate(IN_SIGHT)
+    tab.press("ArrowUp")
+    assert not tab.text(CHOSEN).endswith("_c10d_functional::wait_tensor")
+
+
+def test_letters_that_were_found_are_marked(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE))
+    tab.press("/")
+    tab.type("toDty")
+    assert tab.text(CHOSEN).endswith("aten::to.dtype")
+    assert tab.texts(f"{CHOSEN} b") == ["to", "dty"]
+
+
 def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("2")
