@@ -8,6 +8,7 @@ then.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -40,9 +41,12 @@ class Recorder:
         self.frames: list[float] = []
         self.found: dict[str, list[KeyCost]] = {}
 
-    async def run(self, app: Any, presses: Presses) -> None:
-        """Press keys, one after the other."""
+    async def run(self, app: Any, presses: Presses, ready: Callable[[], bool] = lambda: True) -> None:
+        """Press keys, one after the other, from when the application is *ready*: what it does once is done then."""
+        while not ready():
+            await asyncio.sleep(QUIET)
         await self.quiet()
+        gc.collect()
         for name, keys in presses.items():
             for key in keys:
                 if key.startswith("!"):  # not measured
@@ -97,27 +101,30 @@ def typing() -> list[str]:
     ]
 
 
-def ours(out: str, what: str) -> None:
+def keys() -> Presses:
+    """The keys that both sides get. What is used for the first time is imported and laid out first, unmeasured."""
+    return {
+        "cursor": ["!down", *["down"] * MOVES],
+        "pane": ["!2", "!1", *["2", "1"] * 20],
+        "typing": ["!slash", "!a", "!backspace", *typing()],
+    }
+
+
+def ours(out: str, presses: Presses) -> None:
+    """The explorer, run as its command does, once the checks that it makes after the start are through."""
     from dispatch_cli.api import load_state
-    from dispatch_cli.explore.app import ExploreApp
+    from dispatch_cli.explore import app as application
     from dispatch_cli.explore.session import Session
 
     recorder = Recorder()
-    presses: Presses = {
-        "cursor": ["down"] * MOVES,
-        "pane": ["2", "1"] * 20,
-        "typing": ["!slash", *typing()],
-    }
-    if what == "whatif":
-        presses = {"whatif": ["!4", "!down", "!x", "!u", *["x", "u"] * 15]}
 
     async def then(app: Any) -> None:
-        await recorder.run(app, presses)
+        await recorder.run(app, presses, lambda: app.catalogue.found is not None)
         write(out, costs=recorder.found)
         app.exit()
 
-    state = load_state((), bases=("torch-2.15",))
-    recorded(ExploreApp, recorder, then)(Session(state, ("--base", "torch-2.15"))).run()
+    application.ExploreApp = recorded(application.ExploreApp, recorder, then)  # type: ignore[misc]
+    application.run(Session(load_state((), bases=("torch-2.15",)), ("--base", "torch-2.15")))
 
 
 def peer(out: str, follows: bool) -> None:
@@ -172,10 +179,9 @@ def peer(out: str, follows: bool) -> None:
             self.query_one(Static).update(rows("second"))
 
     recorder = Recorder()
-    presses: Presses = {"cursor": ["down"] * MOVES, "pane": ["2", "1"] * 20, "typing": ["!slash", *typing()]}
 
     async def then(app: Any) -> None:
-        await recorder.run(app, presses)
+        await recorder.run(app, keys())
         write(out, costs=recorder.found)
         app.exit()
 
@@ -217,8 +223,8 @@ def _painted(app: Any, out: str, ready: bool) -> None:
 if __name__ == "__main__":
     side, out = sys.argv[1:3]
     {
-        "ours": lambda: ours(out, ""),
-        "whatif": lambda: ours(out, "whatif"),
+        "ours": lambda: ours(out, keys()),
+        "whatif": lambda: ours(out, {"whatif": ["!4", "!down", "!x", "!u", "!x", "!u", *["x", "u"] * 15]}),
         "peer": lambda: peer(out, follows=False),
         "following": lambda: peer(out, follows=True),
         "start": lambda: start_ours(out),
