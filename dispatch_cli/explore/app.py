@@ -20,7 +20,7 @@ from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
-from dispatch_cli.explore.operators import Operators
+from dispatch_cli.explore.operators import Operators, keep_all
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -354,9 +354,7 @@ def themes() -> list[str]:
 
 def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves; the exit code."""
-    # what was loaded lives as long as the program: looking through it again and again would only cost
-    gc.collect()
-    gc.freeze()
+    keep_all()
     gc.enable()
     app = ExploreApp(session)
     if theme is not None:

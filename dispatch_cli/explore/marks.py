@@ -46,13 +46,23 @@ def original_findings(session: Session, copy: State, step: Step) -> Found:
 
 def with_changes(found: Found, effect: FindingsEffect) -> Found:
     """The findings with the changes on trial. effect: those that come and go by them."""
-    counts = {operator: Counter(by_severity) for operator, by_severity in found.items()}
-    for sign, findings in ((1, effect.new), (-1, effect.gone)):
-        for operator, by_severity in counted(findings).items():
-            of_operator = counts.setdefault(operator, Counter())
-            for severity, count in by_severity.items():
-                of_operator[severity] = max(0, of_operator[severity] + sign * count)
-    return {operator: by_severity for operator, by_severity in counts.items() if any(by_severity.values())}
+    counts, new, gone = dict(found), counted(effect.new), counted(effect.gone)
+    for operator in new.keys() | gone.keys():
+        # without those that are gone; none is counted less than not at all
+        left = Counter(found.get(operator, {})) + Counter(new.get(operator, {})) - Counter(gone.get(operator, {}))
+        if left:
+            counts[operator] = left
+        else:
+            counts.pop(operator, None)
+    return counts
+
+
+def other_marks(before: Found | None, after: Found) -> frozenset[str] | None:
+    """The operators that have other findings than before; None where that can be all of them."""
+    if before is None:
+        return None
+    names = before.keys() | after.keys()
+    return frozenset(name for name in names if before.get(name) is not after.get(name))
 
 
 def counted(findings: Iterable[Finding]) -> Found:

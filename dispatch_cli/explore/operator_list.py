@@ -122,13 +122,18 @@ class OperatorList(Contained, SizedScrollView):
         if self.entry is not None and (not self.found or self.found[self.cursor] != before):
             self.post_message(self.Highlighted(self.entry).set_sender(self))
 
-    def marks_changed(self) -> None:
-        """The catalogue's marks are other ones now."""
-        self._strips.clear()
-        if self.marked is Marked.ALL:
-            self.refresh()
-        else:
+    def marks_changed(self, names: frozenset[str] | None = None) -> None:
+        """The catalogue's marks are other ones now, of the operators of these names; None for all."""
+        if self.marked is not Marked.ALL:
             self.search(self.query_text, self.marked)
+            return
+        if names is None:
+            self._strips.clear()
+            self.refresh()
+            return
+        for row in [row for row in self._strips if self.catalogue.entries[self.found[row]].name in names]:
+            del self._strips[row]
+            self.refresh_lines(row, 1)
 
     def show(self, number: int) -> None:
         """The cursor goes to an operator, without a message; where the search hides it, nothing happens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from textual.widgets import Input
 
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
-from dispatch_cli.explore.marks import Found, original_findings, tried_operators, with_changes
+from dispatch_cli.explore.marks import Found, original_findings, other_marks, tried_operators, with_changes
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
 
@@ -71,6 +72,12 @@ class Filters(Contained, Widget):
             if at is not None and at.x < end:
                 self.post_message(self.FilterPicked(one))
                 return
+
+
+def keep_all() -> None:
+    """What there is now stays as long as the program: looking through it again and again would only cost."""
+    gc.collect()
+    gc.freeze()
 
 
 class OperatorInput(Input):
@@ -155,17 +162,27 @@ class Operators(Contained, Vertical):
     def _checked(self, found: Found) -> None:
         self._original = found
         self.marks_changed()
+        self.call_after_refresh(keep_all)
 
     def _not_checked(self, error: Exception) -> None:
         self.app.failed(error, self)  # type: ignore[attr-defined]
 
     def marks_changed(self) -> None:
         """The state is another one, or its findings are known now."""
-        self.catalogue.tried = tried_operators(self.session)
-        self.filters.refresh()
-        self.list.marks_changed()
-        if self._original is not None:
+        before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
+        if before != self.catalogue.tried:
+            self._repaint(before ^ self.catalogue.tried)
+        if self._original is None:
+            return
+        if not self.session.has_tried or self.session.whatif.has_findings:
+            self._mark_findings()
+        else:
             self.call_after_refresh(self._mark_findings)
+
+    def _repaint(self, names: frozenset[str] | None) -> None:
+        """These operators have other marks; None for all."""
+        self.filters.refresh()
+        self.list.marks_changed(names)
 
     def _mark_findings(self) -> None:
         """With those that the changes on trial make and end; where all operators concern them, after a while."""
@@ -188,9 +205,10 @@ class Operators(Contained, Vertical):
         self._show_findings(with_changes(self._original, effect))
 
     def _show_findings(self, found: Found) -> None:
-        self.catalogue.found = found
-        self.filters.refresh()
-        self.list.marks_changed()
+        before, self.catalogue.found = self.catalogue.found, found
+        names = other_marks(before, found)
+        if names is None or names:
+            self._repaint(names)
 
     def _background(self) -> Background:
         """A thread for what takes long; only the last one that is started is waited for."""

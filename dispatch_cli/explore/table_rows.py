@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import grid, higher_order, python_differences, python_table, table
-from dispatch_cli.render.document import Block, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone, joined
-from dispatch_cli.render.explain_wording import answer_text
-from dispatch_cli.render.higher_order_wording import slot_label
+from dispatch_cli.render import grid, table
+from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
+from dispatch_cli.render.slot_wording import answer_text
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, before_label, plural, schema_label
 from dispatch_cli.report.folding import Folded, unfolded
-from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
-from dispatch_cli.report.python_table import OperatorDifferences, PythonTable, fold_python
 from dispatch_cli.report.table import Before, OperatorTable, TableRow, fold_table
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.python_table import PythonTable
 
 TRIED = "~"
 """Marks a slot that a change on trial has given another answer."""
@@ -51,22 +51,23 @@ def cpp_rows(
     kernel_column = next(column for column in of_answer if column.header == "Kernel")
     of_answer[of_answer.index(kernel_column)] = replace(kernel_column, cell=kernel)
     marks = [marks_of(run.answer, tried) for run in folding.rows]
-    rows = laid_out(of_answer, folding.rows, width, _places(folding.rows), marks)
+    rows = laid_out(of_answer, folding.rows, width, places_of(folding.rows), marks)
     asides = aside_lines((title, folding.aside.get(aside)) for aside, title in table.titles(folding).items())
     after = (*table.notes(shown), *asides, *table.stale_note(shown), *meaning_of_marks(shown.entries, tried))
-    return _whole(title_lines(shown, width), rows, after, width)
+    return whole_table(title_lines(shown, width), rows, after, width)
 
 
 def title_lines(shown: OperatorTable | PythonTable, width: int) -> list[TextLine]:
     """The operator, in few lines, and whether the base has it."""
     title = schema_label(shown.operator, shown.schema)
-    found = _few_lines(title, width)
+    found = few_lines(title, width)
     if isinstance(shown, OperatorTable) and shown.new:
         found.append(cut([Run("new: the base does not have it", Tone.WARN)], width))
     return found
 
 
-def _few_lines(text: str, width: int) -> list[TextLine]:
+def few_lines(text: str, width: int) -> list[TextLine]:
+    """A title, in few lines."""
     if len(text) <= width:
         return [shown_lines(text, Tone.HEAD)[0]]
     lines = flow(text, width, Tone.HEAD)
@@ -111,59 +112,13 @@ def message(text: str, width: int) -> ShownSlots:
     return ShownSlots(flow(text, width))
 
 
-def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
-    """What Python's ``resolve_key`` chooses for an operator."""
-    folding = unfolded(shown.entries) if every else fold_python(shown.entries)
-    columns = python_table.columns(folding)[1:]
-    marks = ["*" if run.answer.differs is not None else "" for run in folding.rows]
-    rows = laid_out(columns, folding.rows, width, _places(folding.rows), marks)
-    asides = aside_lines((title, folding.aside.get(aside)) for aside, title in python_table.TITLES.items())
-    title = [*title_lines(shown, width), [Run("what Python's resolve_key chooses", Tone.DIM)]]
-    return _whole(title, rows, (*asides, *python_table.reasons(shown)), width)
-
-
-def differing_rows(shown: OperatorDifferences, universe: Universe, width: int) -> ShownSlots:
-    """The slots of an operator at which Python chooses another key."""
-    groups = [("", group) for group in shown.groups(universe.slot)]
-    columns = [replace(column, narrow=Narrow.KEEP) for column in python_differences.COLUMNS[2:]]
-    rows = laid_out(columns, groups, width, [ShownKeys(group.keys.keys, group) for _, group in groups])
-    title = [*_few_lines(shown.operator, width), [Run("where Python's resolve_key chooses another key", Tone.DIM)]]
-    return _whole(title, rows, (), width)
-
-
-def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> ShownSlots:
-    """What a call of a higher-order operator finds at each slot, and what modes, subclasses and transforms find."""
-    folding = unfolded(shown.entries) if every else fold_slots(shown.entries)
-    title, *rest = [
-        line for block in higher_order.heading(shown) for part in parts_of(block, width) for line in part.lines
-    ]
-    top = [title, *(line for line in rest[:1] if line)]
-    rows = laid_out(higher_order.ENTRIES[1:], folding.rows, width, _places(folding.rows))
-    asides = tuple(aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE))
-    found = _whole(top, rows, (), width)
-    others = asked_impls(shown.impls)
-    if not others:
-        return _whole(top, rows, asides, width)
-    columns = [column for column in higher_order.ASKED if column.header in ("Kernel", "Declared at")]
-    asked = laid_out(columns, others, width, [ShownKeys(_names(one), one) for one in others], head="Asked for")
-    lines = [*found.lines, [], asked.header]
-    below = len(lines)
-    moved = [one._replace(first=one.first + below, end=one.end + below) for one in asked.targets]
-    return ShownSlots([*lines, *asked.lines, *lines_of(asides, width)], [*found.targets, *moved], found.top)
-
-
-def _places(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
+def places_of(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
+    """What each row shows."""
     return [ShownKeys(run.keys, run.answer) for run in rows]
 
 
-def _names(row: ImplRow) -> tuple[str, ...]:
-    """The places of an implementation, as they are named to ``explain``."""
-    if row.name:
-        return (f"{row.kind.value}={row.name}",)
-    return tuple(dict.fromkeys(row.registered_at))
-
-
-def _whole(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block], width: int) -> ShownSlots:
+def whole_table(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block], width: int) -> ShownSlots:
+    """Rows below a title, which stays above them, with their header; after: below them."""
     top = [*title, rows.header] if rows.lines else title
     return ShownSlots([*rows.lines, *lines_of(after, width)], rows.targets, top)
 

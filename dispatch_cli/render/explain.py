@@ -25,11 +25,11 @@ from dispatch_cli.render.explain_wording import (
     alias_sentences,
     around_sentences,
     block_sentences,
-    kernel_label,
     rule_label,
     slot_sentences,
     state_label,
 )
+from dispatch_cli.render.slot_wording import kernel_label
 from dispatch_cli.render.words import (
     inherited_lines,
     keys_label,

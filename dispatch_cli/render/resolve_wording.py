@@ -19,8 +19,8 @@ from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
-from dispatch_cli.render.explain_wording import otherwise_text
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
+from dispatch_cli.render.slot_wording import otherwise_text
 from dispatch_cli.render.words import some_of, source_label
 from dispatch_cli.report.call_keys import CarriedKey
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys

@@ -22,8 +22,9 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.explain import RULES
-from dispatch_cli.render.explain_wording import QUESTION, answer_text, kernel_phrase
+from dispatch_cli.render.explain_wording import QUESTION
 from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.slot_wording import answer_text, kernel_phrase
 from dispatch_cli.render.words import rule_tone
 from dispatch_cli.report.rules import RuleEntry, RulesReport
 

@@ -162,8 +162,10 @@ def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
     """The keys that one universe has alone, with what is registered there."""
     for side, keys in ((change.old, change.only_old), (change.new, change.only_new)):
         at: dict[str, list[str]] = {key: [] for key in keys if chosen.has_key(key)}
+        if not at:
+            continue
         names = side.names if chosen.operators is None else [one for one in chosen.operators if one in side.names]
-        for name in names if at else ():
+        for name in names:
             view = side.view(name)
             for key in at.keys() & view.kernels.keys() if view is not None else ():
                 at[key].append(name)

@@ -246,6 +246,11 @@ class WhatIf:
         now = self._now
         return None if now.all_touched.keys and "findings" not in vars(now) else now.findings
 
+    @property
+    def has_findings(self) -> bool:
+        """Whether these findings have been looked for already."""
+        return "findings" in vars(self._now)
+
     def search(self) -> Callable[[], FindingsEffect]:
         """A function that looks for these findings, and may run in a thread: it uses states of its own."""
         original, said, touched = self.original, self._now.said, self._now.all_touched

@@ -94,6 +94,8 @@ class State:
 
         Not those of which everything was refused, as can be with sources.
         """
+        if self._declarations is None:
+            return []
         from dispatch_cli.model.declarations import Define, Implement
 
         found = set()
@@ -110,7 +112,8 @@ class State:
         from dispatch_cli.engine.python.higher_order import merged
 
         captured = self.source.higher_order_operators if self.source is not None else ()
-        return merged((*captured, *self.declarations.higher_order_operators))
+        declared = self._declarations.higher_order_operators if self._declarations is not None else ()
+        return merged((*captured, *declared))
 
     def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Those of them that the files named by the user say something of."""

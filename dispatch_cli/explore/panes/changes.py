@@ -25,7 +25,7 @@ from dispatch_cli.render.text_safety import safe
 from dispatch_cli.whatif.findings import FindingsEffect
 
 ANSWER_AFTER = 0.15
-"""Seconds after a change when the comparison for the command line is made."""
+"""Seconds after a change when the comparison for the command line is made, where all operators are compared for it."""
 
 
 class ChangesPane(Pane):
@@ -100,7 +100,7 @@ class ChangesPane(Pane):
             self._show(keep=True)
 
     def _answer_soon(self) -> None:
-        """What the command line prints is made when nothing has changed for a moment."""
+        """What the command line prints is made at once; what takes long, when nothing has changed for a moment."""
         wanted = (self.session.state, self._spot.operator)
         if wanted == self._answered_for:
             return
@@ -111,7 +111,10 @@ class ChangesPane(Pane):
                 self._answered_for = wanted
                 self.answered(changes_answer(self.session, self._spot))
 
-        self.set_timer(ANSWER_AFTER, answer)
+        if any(one.keys for one in self.session.whatif.touched):
+            self.set_timer(ANSWER_AFTER, answer)
+        else:
+            answer()
 
     # the part under the cursor
 

@@ -11,21 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.switch import filling, switch_off
-from dispatch_cli.explore.table_grid import grid_cells
-from dispatch_cli.explore.table_rows import (
-    cpp_rows,
-    differing_rows,
-    higher_order_rows,
-    message,
-    python_rows,
-    sentences_of,
-)
+from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.table import Before
 
@@ -142,16 +132,23 @@ class TablePane(Pane):
         if answer is None:
             return partial(message, self._nothing(spot))
         report, every = answer.report, self.options.every
+        # what the first frame does not need is imported when it is asked for
         if spot.higher_order is not None:
+            from dispatch_cli.explore.other_rows import higher_order_rows
+
             return partial(higher_order_rows, report.higher_order_operators[0], every)
         if not report.operators:
             return partial(message, f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")
         (shown,) = report.operators
-        if self.options.resolver is Resolver.PYTHON:
+        if self.options.resolver is not Resolver.CPP:
+            from dispatch_cli.explore.other_rows import differing_rows, python_rows
+
+            if self.options.resolver is Resolver.DIFFERENCES:
+                return partial(differing_rows, shown, universe)
             return partial(python_rows, shown, every)
-        if self.options.resolver is Resolver.DIFFERENCES:
-            return partial(differing_rows, shown, universe)
         if self.options.grid:
+            from dispatch_cli.explore.table_grid import grid_cells
+
             return partial(grid_cells, shown, universe, self._tried)
         return partial(cpp_rows, shown, universe, self._tried, every)
 
@@ -187,6 +184,9 @@ class TablePane(Pane):
 
     def action_switch(self) -> None:
         """Switch the registration off that fills the slot under the cursor."""
+        from dispatch_cli.engine.dispatcher.refusal import Refused
+        from dispatch_cli.explore.switch import filling, switch_off
+
         place = self.place
         one = None if place is None else filling(self.session, self._spot._replace(key=place.keys[0]))
         if one is None:

@@ -1,0 +1,66 @@
+"""Tables of slots other than the C++ one: what Python chooses, and higher-order operators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
+from dispatch_cli.explore.table_layout import laid_out
+from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, title_lines, whole_table
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render import higher_order, python_differences, python_table
+from dispatch_cli.render.document import Narrow, Run, Tone
+from dispatch_cli.render.higher_order_wording import slot_label
+from dispatch_cli.render.text_parts import parts_of
+from dispatch_cli.render.words import aside_lines
+from dispatch_cli.report.folding import unfolded
+from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
+from dispatch_cli.report.python_table import OperatorDifferences, PythonTable, fold_python
+
+
+def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
+    """What Python's ``resolve_key`` chooses for an operator."""
+    folding = unfolded(shown.entries) if every else fold_python(shown.entries)
+    columns = python_table.columns(folding)[1:]
+    marks = ["*" if run.answer.differs is not None else "" for run in folding.rows]
+    rows = laid_out(columns, folding.rows, width, places_of(folding.rows), marks)
+    asides = aside_lines((title, folding.aside.get(aside)) for aside, title in python_table.TITLES.items())
+    title = [*title_lines(shown, width), [Run("what Python's resolve_key chooses", Tone.DIM)]]
+    return whole_table(title, rows, (*asides, *python_table.reasons(shown)), width)
+
+
+def differing_rows(shown: OperatorDifferences, universe: Universe, width: int) -> ShownSlots:
+    """The slots of an operator at which Python chooses another key."""
+    groups = [("", group) for group in shown.groups(universe.slot)]
+    columns = [replace(column, narrow=Narrow.KEEP) for column in python_differences.COLUMNS[2:]]
+    rows = laid_out(columns, groups, width, [ShownKeys(group.keys.keys, group) for _, group in groups])
+    title = [*few_lines(shown.operator, width), [Run("where Python's resolve_key chooses another key", Tone.DIM)]]
+    return whole_table(title, rows, (), width)
+
+
+def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> ShownSlots:
+    """What a call of a higher-order operator finds at each slot, and what modes, subclasses and transforms find."""
+    folding = unfolded(shown.entries) if every else fold_slots(shown.entries)
+    title, *rest = [
+        line for block in higher_order.heading(shown) for part in parts_of(block, width) for line in part.lines
+    ]
+    top = [title, *(line for line in rest[:1] if line)]
+    rows = laid_out(higher_order.ENTRIES[1:], folding.rows, width, places_of(folding.rows))
+    asides = tuple(aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE))
+    found = whole_table(top, rows, (), width)
+    others = asked_impls(shown.impls)
+    if not others:
+        return whole_table(top, rows, asides, width)
+    columns = [column for column in higher_order.ASKED if column.header in ("Kernel", "Declared at")]
+    asked = laid_out(columns, others, width, [ShownKeys(_names(one), one) for one in others], head="Asked for")
+    lines = [*found.lines, [], asked.header]
+    below = len(lines)
+    moved = [one._replace(first=one.first + below, end=one.end + below) for one in asked.targets]
+    return ShownSlots([*lines, *asked.lines, *lines_of(asides, width)], [*found.targets, *moved], found.top)
+
+
+def _names(row: ImplRow) -> tuple[str, ...]:
+    """The places of an implementation, as they are named to ``explain``."""
+    if row.name:
+        return (f"{row.kind.value}={row.name}",)
+    return tuple(dict.fromkeys(row.registered_at))
