@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,7 +18,17 @@ from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
 
-MARK = ("> ", "  ")
+
+def can_be_written(sign: str) -> bool:
+    """Whether the terminal's encoding, which is that of standard error for textual, has a sign."""
+    try:
+        sign.encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
 """What stands before the lines that the cursor is on, and before others, where something can be opened."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -76,6 +77,55 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
 def test_reports_for_ci_do_not_import_rich() -> None:
     for format_ in ("sarif", "github", "junit"):
         assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
+
+
+RUNS = {
+    "capture": ("--help",),
+    "crossref": ("--help",),
+    "explain": ("aten::add.Tensor", "CPU"),
+    "resolve": ("aten::add.Tensor", "--tensor", "cpu"),
+    "keys": (),
+    "checks": (),
+    "rules": (),
+    "schema": (),
+    "bases": (),
+    "history": ("aten::add.Tensor",),
+    "diff": ("torch-2.14", "torch-2.15", "--op", "aten::add.Tensor"),
+    "coverage": ("CPU", "examples/add.yaml"),
+    "extract": ("examples/extension", "--no-cache"),
+    "page": ("examples/add.yaml",),
+}
+"""For each command arguments that it has an answer for; what is not here reads a file."""
+
+
+ALL = """
+import json, sys
+from dispatch_cli.cli import main
+for args in json.loads(sys.argv[1]):
+    try:
+        main(args)
+    except SystemExit as stop:
+        assert stop.code in (None, 0, 1), (args, stop.code)
+    found = [name for name in sys.modules if name.startswith(("textual", "dispatch_cli.explore"))]
+    assert not found, (args, found[:3])
+"""
+
+
+def test_no_other_command_imports_textual() -> None:
+    runs = [[command, *RUNS.get(command, ("examples/add.yaml",))] for command in _COMMANDS if command != "explore"]
+    subprocess.run(
+        [sys.executable, "-c", ALL, json.dumps(runs)], capture_output=True, check=True, cwd=ROOT, env=environment()
+    )
+
+
+def test_explore_imports_textual_only_when_it_runs() -> None:
+    assert "textual" not in imported("explore", "--help")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("assert not stop.code, stop.code", "pass"), "explore"],
+        capture_output=True, text=True, check=True, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "explore needs a terminal" in done.stderr
+    assert "textual" not in set(done.stderr.split("\n")[-2].split())
 
 
 def test_the_package_alone_imports_nothing() -> None:

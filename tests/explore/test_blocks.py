@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from io import BytesIO, TextIOWrapper
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli import api
 from dispatch_cli.explore.blocks import Blocks, LinesView, Rows
+from dispatch_cli.explore.lines_view import MARK, can_be_written
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render import coverage, key, registrations
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
@@ -109,7 +111,7 @@ def test_keys_go_through_what_can_be_opened() -> None:
         await pilot.press("enter", "end", "enter", "home", "pagedown")
         assert app.opened == [2, 39]
         assert view.target > 5
-        assert screen(app)[view.choice(view.cursor).first - view.scroll_offset.y].startswith("> ")
+        assert screen(app)[view.choice(view.cursor).first - view.scroll_offset.y].startswith(MARK[0])
 
     drive(app, steps, (80, 12))
 
@@ -149,3 +151,11 @@ def test_of_a_place_the_end_stays() -> None:
     assert "".join(run.text for run in cut([Run("a long "), Run("sentence")], 10)) == "a long se…"
     assert "".join(run.text for run in cut([Run("a_long_name::of_one")], 10)) == "a_lon…_one"
     assert line_width(cut([Run("漢字漢字漢字")], 8)) == 8
+
+
+def test_the_sign_of_the_cursor_is_no_sign_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that fired has the sign `>`. Where the terminal has only ASCII, the cursor has a sign of it, too."""
+    assert MARK[0].strip() not in ("", ">")
+    monkeypatch.setattr("sys.__stderr__", TextIOWrapper(BytesIO(), encoding="ascii"))
+    assert not can_be_written("\u258c")
+    assert can_be_written("|")

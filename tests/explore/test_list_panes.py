@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -18,8 +20,10 @@ from dispatch_cli.explore.panes.differences import DifferencesPane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from tests.explore.support import drive, newest, screen_text
 
 SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
@@ -120,6 +124,28 @@ def test_findings_are_filtered() -> None:
         assert {row.check for row in pane.list.rows} == {pane.answer.report.summary[0].check}  # type: ignore[union-attr]
 
     drive(of_scenario(), steps)
+
+
+def test_after_a_change_of_a_fallback_findings_are_looked_for_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = of_scenario()
+    tried = session.whatif
+    tried.apply(Removal(next(one.name for one in tried.registrations(None) if one.name.key == "AutogradXLA")))
+    threads: list[bool] = []
+
+    def effect(*states: Any) -> FindingsEffect:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return findings_effect(*states)
+
+    monkeypatch.setattr("dispatch_cli.whatif.whatif.findings_effect", effect)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = view(app, FindingsPane)
+        await until(pilot, lambda: pane.answer is not None)
+
+    drive(session, steps)
+    assert threads and not any(threads)
+    assert tried.findings is not None
 
 
 def test_which_operators_and_slots_the_files_change() -> None:

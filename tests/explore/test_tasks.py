@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from dispatch_cli import api
 from dispatch_cli.explore.app import ExploreApp
@@ -237,3 +237,21 @@ def test_10_a_name_half_remembered_and_the_command_of_its_grid() -> None:
         )
 
     drive(of_newest(), steps)
+
+
+def test_after_enter_in_the_operators_input_digits_choose_views() -> None:
+    """Also where the table has a filter of keys, in which digits are letters."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for name in ("add.Tensor", "mul.Tensor"):
+            await pilot.press("slash", *name, "enter")
+            await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
+            assert not isinstance(app.focused, Input)
+            await pilot.press("6")
+            await until(pilot, lambda: app.front == "keys")
+            await pilot.press("1")
+            await until(pilot, lambda: app.front == "table" and app.focused is app.query_one("#table-cells"))
+            await pilot.press("f", *"CPU", "enter")
+            await pilot.pause()
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps)

@@ -21,6 +21,7 @@ from dispatch_cli.render.findings_summary import document as summary_document
 from dispatch_cli.render.findings_summary import outcome
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.findings import FindingsReport, summary_of
+from dispatch_cli.whatif.findings import FindingsEffect
 
 
 class FindingsPane(ListPane):
@@ -53,24 +54,28 @@ class FindingsPane(ListPane):
         state = self.session.state
         if state is not self._state:
             self._state = state
-            copy = state_to_check(self.session)
+            copy, tried = state_to_check(self.session), self.session.whatif
+            changes, known = tried.changes, tried.findings
+            search = tried.search() if known is None else lambda: known
             self.say("Checking…")
-            self._work.start(
-                lambda step: findings_answer(self.session, copy, _told(step)),
-                lambda answer: self._found(state, answer),
-                self._failed,
-                lambda text: self.say(text),
-            )
+
+            def work(step: Step) -> tuple[PaneAnswer, FindingsEffect]:
+                return findings_answer(self.session, copy, _told(step)), search()
+
+            def done(found: tuple[PaneAnswer, FindingsEffect]) -> None:
+                tried.take(changes, found[1])
+                self._found(*found)
+
+            self._work.start(work, done, self._failed, lambda text: self.say(text))
         elif self._report is not None and moved and self._this:
             self.refill(keep=True)
 
-    def _found(self, state: State, answer: PaneAnswer) -> None:
+    def _found(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
         self._report = answer.report
         assert isinstance(self._report, FindingsReport), "the command's report"
-        effect = self.session.whatif.effect() if state is not self.session.original else None
         asked = {check.id for check in self._report.checks}
-        new = frozenset[str]() if effect is None else new_findings(self._report, effect.new)
-        gone = [] if effect is None else [one for one in effect.gone if one.check in asked]
+        new = new_findings(self._report, effect.new)
+        gone = [one for one in effect.gone if one.check in asked]
         self._rows = finding_rows(self._report, new, gone)
         self.refill(keep=True)
         self.answered(answer)
