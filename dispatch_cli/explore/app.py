@@ -132,7 +132,7 @@ class ExploreApp(Trying, Contained, App[None]):
         """The views follow the cursor: at once, or where it moves quickly, as soon as it pauses."""
         self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
         if self._later is None:
-            self.call_after_refresh(self._follow)
+            self._follow()
             self._later = self.set_timer(_SOON, self._calm)
         else:
             self._later.stop()
@@ -208,7 +208,7 @@ class ExploreApp(Trying, Contained, App[None]):
         if pane in self.stage.entries:
             self.visits.go(VisitedPlace(self.spot, pane, False))
             await self._to_front(pane)
-            self.call_after_refresh(self.stage.focus_on, pane)
+            self.stage.focus_on(pane)
 
     async def action_back(self) -> None:
         if self.visits.back() is not None:
@@ -243,8 +243,9 @@ class ExploreApp(Trying, Contained, App[None]):
         self.state_changed()
 
     def state_changed(self) -> None:
-        self.operators.marks_changed()
         self.stage.open_all(self.spot)
+        self.operators.marks_changed()
+        self._show_command()
         self.refresh_bindings()
 
     async def on_failed_view_again(self, message: FailedView.Again) -> None:

@@ -169,7 +169,7 @@ class PaneStage(Contained, Horizontal):
         # what is typed into comes last: keys of the view would be text there
         target = next((one for one in targets if not isinstance(one, Input)), next(iter(targets), None))
         if target is not None:
-            target.focus()
+            self.screen.set_focus(target)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """Note where the keys go in each view."""

@@ -147,7 +147,6 @@ class ChangesPane(Pane):
         except Refused as error:
             self.notify(safe(str(error)), title="Refused", severity="warning", markup=False)
             return False
-        self.open(self._spot)
         self.post_message(self.Edited())
         return True
 
@@ -173,6 +172,7 @@ class ChangesPane(Pane):
             return
         before, after = (beside.name, None) if by < 0 else (None, beside.name)
         if self._make(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):
+            self.open(self._spot)
             self.view.move_to(max(0, self.view.cursor + by + 1))
 
     def action_fallbacks(self) -> None:
