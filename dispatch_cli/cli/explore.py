@@ -81,7 +81,15 @@ def _has_settings() -> bool:
     """Whether there may be a project file with settings of this program; then it is read, which takes a while."""
     folder = Path.cwd()
     files = [one / "pyproject.toml" for one in (folder, *folder.parents)]
-    return any(file.exists() and _SETTINGS.search(file.read_bytes()) for file in files)
+    return any(file.is_file() and _may_say(file) for file in files)
+
+
+def _may_say(file: Path) -> bool:
+    """What cannot be read is left to the reader of settings, which says so."""
+    try:
+        return _SETTINGS.search(file.read_bytes()) is not None
+    except OSError:
+        return True
 
 
 def _refuse_without_terminal(source: SourceOptions) -> None:

@@ -89,6 +89,7 @@ class ExploreApp(Trying, Contained, App[None]):
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
         self.command_bar = CommandBar()
         self._later: Timer | None = None
+        self._asked_to_leave = False
         self._is_wide = False
 
     @property
@@ -243,6 +244,7 @@ class ExploreApp(Trying, Contained, App[None]):
         self.state_changed()
 
     def state_changed(self) -> None:
+        self._asked_to_leave = False
         self.stage.open_all(self.spot)
         self.operators.marks_changed()
         self._show_command()
@@ -270,10 +272,23 @@ class ExploreApp(Trying, Contained, App[None]):
         if self.answer is None:
             self.notify("There is no command line to copy.", markup=False)
             return
-        self.copy_to_clipboard(command_line(self.answer))
+        line = command_line(self.answer)
+        try:
+            self.copy_to_clipboard(line)
+        except UnicodeEncodeError:  # a file's name that is not UTF-8
+            self.notify("The command line has bytes that are not text.", severity="warning", markup=False)
+            return
         self.notify(
             "Command line copied. If the terminal has no clipboard, select the line with the mouse.", markup=False
         )
+
+    async def action_quit(self) -> None:
+        """Leave; where changes are not written, only when asked again."""
+        if self.session.unsaved and not self._asked_to_leave:
+            self._asked_to_leave = True
+            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning", markup=False)
+            return
+        await super().action_quit()
 
     def action_help(self) -> None:
         """Show all keys that do something here."""

@@ -105,13 +105,21 @@ def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
 
 def _flow(value: Any) -> str:
     """A value in YAML, on one line: mappings with plain names of fields, texts in quotes as in JSON."""
+    if isinstance(value, str):
+        return _quoted(value)
     if not isinstance(value, dict):
         return json.dumps(value)
     return f"{{{', '.join(f'{_field(key)}: {_flow(one)}' for key, one in value.items())}}}"
 
 
+def _quoted(text: str) -> str:
+    """A text in quotes. JSON writes a character above U+FFFF as two escapes, which YAML does not take for one."""
+    parts = (f"\\U{ord(one):08x}" if ord(one) > 0xFFFF else json.dumps(one)[1:-1] for one in text)
+    return f'"{"".join(parts)}"'
+
+
 def _field(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else json.dumps(name)
+    return name if name.isidentifier() and name.isascii() else _quoted(name)
 
 
 def save(text: str, path: str) -> None:
@@ -120,7 +128,7 @@ def save(text: str, path: str) -> None:
     if read_files.is_noted(path):
         raise CannotSave(f"cannot write {path}: it is an input")
     try:
-        if target.exists() and not _is_ours(target):
+        if target.exists() and not (target.is_file() and _is_ours(target)):
             raise CannotSave(f"cannot write {path}: the file exists, and was not written here")
         _replace(target, text)
     except OSError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from dispatch_cli.cli import cli
+from dispatch_cli.cli import cli, explore
 from dispatch_cli.cli.explore import source_arguments
 from tests.cli.support import ROOT, environment
 
@@ -105,3 +105,9 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     (tmp_path / "inc").mkdir()
     context = command.make_context("explore", [*arguments, "--theme", "textual-light"])
     assert sorted(source_arguments(context)) == sorted(arguments)
+
+
+def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert not explore._has_settings()

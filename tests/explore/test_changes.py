@@ -17,7 +17,7 @@ from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from tests.cli.support import call
-from tests.explore.support import drive, newest
+from tests.explore.support import drive, newest, until
 
 ROOT = Path(__file__).parents[2]
 WIDE = (200, 60)
@@ -223,3 +223,17 @@ def test_a_change_is_taken_back_by_x() -> None:
 
     drive(session, steps, WIDE)
     assert not session.whatif.changes
+
+
+def test_leaving_without_the_changes_is_asked_for_twice() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::add.Tensor")
+        await switch_off(app, pilot, "CPU")
+        await pilot.press("q")
+        assert app.is_running and session.unsaved
+        await pilot.press("q")
+        await until(pilot, lambda: app._exit)
+
+    drive(session, steps)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -16,10 +18,12 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model import read_files
 from dispatch_cli.model.call import TensorSpec
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report import questions
 from dispatch_cli.report.baseline import Entry
 from dispatch_cli.whatif.whatif import WhatIf
+from dispatch_cli.whatif.written import CannotSave
 from tests.whatif.random_changes import make_random_changes
 
 ROOT = Path(__file__).parents[2]
@@ -88,3 +92,25 @@ def test_over_examples(path: Path, tmp_path: Path) -> None:
         read_files.forget(written)  # a command that ran in this process before may still note what is read
         assert seen(loaded, operators) == seen(tried.state, operators)
         assert calls(loaded, operators) == calls(tried.state, operators)
+
+
+@pytest.mark.parametrize("name", ["\U0001f600", "é ñ", "\\ud83d\\ude00", '"', "k\\"])
+def test_names_of_kernels_are_written_as_they_are(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "decl.yaml"
+    kernels = json.dumps([name, "k2"], ensure_ascii=False)
+    path.write_text(f"dispatch: 1\noperators:\n- func: m::f(Tensor x) -> Tensor\n  dispatch: {{CPU: {kernels}}}\n")
+    tried = WhatIf(load_state([str(path)]))
+    operator = OperatorName.parse("m::f")
+    off = next(one for one in tried.registrations(operator) if one.function == name)
+    tried.make(Removal(off.name))
+    loaded = load_state([str(path), tried.write(str(tmp_path / "changes.yaml"))])
+    assert [one.kernel.function for one in loaded.dispatcher.operator(operator).kernels["CPU"]] == ["k2"]
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+    make_random_changes(Random(1), tried, [OperatorName.parse("aten::add.Tensor")], 1)
+    pipe = tmp_path / "whatif.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(CannotSave):
+        tried.write(str(pipe))
