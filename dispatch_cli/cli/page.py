@@ -63,8 +63,9 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
 
     files, more = files_read("-" in source.files)
     made = _now() if timestamp else None
-    data = page_data(state, findings, PageSource(arguments, files, more, made))
-    chunks = [*html(data, _folders(source))]
+    folders = _folders((*arguments, *source.reading.include))
+    arguments = tuple(_without(folders, one) for one in arguments)
+    chunks = [*html(page_data(state, findings, PageSource(arguments, files, more, made)), folders)]
     write(chunks, out.file, kind="data")
     if out.file is not None:
         from dispatch_cli.render.words import plural
@@ -102,11 +103,19 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         raise BadInput(error, color) from None
 
 
-def _folders(source: SourceOptions) -> tuple[str, ...]:
+def _folders(named: tuple[str, ...]) -> tuple[str, ...]:
     """The folders above what was named, which the page does not have."""
-    named = [*source.files, *source.reading.include]
     found = {os.path.dirname(os.path.normpath(one)) for one in named if os.path.isabs(one)}  # noqa: PTH117, PTH120
     return tuple(sorted({os.getcwd(), *found} - {"/", ""}, key=len, reverse=True))  # noqa: PTH109
+
+
+def _without(folders: tuple[str, ...], argument: str) -> str:
+    """An argument without the folder above it; what is left of a file's name does not become an option."""
+    for folder in folders:
+        if argument.startswith(f"{folder}/"):
+            rest = argument.removeprefix(f"{folder}/")
+            return f"./{rest}" if rest.startswith("-") else rest
+    return argument
 
 
 def _now() -> str:

@@ -19,6 +19,7 @@ class Page {
     this.aliases = new Map(data.keys.aliases.map((alias) => [alias.alias, alias]));
     this.fallbackAt = new Map(data.fallbacks.map((one) => [one.key, one]));
     this.numbers = new Map(data.operators.name.map((name, number) => [name, number]));
+    this.overloaded = new Set(data.operators.name.flatMap(withoutOverload));
     this.higherOrders = new Map(data.higher_order.operators.map((one) => [one.name, one]));
     this.registered = new RegExp(data.words.registered, "u");
     this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
@@ -143,6 +144,12 @@ class Page {
   header(number) {
     return this.data.operators.headers[this.data.operators.header[number]];
   }
+}
+
+/* The name that an overload has without it, in a list; an empty list for a name without overload. */
+function withoutOverload(name) {
+  const at = name.indexOf(".", name.indexOf("::") + 2);
+  return at < 0 ? [] : [name.slice(0, at)];
 }
 
 const dispatchPage = {

@@ -62,12 +62,12 @@ Object.assign(Page.prototype, {
 
   command(view, ...args) {
     const source = this.about.arguments;
-    const glob = (name) => name.replace(/[[*?]/g, "[$&]");
+    const glob = (name) => this.operatorGlob(name);
     const commands = {
       table: (name) => ["table", ...source, "--op", glob(name)],
       "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
-      explain: (name, key) => ["explain", name, key, ...source],
+      explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", ...source],
       coverage: (key) => ["coverage", key, ...source],
@@ -80,6 +80,17 @@ Object.assign(Page.prototype, {
     return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");
   },
 
+  /* What chooses an operator with --op, and no other. */
+  operatorGlob(name) {
+    const exact = this.whole(name).replace(/[[*?]/g, "[$&]");
+    return this.overloaded.has(name) ? `${exact}.default` : exact;
+  },
+
+  /* A name with its namespace, which higher-order operators are listed without: no option begins so. */
+  whole(name) {
+    return this.entry(name)?.higher_order ? `higher_order::${name}` : name;
+  },
+
   /* What `keys` needs for the universe of the page: the one that was named, and the name of the backend at PrivateUse1. */
   universeArguments() {
     const { arguments: source, universe, privateuse1 } = this.about;
@@ -88,19 +99,35 @@ Object.assign(Page.prototype, {
     return ["--universe", named < 0 ? universe : source[named + 1], ...own];
   },
 
-  /* As a POSIX shell reads it; control characters spelled out. */
+  /* One word for a shell. What cannot be seen is spelled in bytes: bash gives the same text back, whatever its locale. */
   quoted(text) {
     if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-    const shown = this.safe(text);
-    if (shown !== text) return `$'${shown.replace(/'/g, "\\'")}'`;
-    return `'${text.replace(/'/g, "'\"'\"'")}'`;
+    if (this.safe(text) === text && !/[\ud800-\udfff]/u.test(text)) return `'${text.replace(/'/g, "'\"'\"'")}'`;
+    const plain = (sign) => this.safe(sign) === sign && !/[\\'!\ud800-\udfff]/u.test(sign);
+    return `$'${Array.from(text, (sign) => (plain(sign) ? sign : ansiQuoted(sign))).join("")}'`;
   },
 });
 
-/* A name as a part of a link. Half a pair of surrogates has no form in links of its own. */
+/* A character within $'…'. */
+function ansiQuoted(sign) {
+  const short = { "\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r" }[sign];
+  return short ?? bytesOf(sign.codePointAt(0)).map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+}
+
+/* A character in UTF-8. U+DC80 to U+DCFF stand for bytes that are no text, as in Python's names of files. */
+function bytesOf(code) {
+  if (code < 0x80) return [code];
+  if (code >= 0xdc80 && code <= 0xdcff) return [code - 0xdc00];
+  const rest = (shift) => 0x80 | ((code >> shift) & 0x3f);
+  if (code < 0x800) return [0xc0 | (code >> 6), rest(0)];
+  if (code < 0x10000) return [0xe0 | (code >> 12), rest(6), rest(0)];
+  return [0xf0 | (code >> 18), rest(12), rest(6), rest(0)];
+}
+
+/* A name as a part of a link. A "!" at its beginning would make the link one of a view; half a pair of surrogates has no form in links of its own. */
 function linked(text) {
   const whole = text.replace(/[~\ud800-\udfff]/gu, (sign) => `~${sign.codePointAt(0).toString(16)}.`);
-  return encodeURIComponent(whole).replace(/%3A/g, ":").replace(/%2C/g, ",");
+  return encodeURIComponent(whole).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/^!/, "%21");
 }
 
 function unlinked(text) {

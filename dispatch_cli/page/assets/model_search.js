@@ -13,6 +13,21 @@ Object.assign(Page.prototype, {
     return { total: found.length, found: found.slice(0, limit).map(({ entry }) => ({ entry })) };
   },
 
+  /* Operators whose names are like one that is not there: those that the longest beginning of it finds.
+     A beginning that finds nothing has no longer one that does, so a few searches are enough, however long the name is. */
+  similar(name) {
+    let shorter = 2; // a length that finds something, or is too short to be looked for
+    let longer = Math.min(name.length, MOST_LETTERS) + 1; // a length that finds nothing, or is beyond the end
+    let like = [];
+    while (longer - shorter > 1) {
+      const middle = (shorter + longer) >> 1;
+      const { found } = this.search(name.slice(0, middle), 8);
+      if (found.length > 0) [shorter, like] = [middle, found.map((one) => one.entry)];
+      else longer = middle;
+    }
+    return like;
+  },
+
   /* The parts of a name that a query finds: from, to. */
   marksIn(name, query) {
     return foundParts(name.toLowerCase(), searchedWords(query));

@@ -47,7 +47,7 @@ function unknownView(name) {
 
 /** An address of an operator that is not in the state: what is like it. */
 function unknownOperator(name) {
-  const like = similar(name);
+  const like = page.similar(name);
   return {
     title: "No such operator",
     parts: [
@@ -56,15 +56,6 @@ function unknownOperator(name) {
       like.length > 0 && list(like.map((entry) => make("a", { href: page.link(entry.name) }, entry.name))),
     ],
   };
-}
-
-/** Operators whose names are like one that is not there: its beginning is cut until something is found. */
-function similar(name) {
-  for (let text = name; text.length > 2; text = text.slice(0, -1)) {
-    const { found } = page.search(text, 8);
-    if (found.length > 0) return found.map((one) => one.entry);
-  }
-  return [];
 }
 
 /** Show what the address asks for. An error shows itself, and the page goes on. */

@@ -1,0 +1,134 @@
+"""What a page puts on the clipboard and into links: texts of files stay texts there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import ROOT, call
+from tests.page.node import Script, needs_node, script_of
+
+pytestmark = needs_node
+
+HIGHER_ORDER = ("!about", "!start", "--output=zz", "\\';touch pwned;#\u200b", "a!b", "star*")
+HOSTILE = (
+    *HIGHER_ORDER,
+    "",
+    "-x",
+    "plain text",
+    "it's",
+    "'\"'",
+    "\\",
+    "\\'",
+    "\\\u200b",
+    "\\'\u200b; touch pwned #",
+    "\\\\'\u200b; touch pwned #",
+    "'; touch pwned; '\n",
+    "$(touch pwned)",
+    "$(touch pwned)\u200b",
+    "`touch pwned`",
+    "`touch pwned`\x1b",
+    "${IFS}\x85",
+    "line\nline\r\n\ttab\n",
+    "\x01\x02\x1b]0;title\x07\x7f\x80\x85\x9f",
+    "\u200b0\u2028f\u202ea\ufeff",
+    "\U000e0041f",
+    "日本語 '\u200b' 👩‍🚀",
+    "undecodable \udcff\udc80f.yaml",
+    "\udcff",
+    "é\udce9",
+    "\\x41\u200b\\u0041\\101\\c?",
+    "!event !! \u200b!$",
+    "* ? [a] ~ # & | > < ; ( ) { }",
+)
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
+    folder = tmp_path_factory.mktemp("commands")
+    file = folder / "own.yaml"
+    higher = "".join(f"- name: {json.dumps(name)}\n  dispatch: {{CPU: k}}\n" for name in HIGHER_ORDER)
+    names = ("a::b", "a::b.out", "a::bc", "a::only.x")
+    operators = "".join(f"- func: {name}(Tensor x) -> Tensor\n  dispatch: {{CPU: k}}\n" for name in names)
+    file.write_text(f"dispatch: 1\noperators:\n{operators}higher_order_operators:\n{higher}", encoding="utf-8")
+    page = folder / "page.html"
+    result = call("page", str(file), "-o", str(page))
+    assert result.code == 0, result.err
+    with script_of(page) as found:
+        yield found
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_a_shell_reads_every_text_as_it_is_and_runs_nothing(script: Script, tmp_path: Path, locale: str) -> None:
+    every = [*HOSTILE, *(f"{one}{other}" for one in HOSTILE for other in ("\u200b", "\\", "'", "\\'\x1b"))]
+    quoted = [script.ask("quoted", text) for text in every]
+    assert all(text.isascii() or text.isprintable() for text in quoted)
+    run = subprocess.run(
+        ["bash", "--norc", "-c", "\n".join(f"printf '%s\\0' {text}" for text in quoted)],
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        env={"LC_ALL": locale, "PATH": os.environ["PATH"]},
+    )
+    assert run.stderr == b""
+    assert run.stdout.split(b"\0")[:-1] == [text.encode("utf-8", "surrogateescape") for text in every]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_name_is_no_option_of_a_command(script: Script) -> None:
+    assert script.ask("command", "explain", "--output=zz", "CPU") == (
+        "dispatch-cli explain higher_order::--output=zz CPU own.yaml"
+    )
+    assert script.ask("command", "table", "--output=zz") == (
+        "dispatch-cli table own.yaml --op higher_order::--output=zz"
+    )
+
+
+def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> None:
+    file = tmp_path / "-x.yaml"
+    file.write_text("dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert call("page", str(file), "-o", str(page)).code == 0
+    with script_of(page) as found:
+        assert found.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b"
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [("a::b", "a::b.default"), ("a::b.out", "a::b.out"), ("a::bc", "a::bc"), ("a::only.x", "a::only.x")],
+)
+def test_a_command_chooses_one_operator_beside_its_overloads(script: Script, name: str, chosen: str) -> None:
+    for view in ("table", "all-rows", "grid", "register"):
+        words = shlex.split(script.ask("command", view, name))
+        assert words[words.index("--op") + 1] == chosen
+
+
+def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
+    for name in HIGHER_ORDER:
+        link = script.ask("link", name, "CPU")
+        assert not link.startswith("#!")
+        target = script.ask("target", link)
+        assert (target["name"], target["key"], target["entry"]["name"]) == (name, "CPU", name)
+    assert script.ask("link", "!about") == "#%21about"
+    assert script.ask("target", "#!about") == {"view": "about", "argument": None}
+
+
+def test_a_long_name_that_is_not_there_is_answered_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = tmp_path / "page.html"
+    assert call("page", "examples/overlay.yaml", "-o", str(page)).code == 0
+    with script_of(page) as found:
+        names = [one["name"] for one in found.ask("similar", "aten::addmmz")]
+        assert "aten::addmm" in names and len(names) <= 8
+        assert found.ask("similar", "ad") == []
+        start = time.monotonic()
+        for name in ("zq" * 500_000, f"aten::addmm{'z' * 1_000_000}", "x" * 1_000_000):
+            found.ask("similar", name)
+        assert time.monotonic() - start < 10
