@@ -204,7 +204,7 @@ def test_half_a_name_and_the_command_of_its_grid(tab: Tab, page_of: Pages) -> No
     tab.press("ArrowDown", "ArrowUp", "Enter")
     assert tab.text("h1") == "aten::nonzero_static"
     command = commands(tab)[0]
-    assert command == f"dispatch-cli table {OVERRIDE} --op aten::nonzero_static --view grid"
+    assert command == f"dispatch-cli table {OVERRIDE} --op aten::nonzero_static.default --view grid"
     printed = lines(*command.split()[1:])
     heads = tab.texts(".grid thead th")
     assert printed[2].split() == heads
