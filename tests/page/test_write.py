@@ -104,6 +104,17 @@ def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
         assert str(ROOT) not in text
 
 
+def test_no_folder_above_an_options_file_is_in_a_page(tmp_path: Path) -> None:
+    universe = tmp_path / "secret" / "u.json"
+    universe.parent.mkdir()
+    universe.write_bytes((ROOT / "dispatch_cli/universes/torch-2.13.json").read_bytes())
+    own = tmp_path / "own.yaml"
+    own.write_text("dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n", encoding="utf-8")
+    data = data_of(page_of(str(own), "--universe", str(universe)))
+    assert data["about"]["arguments"] == ["own.yaml", "--universe", "u.json"]
+    assert str(tmp_path) not in json.dumps(data)
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     out.write_text("before", encoding="utf-8")
