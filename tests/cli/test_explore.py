@@ -104,7 +104,7 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     assert command is not None
     (tmp_path / "inc").mkdir()
     context = command.make_context("explore", [*arguments, "--theme", "textual-light"])
-    assert sorted(source_arguments(context)) == sorted(arguments)
+    assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
 
 
 def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,11 +169,16 @@ def test_a_key_that_another_pytorch_has_is_a_finding() -> None:
 
 
 def slots_of(state: State) -> Iterator[tuple[str, str, str]]:
-    """Operator, key and rule of every slot that a kernel of the operator's own fills."""
+    """Operator, key and rule of every slot that a kernel of the operator's own fills.
+
+    Without those of kernels that torch.library registers by itself, without a function of the library's author.
+    """
     for name in state.dispatcher:
-        table = state.dispatcher.table(name)
+        table, operator = state.dispatcher.table(name), state.dispatcher.operator(name)
+        functions = {key: one.kernel.wraps or one.kernel.fake for key, one in operator.active_kernels().items()}
+        by_itself = {key for key, one in functions.items() if one is not None and one.function is None}
         for key, decision in zip(state.dispatcher.universe.slots, table.plan.decisions, strict=True):
-            if decision.source is not None and key != UNDEFINED:
+            if decision.source is not None and decision.source not in by_itself and key != UNDEFINED:
                 yield str(name), key, decision.rule.value
 
 
