@@ -115,6 +115,20 @@ def test_no_folder_above_an_options_file_is_in_a_page(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(data)
 
 
+def test_a_kernel_that_is_named_as_a_folder_keeps_its_name(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    kernel = f"{tmp_path}/secret"
+    own.write_text(
+        f"dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n  dispatch: {{CPU: '{kernel}'}}\n"
+        f"higher_order_operators:\n- name: h\n  dispatch: {{CPU: '{kernel}'}}\n",
+        encoding="utf-8",
+    )
+    data = data_of(page_of(str(own)))
+    assert kernel in data["texts"] and "own.yaml" in data["texts"]
+    assert kernel in [row["kernel"] for row in data["higher_order"]["rows"]]
+    assert f"{own}" not in json.dumps(data)
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     out.write_text("before", encoding="utf-8")
