@@ -131,6 +131,13 @@ class ListPane(Pane):
             self.list.show(self.table(shown))
             self.list.move_to(same)
         self.say(*self.title(len(shown), len(rows)))
+        if shown and self.list.target is None:  # it has no lines before it has a width
+            self._later = self.set_timer(SOON, lambda: self._laid_out(same))
+        else:
+            self.show_details()
+
+    def _laid_out(self, number: int) -> None:
+        self.list.move_to(number)
         self.show_details()
 
     def say(self, *parts: str | tuple[str, str]) -> None:

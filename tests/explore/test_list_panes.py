@@ -80,7 +80,7 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
             assert one.finding.check in shown
         first = report.findings[0].finding
         assert first.check == "math-kernel-displaced"
-        assert "displaces the one at" in pane.detail.text
+        await until(pilot, lambda: "displaces the one at" in pane.detail.text)
         assert "Registrations of aten::to.dtype" in pane.detail.text
         await pilot.press("e", "enter", "enter")
         assert opened == [first.span, first.span]

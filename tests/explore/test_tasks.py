@@ -69,7 +69,8 @@ async def answered(app: ExploreApp, pilot: Pilot[None], *command: str) -> Any:
     assert answer is not None
     printed = call(*answer.command, "--format", "json")
     assert printed.code in (0, 1), printed.err
-    assert printed.out == "".join(json_text(answer.report))
+    # advice comes after the rest
+    await until(pilot, lambda: app.answer is not None and printed.out == "".join(json_text(app.answer.report)), 20)
     return json.loads(printed.out)
 
 
@@ -175,7 +176,7 @@ def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest
         assert (place.file, "PrivateUse1: to_npu" in lines[place.line - 1]) == (SCENARIO, True)
         assert shown["findings"][0]["check"] == "math-kernel-displaced"
         view = app.stage.views["findings"]
-        assert "Registrations of aten::to.dtype" in getattr(view, "detail").text  # noqa: B009
+        await until(pilot, lambda: "Registrations of aten::to.dtype" in getattr(view, "detail").text)  # noqa: B009
 
     drive(of_file(SCENARIO), steps, (120, 50))
 
