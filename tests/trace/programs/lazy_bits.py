@@ -1,0 +1,54 @@
+"""Tensors with the lazy bits conj and neg, zero tensors, quantized tensors and meta tensors."""
+
+import warnings
+
+import torch
+
+warnings.simplefilter("ignore")
+
+
+def complex_numbers() -> torch.Tensor:
+    x = torch.randn(3, 3, dtype=torch.complex64, requires_grad=True)
+    y = x.conj() @ x.mH + x.conj().imag.neg() * 2
+    y = torch.view_as_real(y.conj().resolve_conj()).sum()
+    y.backward()
+    flipped = torch._neg_view(torch.ones(3))
+    flipped.add_(x.grad.conj().imag[0])
+    copied = torch.empty(3, dtype=torch.complex64)
+    copied.copy_(x.detach()[0].conj())
+    return y.detach() + flipped.sum() + copied.real.sum()
+
+
+def zero_tensors() -> torch.Tensor:
+    zero = torch._efficientzerotensor(3)
+    return (zero + torch.ones(3)).sum() + (zero * 2).sum()
+
+
+def quantized() -> torch.Tensor:
+    x = torch.linspace(-1, 1, 8).reshape(2, 4)
+    small = torch.quantize_per_tensor(x, 0.1, 10, torch.quint8)
+    channels = torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([0, 0]), 0, torch.qint8)
+    pieces = small.view(4, 2).clone().relu()
+    with_gradient = torch.fake_quantize_per_tensor_affine(x.requires_grad_(), 0.1, 0, -128, 127)
+    with_gradient.sum().backward()
+    return pieces.dequantize().sum() + channels.dequantize().sum() + small.int_repr().sum() + x.grad.sum()
+
+
+def meta() -> torch.Tensor:
+    with torch.device("meta"):
+        net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Flatten(), torch.nn.Linear(8, 2))
+    found = net(torch.empty(3, 1, 4, 4, device="meta"))
+    found.sum().backward()
+    with torch.no_grad():
+        for one in net.to_empty(device="cpu").parameters():
+            one.fill_(0.5)
+    return net(torch.ones(1, 1, 4, 4)).detach().sum()
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    print(" ".join(f"{one().item():.2f}" for one in (complex_numbers, zero_tensors, quantized, meta)))
+
+
+if __name__ == "__main__":
+    main()
