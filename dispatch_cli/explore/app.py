@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.worker import WorkerFailed
 
-from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line
+from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
@@ -27,10 +27,11 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.text_safety import safe_lines
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.notifications import SeverityLevel
 
 WIDE = 150
 """Columns from which table and slot stand beside each other."""
@@ -268,25 +269,30 @@ class ExploreApp(Trying, Contained, App[None]):
         self._show_command()
 
     def action_copy(self) -> None:
-        """Copy the command line, by the terminal's own clipboard (OSC 52)."""
-        if self.answer is None:
-            self.notify("There is no command line to copy.", markup=False)
-            return
-        line = command_line(self.answer)
-        try:
-            self.copy_to_clipboard(line)
-        except UnicodeEncodeError:  # a file's name that is not UTF-8
-            self.notify("The command line has bytes that are not text.", severity="warning", markup=False)
-            return
-        self.notify(
-            "Command line copied. If the terminal has no clipboard, select the line with the mouse.", markup=False
-        )
+        """Copy the command line of the view in front."""
+        copy_command(self, self.answer)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,  # noqa: ARG002  (what a widget says if it is not asked)
+    ) -> None:
+        """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
+        super().notify(safe_lines(message), title=title, severity=severity, timeout=timeout, markup=False)
+
+    def action_help_quit(self) -> None:
+        """textual's, for ctrl+c: how to leave."""
+        self.notify("q leaves; ctrl+q does also while typing.")
 
     async def action_quit(self) -> None:
         """Leave; where changes are not written, only when asked again."""
         if self.session.unsaved and not self._asked_to_leave:
             self._asked_to_leave = True
-            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning", markup=False)
+            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning")
             return
         await super().action_quit()
 
@@ -313,10 +319,10 @@ class ExploreApp(Trying, Contained, App[None]):
             else:
                 code = run_editor(call)
         except (CannotOpen, SuspendNotSupported) as why:
-            self.notify(safe(str(why)), title="No editor", severity="warning", markup=False)
+            self.notify(str(why), title="No editor", severity="warning")
             return
         if code:
-            self.notify(f"The editor ended with code {code}.", severity="warning", markup=False)
+            self.notify(f"The editor ended with code {code}.", severity="warning")
 
     # what fails
 
@@ -330,7 +336,7 @@ class ExploreApp(Trying, Contained, App[None]):
             error = error.error
         widget = where if isinstance(where, Widget) else None
         if widget is None or not self.stage.is_mounted or not self.stage.fail(widget, error):
-            self.notify(error_line(error), title="error", severity="error", markup=False)
+            self.notify(error_line(error), title="error", severity="error")
 
     def _handle_exception(self, error: Exception) -> None:
         """textual's: what was not contained where it happened. It would end the program."""

@@ -1,7 +1,7 @@
 """Work that takes long, in a thread of its own, so that keys are never blocked.
 
-It must not touch what the application uses: it gets a state of its own (`snapshot`). A thread that is not needed any
-more is told so at its next step, and never keeps the program from ending.
+It must not touch what the application uses: it gets a state of its own (`snapshot`). A thread ends at its next step
+when other work has taken its place or its view is gone, and never keeps the program from ending.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ class Background:
         number, self.busy = self._number, True
 
         def step(text: str) -> None:
-            if number != self._number:
+            if number != self._number or not self._view.call_later(self._tell, number, told, text):
                 raise Stopped
-            self._view.call_later(self._tell, number, told, text)
 
         def run() -> None:
             try:
@@ -62,11 +61,6 @@ class Background:
                 self._view.call_later(self._finish, number, done, made)
 
         threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
-
-    def stop(self) -> None:
-        """Nobody waits for the work any more."""
-        self._number += 1
-        self.busy = False
 
     def _tell(self, number: int, told: Callable[[str], object], text: str) -> None:
         if number == self._number and self.busy:

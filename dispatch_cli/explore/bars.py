@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from textual.app import App
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.message import Message
@@ -74,6 +75,20 @@ class Tabs(Contained, Widget):
 def command_line(answer: PaneAnswer) -> str:
     """The command line that prints an answer, as a shell takes it."""
     return shlex.join((PROGRAM, *answer.command))
+
+
+def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
+    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so."""
+    if answer is None:
+        app.notify("There is no command line to copy.")
+        return
+    line = command_line(answer)
+    try:
+        app.copy_to_clipboard(line)
+    except UnicodeEncodeError:  # a file's name that is not UTF-8
+        app.notify("The command line has bytes that are not text.", severity="warning")
+        return
+    app.notify(f"Copied: {line}\nIf the terminal has no clipboard, select the line with the mouse.")
 
 
 class CommandBar(Contained, Widget):

@@ -34,9 +34,9 @@ class Matcher:
         # what matches a longer query matched the shorter one
         narrowed = bool(self._last) and _normal(query).startswith(self._last)
         candidates: Sequence[int] = self._found if narrowed else range(len(self.names))
-        patterns = [_pattern(word).search for word in words]
+        patterns = [_pattern(word).match for word in words]
         lower = self._lower
-        found = [number for number in candidates if all(search(lower[number]) for search in patterns)]
+        found = [number for number in candidates if all(match(lower[number]) for match in patterns)]
         ranks = {number: self._rank(number, words) for number in found}
         found.sort(key=ranks.__getitem__)
         self._last, self._found = _normal(query), found
@@ -73,9 +73,8 @@ def _words(query: str) -> list[str]:
 
 
 def _pattern(word: str) -> re.Pattern[str]:
-    """The letters in order, each as early as it can be, so that nothing is tried twice."""
-    first, rest = word[0], word[1:]
-    return re.compile(re.escape(first) + "".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in rest), re.S)
+    """The letters in order, from the start of a name; each as early as it can be, so that nothing is tried twice."""
+    return re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word))
 
 
 def _word_rank(name: str, start: int, word: str) -> int:

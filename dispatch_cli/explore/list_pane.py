@@ -194,7 +194,7 @@ class ListPane(Pane):
         if place is None and self.list.target is not None:
             place = self.place_of(self.list.target)
         if place is None:
-            self.notify("There is no place in a file here.", markup=False)
+            self.notify("There is no place in a file here.")
         else:
             self.post_message(self.OpenPlace(place))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.containers import Vertical
 from textual.message import Message
 
+from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
@@ -58,10 +60,20 @@ class Pane(Contained, Vertical):
         raise NotImplementedError
 
     def post_message(self, message: Message) -> bool:
-        """textual's. A message that has a parent as its sender would end there."""
+        """textual's. It does not pass a message on to a parent that counts as its sender: these come from the pane."""
         if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):
             message.set_sender(self)
         return super().post_message(message)
+
+    def try_out(self, change: Callable[[], object]) -> bool:
+        """Change the session's state on trial, or show PyTorch's text where it refuses that; whether it was changed."""
+        try:
+            change()
+        except Refused as error:
+            self.notify(str(error), title="PyTorch refuses this", severity="warning")
+            return False
+        self.post_message(self.Edited())
+        return True
 
     def answered(self, answer: PaneAnswer | None) -> None:
         """Note what is shown, and tell the application, which shows the command line."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rich.cells import set_cell_size
-
 from dispatch_cli.explore.cells_view import ShownKeys, Target
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, Under, runs_of
 from dispatch_cli.render.text_columns import LEAST, shared
@@ -176,21 +174,30 @@ def _flowing(shown: TextLine, width: int) -> Iterator[TextLine]:
     line: TextLine = []
     used = 0
     for run in shown:
-        for word in _WORDS.findall(run.text):
-            room = width_of(word)
-            if used + width_of(word.rstrip()) > width and used:
+        for word, blanks in _WORDS.findall(run.text):
+            if used and used + width_of(word) > width:
                 yield line
                 line, used = [], 0
-            while room > width:
-                part = set_cell_size(word, width).rstrip()
-                yield [run._replace(text=part)]
-                word = word[len(part) :]
-                room = width_of(word)
-            if word:
-                line.append(run._replace(text=word))
-                used += room
+            *wholes, end = [*_pieces(word, width)] or [""]
+            yield from ([run._replace(text=piece)] for piece in wholes)
+            text = end + blanks[: max(0, width - used - width_of(end))]
+            if text:
+                line.append(run._replace(text=text))
+                used += width_of(text)
     if line:
         yield line
 
 
-_WORDS = re.compile(r"\S+\s*|\s+")
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """A word in pieces that are not wider; a character that is wider itself is a piece."""
+    start = 0
+    while start < len(word):
+        end = start + width
+        while end > start + 1 and width_of(word[start:end]) > width:
+            end -= 1
+        yield word[start:end]
+        start = end
+
+
+_WORDS = re.compile(r"(\S*)(\s*)")
+"""A word, and the blanks behind it."""

@@ -8,7 +8,6 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.explore.session import Session
-from dispatch_cli.render.text_safety import safe
 
 TO_SAVE = "(w writes this file)"
 """What a command line says that names the changes while they are not saved."""
@@ -62,9 +61,9 @@ class Trying(App[None]):
         try:
             path = self.session.whatif.write()
         except CannotSave as error:
-            self.notify(safe(str(error)), title="Not written", severity="error", markup=False)
+            self.notify(str(error), title="Not written", severity="error")
             return
-        self.notify(safe(f"Written: {path}"), markup=False)
+        self.notify(f"Written: {path}")
         self.refresh_bindings()
         self.saved()
 

@@ -265,6 +265,20 @@ def test_mouse() -> None:
 
 
 @pytest.mark.usefixtures("panes")
+def test_messages_are_no_markup() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        app.stage.views["table"].notify("a [red]kernel[/]\x1b[31m\u202e")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: len(app._notifications) == 2)
+        first, second = app._notifications
+        assert first.message == "a [red]kernel[/]\\x1b[31m\\u202e"
+        assert "q leaves" in second.message
+        assert not first.markup and not second.markup
+
+    drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
 def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     from dispatch_cli.model.span import Span
 

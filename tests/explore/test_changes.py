@@ -12,12 +12,14 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.changes import changes_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.changes import ChangesPane
-from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
+from dispatch_cli.whatif.findings import FindingsEffect
+from dispatch_cli.whatif.whatif import WhatIf
 from tests.cli.support import call
-from tests.explore.support import drive, newest, until
+from tests.explore.support import drive, newest, screen_text, until
 
 ROOT = Path(__file__).parents[2]
 WIDE = (200, 60)
@@ -42,10 +44,7 @@ async def go_to(app: ExploreApp, pilot: Pilot[None], name: str) -> None:
 
 async def found(session: Session, pilot: Pilot[None]) -> None:
     """Wait until findings have been looked for."""
-    for _ in range(400):
-        await pilot.pause(0.05)
-        if session.whatif.findings is not None:
-            break
+    await until(pilot, lambda: session.whatif.findings is not None, seconds=60)
     await pilot.pause()
 
 
@@ -146,15 +145,15 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     session = Session(newest(), ("--base", "torch-2.15"))
 
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> PaneAnswer | None:
         await go_to(app, pilot, "aten::mul.Tensor")
         await switch_off(app, pilot, "CPU")
         await pilot.press("w")
-        await pilot.pause(0.4)
+        await until(pilot, lambda: pane_of(app).answer is not None and not session.unsaved)
+        return pane_of(app).answer
 
-    drive(session, steps, WIDE)
-    answer = changes_answer(session)
-    assert answer is not None
+    answer = drive(session, steps, WIDE)
+    assert answer is not None and answer.command[0] == "diff"
     ran = call(*answer.command, "--format", "json")
     assert ran.out == "".join(json_text(answer.report))
 
@@ -177,11 +176,13 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
         await switch_off_here(app, pilot, "AutogradXLA")
         first = pane_of(app).view.text
         await found(session, pilot)
+        await until(pilot, lambda: "Findings are being looked for" not in pane_of(app).view.text)
         return first, pane_of(app).view.text
 
     first, last = drive(session, steps, WIDE)
     assert "slots of" in first
-    assert "Findings are being looked for" not in last
+    assert "Findings are being looked for" in first
+    assert "No finding is new" in last
 
 
 async def switch_off_here(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
@@ -207,9 +208,28 @@ def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
+        # PyTorch's text: c10/core/dispatch/Dispatcher.cpp, registerFallback
+        refused = "Tried to register multiple backend fallbacks for the same dispatch key AutogradXLA"
+        await until(pilot, lambda: any(refused in one.message for one in app._notifications))
 
     drive(session, steps, WIDE)
     assert not session.whatif.changes
+
+
+def test_a_search_for_findings_that_fails_shows_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search() -> FindingsEffect:
+        raise ValueError("no search today")
+
+    monkeypatch.setattr(WhatIf, "search", lambda _: search)
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::add.Tensor")
+        await pilot.press("4", "b")
+        await switch_off_here(app, pilot, "AutogradXLA")
+        await until(pilot, lambda: "ValueError: no search today" in screen_text(app))
+
+    drive(session, steps, WIDE, fails=True)
 
 
 def test_a_change_is_taken_back_by_x() -> None:

@@ -70,3 +70,4 @@ def test_long_queries_and_names_take_no_long() -> None:
     names = ["a" * 5_000 + "b", "ab" * 2_000]
     assert Matcher(names).find("a" * 500 + "c") == [0, 1]  # the letters that count are all there
     assert Matcher(names).find("a" * 60 + "c") == []
+    assert Matcher(["a" * 1_000_000]).find("ab") == []  # the name is gone through once

@@ -26,10 +26,12 @@ from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration, ToSwitchedOff
 from dispatch_cli.explore.switch import filling, switch_off
+from dispatch_cli.explore.table_layout import flow
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.grid import cell_of
+from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from dispatch_cli.report.table import TableRow
 from tests.cli.support import call
@@ -425,3 +427,15 @@ def test_names_of_kernels_are_data(tmp_path: Path) -> None:
         assert f"{HOSTILE} 2" in " ".join(app.slot.view.text.split())
 
     drive(session, Spot(OperatorName.parse("my::op"), "CPU"), steps, (200, 40))
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 80])
+def test_text_in_lines_loses_nothing_but_blanks(width: int) -> None:
+    """Also where a word, a sign, or the blanks between two words are wider than the line."""
+    dice = random.Random(width)
+    texts = ["".join(dice.choice("ab  漢 (") for _ in range(60)) for _ in range(200)]
+    texts += ["a" + " " * 300 + "b", " " * 300 + "x", "漢" * 40, "x" * 100_000 + " " * 100_000]
+    for text in texts:
+        lines = flow(text, width)
+        assert "".join("".join(run.text for line in lines for run in line).split()) == "".join(text.split())
+        assert max(map(line_width, lines)) <= max(width, 2 if "漢" in text else 1)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dispatch_cli.explore.answers.sides import Old, sides_of
-from dispatch_cli.explore.answers.table import operator_glob
+from dispatch_cli.explore.answers.table import exact, operator_glob
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.report.diff import diff_report
 from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 from dispatch_cli.report.registrations import registrations_report
-from dispatch_cli.report.selection import DEFAULT_OVERLOAD
 
 
 def changes_answer(session: Session, spot: Spot = Spot()) -> PaneAnswer | None:  # noqa: B008
@@ -23,11 +22,12 @@ def changes_answer(session: Session, spot: Spot = Spot()) -> PaneAnswer | None: 
     if sides is None:
         return None
     touched = session.whatif.touched
-    names = sorted({str(name) for one in touched for name in one.operators})
-    chosen, ops = EVERYTHING, [""][:0]
-    if not any(one.keys for one in touched):
-        chosen = DiffChoice(frozenset(names), frozenset())
-        ops = [text for name in names for text in ("--op", name if "." in name else f"{name}{DEFAULT_OVERLOAD}")]
+    names = sorted({name for one in touched for name in one.operators}, key=str)
+    if any(one.keys for one in touched):
+        chosen, names = EVERYTHING, []
+    else:
+        chosen = DiffChoice(frozenset(map(str, names)), frozenset())
+    ops = [text for name in names for text in ("--op", exact(name))]
     report = diff_report(session.original, session.state, (sides.old, sides.new), chosen)
     return PaneAnswer(report, ("diff", *sides.arguments, *ops))
 

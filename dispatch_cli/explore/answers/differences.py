@@ -8,13 +8,13 @@ from typing import NamedTuple
 from dispatch_cli import bases
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import Old, old_state, sides_of
+from dispatch_cli.explore.answers.table import exact
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
 from dispatch_cli.report.diff import diff_report
 from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 from dispatch_cli.report.history import history_report
 from dispatch_cli.report.history_versions import Versions
-from dispatch_cli.report.selection import DEFAULT_OVERLOAD
 
 Step = Callable[[str], None]
 """Told of each step of work that takes long, in a few words."""
@@ -63,11 +63,6 @@ def _name(spot: Spot) -> str:
     if spot.operator is not None:
         return exact(spot.operator)
     return f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
-
-
-def exact(name: OperatorName) -> str:
-    """A name as a glob that finds no other overload."""
-    return str(name) if name.overload else f"{name}{DEFAULT_OVERLOAD}"
 
 
 def history_answer(spot: Spot, versions: Versions | None = None) -> PaneAnswer | None:

@@ -98,7 +98,12 @@ def operator_glob(session: Session, spot: Spot) -> str:
     name, names = str(spot.operator), _names(session.state)
     after = bisect_left(names, f"{name}.")
     overloads = after < len(names) and names[after].startswith(f"{name}.")
-    return f"{name}{DEFAULT_OVERLOAD}" if overloads else name
+    return exact(spot.operator) if overloads else name
+
+
+def exact(name: OperatorName) -> str:
+    """A name as a glob that finds no other overload."""
+    return str(name) if name.overload else f"{name}{DEFAULT_OVERLOAD}"
 
 
 @lru_cache(maxsize=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -19,6 +18,7 @@ from dispatch_cli.explore.answers.call import (
     keys_answer,
     taken,
 )
+from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.call_blocks import CallTarget, call_blocks, key_blocks, nothing_asked, refusal, target_of
 from dispatch_cli.explore.call_choices import CallPart
@@ -126,7 +126,7 @@ class CallPane(Pane):
         if line is not None:
             self._start(line)
         else:
-            self.notify(f"{self.spot.operator} takes no more tensors.", markup=False)
+            self.notify(f"{self.spot.operator} takes no more tensors.")
 
     def action_remove(self) -> None:
         """Take away the part under the cursor."""
@@ -210,7 +210,7 @@ class CallPane(Pane):
         if isinstance(target, CallTarget) and target.span is not None:
             self.post_message(self.OpenPlace(target.span))
         else:
-            self.notify("There is no place to open here.", markup=False)
+            self.notify("There is no place to open here.")
 
     def action_switch(self) -> None:
         """Show the key set of the call, or the call."""
@@ -228,9 +228,4 @@ class CallPane(Pane):
             other = self._answer(not self._asks_keys) if self.spot != Spot() else None
         except InputError:
             other = None
-        if other is None:
-            self.notify("There is no other command line to copy.", markup=False)
-            return
-        line = shlex.join(("dispatch-cli", *other.command))
-        self.app.copy_to_clipboard(line)
-        self.notify(f"Copied: {line}", markup=False)
+        copy_command(self.app, other)

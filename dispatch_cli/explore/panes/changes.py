@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore import change_blocks
 from dispatch_cli.explore.answers.changes import changes_answer
+from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Addition, Change, Removal, Reordering
+from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
-from dispatch_cli.render.text_safety import safe
 from dispatch_cli.whatif.findings import FindingsEffect
 
 ANSWER_AFTER = 0.15
@@ -45,6 +43,7 @@ class ChangesPane(Pane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
+        self._work = Background(self)
         self._spot = Spot()
         self._of_fallbacks = False
         self._shown: tuple[Any, ...] = ()
@@ -79,7 +78,7 @@ class ChangesPane(Pane):
         self._shown = shown
         self._show(keep)
         if self.session.whatif.findings is None:
-            self.run_worker(self._search, thread=True, exclusive=True, exit_on_error=False)
+            self._search()
         self._answer_soon()
 
     def _show(self, keep: bool) -> None:
@@ -89,15 +88,18 @@ class ChangesPane(Pane):
         )
 
     def _search(self) -> None:
-        """In a thread: look for findings, of states that nothing else uses."""
+        """Look for findings in a thread, of states that nothing else uses."""
         tried = self.session.whatif
         changes, search = tried.changes, tried.search()
-        found = search()
-        self.app.call_from_thread(self._found, changes, found)
 
-    def _found(self, changes: tuple[Change, ...], found: FindingsEffect) -> None:
-        if self.session.whatif.take(changes, found):
-            self._show(keep=True)
+        def found(effect: FindingsEffect) -> None:
+            if self.session.whatif.take(changes, effect):
+                self._show(keep=True)
+
+        self._work.start(lambda _: search(), found, self._not_found, lambda _: None)
+
+    def _not_found(self, error: Exception) -> None:
+        self.app.failed(error, self)  # type: ignore[attr-defined]
 
     def _answer_soon(self) -> None:
         """What the command line prints is made at once; what takes long, when nothing has changed for a moment."""
@@ -136,42 +138,32 @@ class ChangesPane(Pane):
         if place is not None:
             self.post_message(self.OpenPlace(place))
         else:
-            self.notify("This is in no file.", markup=False)
+            self.notify("This is in no file.")
 
     # changes
-
-    def _make(self, change: Callable[[], object]) -> bool:
-        """Make a change; PyTorch's text where it refuses it."""
-        try:
-            change()
-        except Refused as error:
-            self.notify(safe(str(error)), title="Refused", severity="warning", markup=False)
-            return False
-        self.post_message(self.Edited())
-        return True
 
     def action_switch(self) -> None:
         """Switch the registration under the cursor off; on a change, take it back."""
         item, tried = self.view.target, self.session.whatif
         if isinstance(item, MadeChange):
-            self._make(lambda: tried.take_back(item.number))
+            self.try_out(lambda: tried.take_back(item.number))
         elif isinstance(item, NamedRegistration):
-            self._make(lambda: tried.apply(Removal(item.name)))
+            self.try_out(lambda: tried.apply(Removal(item.name)))
         else:
-            self.notify("x is for registrations, and for changes.", markup=False)
+            self.notify("x is for registrations, and for changes.")
 
     def action_move(self, by: int, block: bool = False) -> None:
         """Make the registration under the cursor earlier or later than the one beside it."""
         item = self.view.target
         if not isinstance(item, NamedRegistration):
-            self.notify("[ and ] are for registrations.", markup=False)
+            self.notify("[ and ] are for registrations.")
             return
         beside = _beside(self.there, item, by, block)
         if beside is None:
-            self.notify("There is no registration of the files to move it past.", markup=False)
+            self.notify("There is no registration of the files to move it past.")
             return
         before, after = (beside.name, None) if by < 0 else (None, beside.name)
-        if self._make(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):
+        if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):
             self.open(self._spot)
             self.view.move_to(max(0, self.view.cursor + by + 1))
 
@@ -184,7 +176,7 @@ class ChangesPane(Pane):
         """Choose a key, then what is registered there."""
         owner = self.owner
         if owner is None and not self._of_fallbacks:
-            self.notify("Choose an operator.", markup=False)
+            self.notify("Choose an operator.")
             return
         universe = self.session.state.dispatcher.universe
         known = universe.slot if owner is None else universe.ids
@@ -202,7 +194,7 @@ class ChangesPane(Pane):
 
         def take(choice: KernelChoice | None) -> None:
             if choice is not None:
-                self._make(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
+                self.try_out(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
 
         self.app.push_screen(Choose(f"What is registered at {key}", table), take)
 

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
@@ -137,19 +136,14 @@ class SlotPane(Pane):
     def action_switch(self) -> None:
         """Switch the registration under the cursor off, or on again; without one, the one that fills the slot."""
         target = self.view.target
-        try:
-            if isinstance(target, ToSwitchedOff):
-                self.session.whatif.take_back(target.number)
-            else:
-                one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
-                if one is None:
-                    self.notify("There is no registration here to switch off.", markup=False)
-                    return
-                switch_off(self.session, self._spot, one)
-        except Refused as error:
-            self.notify(str(error), title="PyTorch refuses this", severity="warning", markup=False)
+        if isinstance(target, ToSwitchedOff):
+            self.try_out(lambda: self.session.whatif.take_back(target.number))
             return
-        self.post_message(self.Edited())
+        one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
+        if one is None:
+            self.notify("There is no registration here to switch off.")
+        else:
+            self.try_out(lambda: switch_off(self.session, self._spot, one))
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor."""
@@ -163,6 +157,6 @@ class SlotPane(Pane):
             span = target.one.span
             if span is None:
                 state = target.one.origin.state or "PyTorch itself"
-                self.notify(f"{target.one.kernel} has no place in a file: it is part of {state}.", markup=False)
+                self.notify(f"{target.one.kernel} has no place in a file: it is part of {state}.")
         if span is not None:
             self.post_message(self.OpenPlace(span))

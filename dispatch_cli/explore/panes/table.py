@@ -184,20 +184,14 @@ class TablePane(Pane):
 
     def action_switch(self) -> None:
         """Switch the registration off that fills the slot under the cursor."""
-        from dispatch_cli.engine.dispatcher.refusal import Refused
         from dispatch_cli.explore.switch import filling, switch_off
 
         place = self.place
         one = None if place is None else filling(self.session, self._spot._replace(key=place.keys[0]))
         if one is None:
-            self.notify("There is no registration here to switch off.", markup=False)
-            return
-        try:
-            switch_off(self.session, self._spot, one)
-        except Refused as error:
-            self.notify(str(error), title="PyTorch refuses this", severity="warning", markup=False)
-            return
-        self.post_message(self.Edited())
+            self.notify("There is no registration here to switch off.")
+        else:
+            self.try_out(lambda: switch_off(self.session, self._spot, one))
 
     def action_edit(self) -> None:
         """See the place of the kernel under the cursor in the editor."""
@@ -205,7 +199,7 @@ class TablePane(Pane):
         if span is not None:
             self.post_message(self.OpenPlace(span))
         else:
-            self.notify("What is here has no place in a file.", markup=False)
+            self.notify("What is here has no place in a file.")
 
     # what is shown
 
