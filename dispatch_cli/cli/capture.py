@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.output import say, write
+from dispatch_cli.cli.output import output_option, say, write
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("capture")
 @live_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Write to FILE: .yaml, .yml, .json or .json.gz.",
-)
+@output_option("-o", "--output", does="Write to FILE: .yaml, .yml, .json or .json.gz.")
 @click.option(
     "--format",
     "format_",

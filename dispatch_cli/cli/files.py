@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import tempfile
@@ -24,6 +25,8 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
     follows_links: whether *output* may be a link that leads out of its project. Errors: OSError.
     """
     target = Path(output)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a directory")
     check_target(target)
     if not follows_links:
         refuse_outside(target)

@@ -44,6 +44,20 @@ FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 
 
+def output_option(
+    *names: str, does: str = "Write to FILE instead of standard output."
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The file that an answer is written to. does: what the help says of it."""
+    return click.option(*names, metavar="FILE", callback=_file, shell_complete=complete_files, help=does)
+
+
+def _file(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """The name of a file; None for ``-``, which is standard output, as it is standard input among files."""
+    if name == "":
+        raise click.BadParameter("it is empty; give the name of a file, or - for standard output")
+    return None if name == "-" else name
+
+
 def output_options(
     *others: str, csv: bool = True, only: tuple[str, ...] = ()
 ) -> Callable[[_Command], Callable[..., Any]]:
@@ -74,13 +88,7 @@ def output_options(
         for decorator in reversed(
             (
                 click.option("--format", "format_", type=Formats(formats), default=formats[0], show_default=True),
-                click.option(
-                    "-o",
-                    "--output",
-                    metavar="FILE",
-                    shell_complete=complete_files,
-                    help="Write to FILE instead of standard output.",
-                ),
+                output_option("-o", "--output"),
                 click.option(
                     "--color",
                     type=click.Choice(("auto", "always", "never")),

@@ -6,17 +6,14 @@ from typing import Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.output import write
+from dispatch_cli.cli.output import output_option, write
 
 
 @click.command("schema")
 @click.option(
     "--output", "report", metavar="REPORT", help="Print the schema of a JSON answer instead, such as table or findings."
 )
-@click.option(
-    "-o", "file", metavar="FILE", shell_complete=complete_files, help="Write to FILE instead of standard output."
-)
+@output_option("-o", "file")
 def command(report: str | None, file: str | None) -> None:
     """Print the JSON Schema of the declaration format, for completion and validation in editors.
 

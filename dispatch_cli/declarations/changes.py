@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from dispatch_cli.declarations.change_format import CHANGE, REGISTRATION
-from dispatch_cli.declarations.context import FileContext, ReadChanges
+from dispatch_cli.declarations.context import FileContext, ReadChange, ReadChanges
 from dispatch_cli.declarations.fields import Values, is_true, read_record, read_records, text_of
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.schemas import read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import ChangeError, HistoryChange, RegistrationName, Removal, Reordering
-from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.model.change import (
+    ChangeError,
+    ChangeProblem,
+    HistoryChange,
+    RegistrationName,
+    Removal,
+    Reordering,
+)
+from dispatch_cli.model.declarations import Declarations, PythonKernel, Step
 from dispatch_cli.model.history_editor import HistoryEditor
+from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 _OF_MOVES = ("before", "after", "block")
 _NUMBER = 1_000_000
+MOST_LOOKED_THROUGH = 10_000_000
+"""Registrations that all sections look through, each those before it."""
 
 
 def read_changes(context: FileContext, section: Node) -> None:
@@ -29,7 +38,7 @@ def read_changes(context: FileContext, section: Node) -> None:
     for node, values in read_records(problems, section, CHANGE):
         change = _change(context, node, values)
         if change is not None:
-            found.append((change, node))
+            found.append(ReadChange(change, node, _names(change, values)))
     context.changes.append(ReadChanges(tuple(found), len(context.steps), len(context.python_kernels)))
 
 
@@ -54,6 +63,14 @@ def _change(context: FileContext, node: Node, values: Values) -> HistoryChange |
     if which is None or (before is None and after is None):
         return None
     return Reordering(which, before, after, is_true(values.get("block")) is True)
+
+
+def _names(change: HistoryChange, values: Values) -> tuple[tuple[RegistrationName, Node], ...]:
+    """The registrations that a change names, with their places."""
+    named: tuple[tuple[str, RegistrationName | None], ...] = (("remove", change.which),)
+    if isinstance(change, Reordering):
+        named = (("move", change.which), ("before", change.before), ("after", change.after))
+    return tuple((name, node) for field, name in named if name is not None and (node := values[field]) is not None)
 
 
 def _registration(context: FileContext, node: Node | None) -> RegistrationName | None:
@@ -98,13 +115,43 @@ def _number(problems: Problems, node: Node | None) -> int | None:
     return None
 
 
-class _HistoryPart(NamedTuple):
-    """What one file says until a section of changes, or after the last one."""
+class _History:
+    """What the files have said so far, after the changes of those that have some."""
 
-    context: FileContext
-    steps: slice
-    python_kernels: slice
-    changes: ReadChanges | None
+    def __init__(self, said: Declarations, source: StateSource | None) -> None:
+        self._said = said._replace(steps=(), python_kernels=(), inherited_steps=())
+        self._inherited = frozenset(map(id, said.inherited_steps))
+        self._source = source
+        self._suggestions = FewSuggestions()
+        self._steps: list[Step] = []
+        self._python_kernels: list[PythonKernel] = []
+        self._looked_through = 0
+
+    def add(self, steps: Sequence[Step], python_kernels: Sequence[PythonKernel]) -> None:
+        """What comes next."""
+        self._steps += steps
+        self._python_kernels += python_kernels
+
+    def change(self, problems: Problems, read: ReadChanges) -> None:
+        """Make the changes of a section. One that cannot be made is noted."""
+        self._looked_through += len(self._steps) + len(self._python_kernels)
+        if self._looked_through > MOST_LOOKED_THROUGH and read.changes:
+            message = "the sections 'changes' of all files together take too long"
+            hint = "write their changes in one section, in the last file"
+            problems.add(ChangeProblem.TOO_MANY.value, message, read.changes[0].node, hint)
+            return
+        editor = HistoryEditor(self.result(), self._source, self._suggestions)
+        for one in read.changes:
+            _make(editor, problems, one)
+        self._said = editor.result()
+        self._steps, self._python_kernels = [*self._said.steps], [*self._said.python_kernels]
+
+    def result(self) -> Declarations:
+        """The declarations so far."""
+        inherited = tuple(step for step in self._steps if id(step) in self._inherited)
+        return self._said._replace(
+            steps=tuple(self._steps), python_kernels=tuple(self._python_kernels), inherited_steps=inherited
+        )
 
 
 def change_declarations(
@@ -114,38 +161,20 @@ def change_declarations(
 
     source: the captured state that the history continues. A change that cannot be made is noted.
     """
-    inherited = frozenset(map(id, said.inherited_steps))
-    after = said._replace(steps=(), python_kernels=(), inherited_steps=())
-    for context, steps, python_kernels, changes in _parts(contexts):
-        after = after._replace(
-            steps=(*after.steps, *context.steps[steps]),
-            python_kernels=(*after.python_kernels, *context.python_kernels[python_kernels]),
-        )
-        if changes is not None:
-            after = _changed(after, context.problems, changes, source)
-    return after._replace(inherited_steps=tuple(step for step in after.steps if id(step) in inherited))
-
-
-def _parts(contexts: Sequence[FileContext]) -> list[_HistoryPart]:
-    found = []
+    history = _History(said, source)
     for context in contexts:
         steps = python_kernels = 0
         for one in context.changes:
-            found.append(_HistoryPart(context, slice(steps, one.steps), slice(python_kernels, one.python_kernels), one))
+            history.add(context.steps[steps : one.steps], context.python_kernels[python_kernels : one.python_kernels])
+            history.change(context.problems, one)
             steps, python_kernels = one.steps, one.python_kernels
-        found.append(_HistoryPart(context, slice(steps, None), slice(python_kernels, None), None))
-    return found
+        history.add(context.steps[steps:], context.python_kernels[python_kernels:])
+    return history.result()
 
 
-def _changed(said: Declarations, problems: Problems, read: ReadChanges, source: StateSource | None) -> Declarations:
-    editor = HistoryEditor(said, source)
-    for change, node in read.changes:
-        _make(editor, problems, change, node)
-    return editor.result()
-
-
-def _make(editor: HistoryEditor, problems: Problems, change: HistoryChange, node: Node) -> None:
+def _make(editor: HistoryEditor, problems: Problems, one: ReadChange) -> None:
     try:
-        editor.make(change)
+        editor.make(one.change)
     except ChangeError as error:
-        problems.add("unknown-registration", str(error), node, error.hint)
+        node = next((node for name, node in one.names if name is error.about), one.node)
+        problems.add(error.problem.value, str(error), node, error.hint)

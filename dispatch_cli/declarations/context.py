@@ -13,7 +13,7 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.change import HistoryChange
+from dispatch_cli.model.change import HistoryChange, RegistrationName
 from dispatch_cli.model.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
@@ -61,10 +61,18 @@ class ReadSoFar:
     conditions: dict[str, Condition] = field(default_factory=dict)
 
 
-class ReadChanges(NamedTuple):
-    """A section of changes: each with its place, and how much its file had registered before."""
+class ReadChange(NamedTuple):
+    """A change with its place. names: the registrations that it names, with their places."""
 
-    changes: tuple[tuple[HistoryChange, Node], ...]
+    change: HistoryChange
+    node: Node
+    names: tuple[tuple[RegistrationName, Node], ...]
+
+
+class ReadChanges(NamedTuple):
+    """A section of changes, and how much its file had registered before."""
+
+    changes: tuple[ReadChange, ...]
     steps: int
     python_kernels: int
 

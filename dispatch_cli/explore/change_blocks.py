@@ -11,7 +11,7 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration
+from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.declarations import Fallback, Implement
-from dispatch_cli.model.registration_names import NamedRegistration
+from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_rules import Concerned, Role

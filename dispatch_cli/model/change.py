@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -109,12 +109,39 @@ class Addition(NamedTuple):
 Change = Addition | Removal | Reordering
 
 
-class ChangeError(ValueError):
-    """A change that cannot be made. hint: what may be meant."""
+class ChangeProblem(Enum):
+    """Why a change cannot be made."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    UNKNOWN = "unknown-registration"
+    """A registration is not there."""
+    SEVERAL = "ambiguous-registration"
+    """Several registrations fit."""
+    REMOVED = "removed-registration"
+    """Another change removes the registration."""
+    MOVE = "bad-move"
+    """It cannot be moved, or not there."""
+    TOO_MANY = "too-many-changes"
+    """It takes too long."""
+
+
+class ChangeError(ValueError):
+    """A change that cannot be made.
+
+    hint: what may be meant; a function where that takes long to find. problem: the kind.
+    about: the registration of the change that is to blame.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | Callable[[], str | None] | None = None,
+        problem: ChangeProblem = ChangeProblem.MOVE,
+        about: RegistrationName | None = None,
+    ) -> None:
         super().__init__(message)
         self.hint = hint
+        self.problem = problem
+        self.about = about
 
 
 def added(said: Declarations, change: Addition, place: str, line: int) -> Declarations:

@@ -6,7 +6,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import Addition, Change, ChangeError, HistoryChange, Removal, Reordering, with_added
+from dispatch_cli.model.change import (
+    Addition,
+    Change,
+    ChangeError,
+    ChangeProblem,
+    HistoryChange,
+    RegistrationName,
+    Removal,
+    Reordering,
+    with_added,
+)
 from dispatch_cli.model.declarations import (
     Block,
     CapturedRegistration,
@@ -17,7 +27,9 @@ from dispatch_cli.model.declarations import (
     Settle,
     Step,
 )
-from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
+from dispatch_cli.model.registration_names import RegistrationIndex
+from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.suggest import FewSuggestions
 
 MOST_MOVED = 1_000_000
 """Steps that all changes of one section move together."""
@@ -26,12 +38,14 @@ MOST_MOVED = 1_000_000
 class HistoryEditor:
     """Makes changes of a history, all of which name registrations as they are before the first.
 
-    source: the captured state that it continues, whole.
+    source: the captured state that it continues, whole. suggestions: shared by several sections.
     """
 
-    def __init__(self, said: Declarations, source: StateSource | None) -> None:
+    def __init__(
+        self, said: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
+    ) -> None:
         self._said = said
-        self._index = RegistrationIndex(said, source)
+        self._index = RegistrationIndex(said, source, suggestions)
         self._left: dict[CapturedRegistration, None] = dict.fromkeys(said.without)
         self._gone: set[int] = set()
         self._moved = 0
@@ -42,7 +56,7 @@ class HistoryEditor:
 
     def make(self, change: HistoryChange) -> None:
         """Make one change. Errors: ChangeError; then nothing has changed."""
-        which = self._find(change)
+        which = self._find(change.which)
         if isinstance(change, Removal):
             self._remove(which)
         else:
@@ -62,14 +76,12 @@ class HistoryEditor:
 
     # inside
 
-    def _find(self, change: HistoryChange) -> NamedRegistration:
-        which = self._index.find(change.which)
-        self._check_is_there(which)
-        return which
-
-    def _check_is_there(self, one: NamedRegistration) -> None:
-        if id(one.step) in self._gone or one.captured in self._left:
-            raise ChangeError(f"another change removes the registration of {_words(one)}")
+    def _find(self, name: RegistrationName) -> NamedRegistration:
+        found = self._index.find(name)
+        if id(found.step) in self._gone or found.captured in self._left:
+            message = f"another change removes the registration of {_words(found)}"
+            raise ChangeError(message, None, ChangeProblem.REMOVED, name)
+        return found
 
     def _remove(self, which: NamedRegistration) -> None:
         if which.captured is not None:
@@ -83,23 +95,21 @@ class HistoryEditor:
         anchor = change.before or change.after
         if anchor is None:
             raise ChangeError("a registration is moved before another one, or after it")
-        target = self._index.find(anchor)
-        self._check_is_there(target)
-        for one in (which, target):
-            if one.captured is not None:
-                raise ChangeError(
-                    f"{_words(one)} was registered by PyTorch itself, where the order is not known",
-                    "only registrations of files can be moved",
-                )
-            if isinstance(one.step, PythonKernel):
-                raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
+        target = self._find(anchor)
+        for one, name in ((which, change.which), (target, anchor)):
+            _check_has_order(one, name)
         moving = self._moving(change, which)
-        goal = self._positions[id(target.step)]
-        if goal in moving:
-            raise ChangeError("a registration cannot be moved before or after itself")
         self._moved += len(moving)
         if self._moved > MOST_MOVED:
-            raise ChangeError(f"the changes move more than {MOST_MOVED:,} registrations")
+            message = f"the changes move more than {MOST_MOVED:,} registrations"
+            raise ChangeError(message, None, ChangeProblem.TOO_MANY)
+        goal = self._positions[id(target.step)]
+        if goal in moving:
+            word = "before" if change.before is not None else "after"
+            itself = "its own block" if change.block else "itself"
+            message, hint = f"a registration cannot be moved {word} {itself}", f"name another one in '{word}'"
+            raise ChangeError(message, hint, ChangeProblem.MOVE, anchor)
+        moving = [position for position in moving if id(self._said.steps[position]) not in self._gone]
         for position in moving:
             self._unlink(position)
         before = self._previous[goal] if change.before is not None else goal
@@ -108,12 +118,9 @@ class HistoryEditor:
             before = position
 
     def _moving(self, change: Reordering, which: NamedRegistration) -> Sequence[int]:
-        """The positions of what moves with a registration."""
+        """The positions of what moves with a registration, with what is gone."""
         assert isinstance(which.step, Implement | Fallback), "only these have an order"
-        if not change.block:
-            return [self._positions[id(which.step)]]
-        steps = self._said.steps
-        return [one for one in self._blocks[which.step.block] if id(steps[one]) not in self._gone]
+        return self._blocks[which.step.block] if change.block else [self._positions[id(which.step)]]
 
     def _unlink(self, position: int) -> None:
         before, after = self._previous[position], self._next[position]
@@ -142,6 +149,15 @@ class HistoryEditor:
             if not isinstance(step, Settle):
                 found.setdefault(step.block, []).append(position)
         return found
+
+
+def _check_has_order(one: NamedRegistration, name: RegistrationName) -> None:
+    if one.captured is not None:
+        message = f"{_words(one)} was registered by PyTorch itself, where the order is not known"
+        raise ChangeError(message, "only registrations of files can be moved", ChangeProblem.MOVE, name)
+    if isinstance(one.step, PythonKernel):
+        message = "kernels of the Python dispatcher are not moved: their order makes no difference"
+        raise ChangeError(message, None, ChangeProblem.MOVE, name)
 
 
 def _words(one: NamedRegistration) -> str:

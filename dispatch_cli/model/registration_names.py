@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import ChangeError, RegistrationName
-from dispatch_cli.model.declarations import (
-    CapturedRegistration,
-    Declarations,
-    Fallback,
-    Implement,
-    PythonKernel,
-    Step,
-)
+from dispatch_cli.model.change import ChangeError, ChangeProblem, RegistrationName
+from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import did_you_mean, similar
+from dispatch_cli.model.registrations_at_key import FALLTHROUGH, NamedRegistration, RegistrationsAtKey
+from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
-FALLTHROUGH = "fallthrough"
 MOST_LISTED = 6
 """Registrations and keys that a hint lists."""
 _Owner = tuple[OperatorName | None, bool]
 """An operator, or None for the backend fallbacks; and whether its kernels in Python are meant."""
-
-
-class NamedRegistration(NamedTuple):
-    """A registration that a change can name.
-
-    name: by its number at the key. kernel: its debug text. span: where it is declared.
-    step: the declared one; captured: the one of a state, or of PyTorch's own fallbacks.
-    """
-
-    name: RegistrationName
-    kernel: str
-    function: str | None
-    fallthrough: bool
-    span: Span | None
-    step: Step | PythonKernel | None = None
-    captured: CapturedRegistration | None = None
-
-    @property
-    def identity(self) -> object:
-        """The same for the same registration after changes of others."""
-        return self.captured or id(self.step)
-
-    def fits(self, wanted: RegistrationName) -> bool:
-        """Whether the name can mean it, its number aside."""
-        if wanted.kernel is not None:
-            names = (self.kernel, self.function, FALLTHROUGH if self.fallthrough else None)
-            if wanted.kernel not in names:
-                return False
-        if wanted.place is None:
-            return True
-        place = None if self.span is None else f"{self.span.file}:{self.span.line}"
-        return place is not None and (place == wanted.place or place.endswith(f"/{wanted.place}"))
 
 
 def key_of(step: Implement) -> str:
@@ -72,38 +32,70 @@ def operator_of(step: Implement) -> OperatorName:
 
 
 class RegistrationIndex:
-    """All registrations of declarations and of the captured state that they continue, which is given whole."""
+    """All registrations of declarations and of the captured state that they continue, which is given whole.
 
-    def __init__(self, said: Declarations, source: StateSource | None) -> None:
+    suggestions: shared by several indexes, so that they do not look for too many names together.
+    """
+
+    def __init__(
+        self, said: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
+    ) -> None:
         self._said = said
         self._source = source
+        self._suggestions = FewSuggestions() if suggestions is None else suggestions
+        self._without = frozenset(said.without)
         self._found: dict[_Owner, list[NamedRegistration]] = {}
+        self._at_keys: dict[_Owner, dict[str, RegistrationsAtKey]] = {}
 
     def of(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """Those of an operator, or all backend fallbacks, oldest first; what is left out is not there."""
         owner = operator, python
         found = self._found.get(owner)
         if found is None:
-            captured = _captured(self._said, self._source, operator, python, self._captured_names)
-            found = self._found[owner] = _numbered([*captured, *self._declared.get(owner, ())])
+            captured = (one for one in self._captured(operator, python) if one.captured not in self._without)
+            found = self._found[owner] = _numbered((*captured, *self._declared.get(owner, ())))
         return found
 
     def find(self, wanted: RegistrationName) -> NamedRegistration:
         """The registration that a name means. Errors: ChangeError where it means none, or more than one."""
-        candidates = self.of(wanted.operator, wanted.python)
-        there = [one for one in candidates if one.name.key == wanted.key]
-        fitting = [one for one in there if one.fits(wanted)]
+        keys = self._keys_of(wanted.operator, wanted.python)
+        there = keys.get(wanted.key)
+        fitting = () if there is None else there.fitting(wanted)
         if wanted.number is not None:
             if 0 < wanted.number <= len(fitting):
                 return fitting[wanted.number - 1]
         elif len(fitting) == 1:
             return fitting[0]
         elif fitting:
-            listed = "; ".join(_label(one) for one in fitting[:MOST_LISTED])
-            raise ChangeError(
-                f"{len(fitting)} registrations fit {wanted}", f"add 'kernel', 'place' or 'number': they are {listed}"
-            )
-        raise ChangeError(f"there is no registration of {wanted}", self._instead(wanted, candidates, there))
+            hint = f"add 'kernel', 'place' or 'number': they are {_labels(fitting)}"
+            problem = ChangeProblem.SEVERAL
+            raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, problem, wanted)
+        message = f"there is no registration of {wanted}"
+        raise ChangeError(message, lambda: self._instead(wanted, keys), ChangeProblem.UNKNOWN, wanted)
+
+    def short_name(self, wanted: NamedRegistration) -> RegistrationName:
+        """The shortest name that means one of these registrations and no other."""
+        there = self._keys_of(wanted.name.operator, wanted.name.python)[wanted.name.key]
+        kernel = FALLTHROUGH if wanted.fallthrough else wanted.kernel
+        bare = wanted.name._replace(number=None)
+        names = [bare, bare._replace(kernel=kernel)]
+        if wanted.place is not None:
+            names += [bare._replace(place=wanted.place), bare._replace(kernel=kernel, place=wanted.place)]
+        for name in names:
+            fitting = there.fitting(name)
+            if len(fitting) == 1:
+                return name
+        return names[-1]._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
+
+    def _keys_of(self, operator: OperatorName | None, python: bool) -> Mapping[str, RegistrationsAtKey]:
+        owner = operator, python
+        found = self._at_keys.get(owner)
+        if found is None:
+            by_key: dict[str, list[NamedRegistration]] = {}
+            for one in self.of(operator, python):
+                by_key.setdefault(one.name.key, []).append(one)
+            found = self._at_keys[owner] = {key: RegistrationsAtKey(there) for key, there in by_key.items()}
+        return found
 
     @cached_property
     def _captured_names(self) -> frozenset[str]:
@@ -128,79 +120,59 @@ class RegistrationIndex:
             found.setdefault((name.operator, True), []).append(one)
         return found
 
-    def _instead(
-        self, wanted: RegistrationName, candidates: Sequence[NamedRegistration], there: Sequence[NamedRegistration]
-    ) -> str | None:
-        """What may be meant instead."""
-        if there:
-            labels = [_label(one) for one in there]
-            word = "there it is" if len(labels) == 1 else "there are"
-            near = did_you_mean(similar(wanted.kernel or "", [one.kernel for one in there]))
-            return near or f"{word} {'; '.join(labels[:MOST_LISTED])}"
-        keys = [*dict.fromkeys(one.name.key for one in candidates)]
-        if keys:
-            return did_you_mean(similar(wanted.key, keys)) or f"it is registered at {', '.join(keys[:MOST_LISTED])}"
-        if wanted.operator is None:
-            return "there is no backend fallback"
-        known = {str(operator) for operator, _ in self._declared if operator is not None}
-        known.update(() if self._source is None else self._source.names)
-        return did_you_mean(similar(str(wanted.operator), sorted(known)))
-
-
-def _numbered(found: Sequence[NamedRegistration]) -> list[NamedRegistration]:
-    counts: dict[str, int] = {}
-    numbered = []
-    for one in found:
-        key = one.name.key
-        number = counts[key] = counts.get(key, 0) + 1
-        numbered.append(one._replace(name=one.name._replace(number=number)))
-    return numbered
-
-
-def _captured(
-    said: Declarations,
-    source: StateSource | None,
-    operator: OperatorName | None,
-    python: bool,
-    names: Collection[str],
-) -> Iterator[NamedRegistration]:
-    without = frozenset(said.without)
-    text = None if operator is None else str(operator)
-    kernels: Sequence[tuple[str, str, bool]]
-    if text is None:
-        kernels = [
-            (one.key, one.debug, one.fallthrough) for one in (said.universe.fallbacks if said.core_fallbacks else ())
-        ]
-    elif source is None or text not in names:
-        return
-    elif python:
-        kernels = [(key, kernel, False) for key, kernel in source.python_kernels(text)]
-    else:
-        kernels = source.listing(text).kernels
-    counts: dict[str, int] = {}
-    for key, debug, fallthrough in kernels:
-        number = counts[key] = counts.get(key, 0) + 1
-        captured = CapturedRegistration(text, key, number, python)
-        if captured not in without:
+    def _captured(self, operator: OperatorName | None, python: bool) -> Iterator[NamedRegistration]:
+        """Those of the captured state, or PyTorch's own fallbacks."""
+        text = None if operator is None else str(operator)
+        kernels: Sequence[tuple[str, str, bool]]
+        if text is None:
+            core = self._said.universe.fallbacks if self._said.core_fallbacks else ()
+            kernels = [(one.key, one.debug, one.fallthrough) for one in core]
+        elif self._source is None or text not in self._captured_names:
+            return
+        elif python:
+            kernels = [(key, kernel, False) for key, kernel in self._source.python_kernels(text)]
+        else:
+            kernels = self._source.listing(text).kernels
+        counts: Counter[str] = Counter()
+        for key, debug, fallthrough in kernels:
+            counts[key] += 1
+            captured = CapturedRegistration(text, key, counts[key], python)
             name = RegistrationName(operator, key, python)
             yield NamedRegistration(name, debug, None, fallthrough, None, None, captured)
 
+    def _instead(self, wanted: RegistrationName, keys: Mapping[str, RegistrationsAtKey]) -> str | None:
+        """What may be meant instead."""
+        suggest = self._suggestions.suggest
+        there = keys.get(wanted.key)
+        if there is not None:
+            near = None if wanted.kernel is None else suggest(wanted.kernel, (one.kernel for one in there.all))
+            return near or f"registered there: {_labels(there.all)}"
+        if keys:
+            return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
+        if wanted.operator is None:
+            return "there is no backend fallback"
+        return suggest(str(wanted.operator), self._operators)
 
-def short_name(candidates: Sequence[NamedRegistration], wanted: NamedRegistration) -> RegistrationName:
-    """The shortest name that means one of these registrations and no other."""
-    there = [one for one in candidates if one.name.key == wanted.name.key]
-    place = None if wanted.span is None else f"{wanted.span.file}:{wanted.span.line}"
-    kernel = FALLTHROUGH if wanted.fallthrough else wanted.kernel
-    bare = wanted.name._replace(number=None)
-    names = [bare, bare._replace(kernel=kernel)]
-    if place is not None:
-        names += [bare._replace(place=place), bare._replace(kernel=kernel, place=place)]
-    for name in names:
-        fitting = [one for one in there if one.fits(name)]
-        if len(fitting) == 1:
-            return name
-    return names[-1]._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
+    @cached_property
+    def _operators(self) -> tuple[str, ...]:
+        known = {str(operator) for operator, _ in self._declared if operator is not None}
+        return tuple(sorted(known | self._captured_names))
 
 
-def _label(one: NamedRegistration) -> str:
-    return one.kernel if one.span is None else f"{one.kernel} ({one.span.file}:{one.span.line})"
+def _labels(found: Sequence[NamedRegistration]) -> str:
+    return _listed([one.label for one in found[: MOST_LISTED + 1]], "; ")
+
+
+def _listed(texts: Sequence[str], between: str) -> str:
+    """The first few of some texts."""
+    more = ["…"] if len(texts) > MOST_LISTED else []
+    return between.join((*texts[:MOST_LISTED], *more))
+
+
+def _numbered(found: Iterable[NamedRegistration]) -> list[NamedRegistration]:
+    counts: Counter[str] = Counter()
+    numbered = []
+    for one in found:
+        counts[one.name.key] += 1
+        numbered.append(one._replace(name=one.name._replace(number=counts[one.name.key])))
+    return numbered

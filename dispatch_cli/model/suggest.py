@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
@@ -64,6 +65,21 @@ def _parts(name: str) -> list[str]:
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
     return did_you_mean(similar(word, known, count, cutoff))
+
+
+class FewSuggestions:
+    """Suggestions for the first few words. Later words get none, so that many of them do not take long."""
+
+    def __init__(self, count: int = 20, compared: int = 10_000) -> None:
+        self._left = count
+        self._compared = compared
+
+    def suggest(self, word: str, known: Iterable[str]) -> str | None:
+        """As `suggestion`, among the first known names."""
+        if self._left == 0:
+            return None
+        self._left -= 1
+        return suggestion(word, islice(known, self._compared))
 
 
 def suggested_version(word: str, known: Sequence[str]) -> str | None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
-
-DEFAULT_OVERLOAD = ".default"
-"""How PyTorch's Python names the overload that has no name."""
 
 
 def select_names(names: Sequence[str], glob: str) -> list[str]:

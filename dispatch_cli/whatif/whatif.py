@@ -25,7 +25,8 @@ from dispatch_cli.model.change import (
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
 from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
+from dispatch_cli.model.registration_names import RegistrationIndex, operator_of
+from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.effect import (
     Effect,

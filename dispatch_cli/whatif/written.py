@@ -13,7 +13,7 @@ from dispatch_cli.model import read_files
 from dispatch_cli.model.change import Addition, Change, HistoryChange, RegistrationName, Removal
 from dispatch_cli.model.declarations import WILDCARD
 from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.registration_names import RegistrationIndex, short_name
+from dispatch_cli.model.registration_names import RegistrationIndex
 
 HEAD = "# Changes that were tried out in `dispatch-cli explore`. Name this file after those that it changes.\n"
 """The first line of what is written. A file that begins otherwise is not replaced."""
@@ -91,8 +91,7 @@ def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:
 
 
 def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
-    candidates = names.of(name.operator, name.python)
-    short = short_name(candidates, names.find(name))
+    short = names.short_name(names.find(name))
     fields: dict[str, Any] = {}
     if short.operator is None:
         fields["fallback"] = short.key

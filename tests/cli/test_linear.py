@@ -62,6 +62,20 @@ OPERATORS = within(
 )
 CONDITIONAL = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A@}\n')
 COMPARED = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A >= @}\n')
+SEVERAL = within(
+    f"{HEAD}libraries:\n",
+    each("- {kind: IMPL, namespace: demo, dispatch_key: CUDA, impl: {op: {kernel: k@, at: 'd@/a.py:1'}}}\n"),
+    "",
+)
+"""Registrations of one operator at one key, all on the first line of a file of the same name."""
+
+
+def changes(template: str) -> Callable[[int], str]:
+    """As many changes of these registrations, which come in the place of the sign ``%``."""
+    one = template.replace("%", "operator: 'demo::op', dispatch_key: CUDA")
+    return both(SEVERAL, within("changes:\n", each(f"- {{{one}}}\n")))
+
+
 BRACKETS = each("[")
 CONFIG = ("check-invariants", "y.yaml", "--config", "x.yaml")
 KINDS = (
@@ -90,6 +104,16 @@ KINDS = (
         both(OPERATORS, within("changes:\n", each("- {remove: {operator: 'demo::op@', dispatch_key: CPU}}\n"))),
         size=40,
     ),
+    Kind("changes of one operator", changes("remove: {%, kernel: k@}"), size=40),
+    Kind("changes by place", changes("remove: {%, place: 'd@/a.py:1'}"), size=40),
+    Kind("changes by kernel and place", changes("remove: {%, kernel: k@, place: 'a.py:1'}"), size=40),
+    Kind("changes by number", changes("remove: {%, place: 'a.py:1', number: @}"), size=40),
+    Kind("changes of what is not known", changes("remove: {operator: 'demo::x@', dispatch_key: CUDA}"), size=200),
+    Kind("changes of wrong kernels", changes("remove: {%, kernel: x@}"), size=200),
+    Kind("changes of wrong places", changes("remove: {%, place: 'x@.py:1'}"), size=200),
+    Kind("changes of several", changes("remove: {%}"), size=200),
+    Kind("moves", changes("move: {%, kernel: k@}, before: {operator: 'demo::op', dispatch_key: CPU}"), size=40),
+    Kind("moves to itself", changes("move: {%, kernel: k@}, after: {%, kernel: k@}"), size=200),
     Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n"))),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=40),
     Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n"), size=50),

@@ -459,3 +459,24 @@ def test_a_project_file_without_permission_is_said(tmp_path: Path, monkeypatch: 
     found = call("check-invariants", str(ROOT / "examples" / "custom_library.yaml"))
     assert (found.code, found.out) == (2, "")
     assert "pyproject.toml cannot be read: permission denied" in found.err
+
+
+# Names of -o that are no files.
+
+WRITERS = (("table", "examples/add.yaml", "--format", "json"), ("page", "examples/add.yaml"), ("schema",))
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=words)
+def test_a_dash_is_standard_output(command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = tuple(str(ROOT / one) if one.endswith(".yaml") else one for one in command)
+    monkeypatch.chdir(tmp_path)
+    assert call(*command, "-o", "-") == call(*command)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=words)
+@pytest.mark.parametrize(("name", "error"), [("", "it is empty"), (".", "cannot write .: it is a directory")])
+def test_what_is_no_file(name: str, error: str, command: tuple[str, ...]) -> None:
+    result = call(*command, "-o", name)
+    assert (result.code, result.out) == (2, "")
+    assert error in result.err

@@ -52,7 +52,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "guards": (0.15, lambda inputs: inputs.guards()),
     "baseline": (0.1, lambda inputs: inputs.baseline()),
     "config": (0.08, lambda inputs: inputs.settings()),
-    "output": (0.04, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt", "a.yaml", "."])),
+    "output": (0.04, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt", "a.yaml", ".", "", "-"])),
     "step_summary": (0.1, lambda inputs: inputs.dice.choice([PAGE, PAGE, PAGE, "no/such/folder/out.md", "a.yaml", ""])),
     "file": (0.1, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt"])),
     "error_file": (0.01, lambda inputs: inputs.error_text()),

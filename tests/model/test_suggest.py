@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.model.suggest import similar, suggested_version
+from dispatch_cli.model.suggest import FewSuggestions, similar, suggested_version
 from dispatch_cli.report.selection import similar_names
 
 UNIVERSE = universes.load("torch-2.15")
@@ -79,3 +79,11 @@ def test_the_nearest_version(name: str, hint: str | None) -> None:
 )
 def test_an_operator_by_name_and_overload(written: str, meant: list[str]) -> None:
     assert similar_names(bases.load("torch-2.15").names, written) == meant
+
+
+def test_only_the_first_words_get_suggestions() -> None:
+    few = FewSuggestions(count=2, compared=3)
+    known = ["alpha", "beta", "gamma", "delta"]
+    assert few.suggest("gama", known) == "did you mean gamma?"
+    assert few.suggest("dela", known) is None, "the fourth name is not compared"
+    assert few.suggest("alpa", known) is None, "two words have been looked for"

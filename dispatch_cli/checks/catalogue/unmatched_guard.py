@@ -39,6 +39,7 @@ from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.names import DEFAULT_OVERLOAD, NO_DEFAULT_OVERLOAD
 from dispatch_cli.model.suggest import suggestion
 
 MAX_SUGGESTIONS = 10
@@ -75,6 +76,8 @@ def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Fi
 
 
 def _tip(view: View, what: str, glob: str) -> str | None:
+    if what == "operator" and glob.endswith(DEFAULT_OVERLOAD):
+        return NO_DEFAULT_OVERLOAD
     if what == "operator":
         return suggestion(glob, [*map(str, view.names), *(one.name for one in view.state.higher_order_operators)])
     if any(sign in glob for sign in "*?["):

@@ -46,7 +46,8 @@ def rerun(state: State, said: Declarations) -> State:
 
 def refusal_of(error: ChangeError) -> Refused:
     """An error of a change as a refusal."""
-    message = str(error) if error.hint is None else f"{error}; {error.hint}"
+    hint = error.hint() if callable(error.hint) else error.hint
+    message = str(error) if hint is None else f"{error}; {hint}"
     return Refused(Refusal.NO_KERNEL, message)
 
 

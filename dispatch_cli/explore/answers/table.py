@@ -12,8 +12,8 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.selection import DEFAULT_OVERLOAD, select_keys
+from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.report.selection import select_keys
 from dispatch_cli.report.table import Before, table_report
 
 DEFAULT_KEY = "CPU"

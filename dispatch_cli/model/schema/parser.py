@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import lru_cache
 
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
 from dispatch_cli.model.schema.constants import read_printed
 from dispatch_cli.model.schema.cursor import Cursor
 from dispatch_cli.model.schema.default_parser import read_default
@@ -117,7 +117,8 @@ class _Parser:
             if overload == "default" or overload.startswith("__"):
                 theirs = plain(f"{overload} is not a legal overload name for aten operators")
                 message = f"'{shortened(overload)}' is not a legal overload name"
-                self._cursor.fail(message, theirs, self._cursor.index - 1)
+                hint = NO_DEFAULT_OVERLOAD if overload == "default" else None
+                self._cursor.fail(message, theirs, self._cursor.index - 1, hint)
         return OperatorName(name, overload)
 
     def schema(self, name: OperatorName) -> FunctionSchema:

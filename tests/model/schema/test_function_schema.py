@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
 from dispatch_cli.model.schema import (
     SchemaError,
     find_schema_differences,
@@ -215,7 +215,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f(int x)\n -> ()", 8, "expected '->' but found a line break", None),
     ("a::b::c() -> ()", 4, "expected '(' but found ':'", None),
     ("a:b() -> ()", 2, "expected ':' but found 'b'", None),
-    ("f.default() -> ()", 2, "'default' is not a legal overload name", None),
+    ("f.default() -> ()", 2, "'default' is not a legal overload name", NO_DEFAULT_OVERLOAD),
     ("f.__x() -> ()", 2, "'__x' is not a legal overload name", None),
     ("f(int x=Tru) -> ()", 8, "'Tru' is not a default value", "did you mean True?"),
     ("f(int x=inf) -> ()", 8, "'inf' is not a default value", None),
