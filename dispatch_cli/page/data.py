@@ -94,7 +94,6 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         # what the parts above have in common comes last
         "texts": pools.texts.values,
         "places": pools.places.values,
-        "origins": pools.origins.values,
     }
 
 

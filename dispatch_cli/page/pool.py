@@ -41,14 +41,13 @@ class Pools:
     """What all parts of the page's data share.
 
     texts: names, kernels, schemas. places: file (a text), line and column, one after the other.
-    origins: through what something came. keys: the keys by which everything else names them.
+    keys: the keys by which everything else names them.
     """
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.key = {key: number for number, key in enumerate(keys)}
         self.texts = Pool()
         self.places = Pool()
-        self.origins = Pool()
 
     def place(self, span: tuple[str, int, int] | None) -> int:
         """The number of a place; -1 for none."""
@@ -56,9 +55,3 @@ class Pools:
             return -1
         file, line, column = span
         return self.places.add((self.texts.add(file), line, column))
-
-    def origin(self, origin: Any) -> int:
-        """The number of an origin."""
-        from dispatch_cli.render.data import data_of
-
-        return self.origins.made(origin, data_of)

@@ -11,7 +11,6 @@ from dispatch_cli.render.coverage_wording import (
     GRADIENTS_MEAN,
     LACKS_MEAN,
     SERVICE_NAMES,
-    SERVICE_TONES,
     SERVICES_MEAN,
     TRAININGS_MEAN,
 )
@@ -40,7 +39,6 @@ def words_data() -> dict[str, Any]:
         "slots_aside": [slot.value for slot in ASIDE],
         "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
         "services": {one.value: words for one, words in SERVICE_NAMES.items()},
-        "service_tones": {one.value: tone.value for one, tone in SERVICE_TONES.items()},
         "services_mean": {one.value: words for one, words in SERVICES_MEAN.items()},
         "lacks_mean": {one.value: words for one, words in LACKS_MEAN.items()},
         "trainings_mean": {one.value: words for one, words in TRAININGS_MEAN.items()},

@@ -27,7 +27,7 @@ function coverageView(argument) {
     command: page.command("coverage", key),
     parts: [
       backendChoice(keys, key),
-      make("p", { class: "lead" }, `${found.served.toLocaleString("en-US")} of ${plural(found.chosen, "operator")} are served (${found.percent} %).`),
+      make("p", { class: "lead" }, servedShare(found)),
       facts([["Device", device], ["Autograd at", autograd]]),
       countsTable("Served by", found.services, servedBy, (row) => serviceMeaning(key, row)),
       countsTable("Trains by", found.trainings, trainsBy, trainingMeaning),
@@ -35,6 +35,15 @@ function coverageView(argument) {
       body,
     ],
   };
+}
+
+/** How many operators are served, in the words of the command: of those of which it is known. */
+function servedShare({ chosen, served, not_known: unknown, percent }) {
+  const known = chosen - unknown;
+  const verb = known === 1 || served === 1 ? "is" : "are";
+  const share = percent === null ? "" : ` (${percent.toFixed(1)} %)`;
+  const others = unknown > 0 ? `, ${unknown.toLocaleString("en-US")} not known` : "";
+  return `${served.toLocaleString("en-US")} of ${plural(known, "operator")} ${verb} served${share}${others}`;
 }
 
 /** The backend that coverage starts with: PrivateUse1 where the files say something of it, else the first one. */

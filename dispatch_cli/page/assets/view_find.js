@@ -143,7 +143,7 @@ function hitRow(hit, at) {
 /** Marks of an operator in a list: the sign, what it says, its tone. */
 function entryMarks(entry) {
   const found = [];
-  if (entry.findings > 0) found.push([entry.worst === "error" ? "E" : entry.worst === "warning" ? "W" : "I", plural(entry.findings, "finding"), entry.worst === "error" ? "bad" : "warn"]);
+  if (entry.findings > 0) found.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
   if (entry.stale > 0) found.push(["!", plural(entry.stale, "stale slot"), "bad"]);
   if (entry.new) found.push(["+", "new", "alias"]);
   else if (entry.changed > 0) found.push(["*", `${plural(entry.changed, "slot")} changed`, "warn"]);

@@ -1,7 +1,5 @@
 /* Findings: how many there are of each check, then one card for each. */
 
-const SEVERITY_TONES = { error: "bad", warning: "warn", info: "dim" };
-
 /** Which check's findings are listed; empty for all. */
 let findingsOfCheck = "";
 
@@ -44,7 +42,7 @@ function checksTable() {
 }
 
 function severityRun(severity) {
-  return make("span", { class: SEVERITY_TONES[severity] }, severity);
+  return make("span", { class: page.words.severity_tones[severity] }, severity);
 }
 
 function findingCards(findings, step) {
@@ -54,14 +52,14 @@ function findingCards(findings, step) {
 
 function findingCard(one) {
   const about = one.operator && page.entry(one.operator);
-  const related = one.related.map((other) => ["Related", [other.text ?? other.message ?? "", " ", other.span || other.declared_at ? make("span", { class: "mono" }, page.placeText(other.declared_at ?? other.span)) : ""]]);
+  const related = one.related.map((other) => ["Note", [`${other.message} `, placeOf(other)]]);
   return make("article", { class: `card ${one.severity}` },
     paragraph(severityRun(one.severity), " ", make("code", {}, `${one.code} ${one.check}`)),
     paragraph(one.message),
     facts([
       ["Slot", about && one.key && make("a", { href: page.link(one.operator, one.key) }, `${one.operator} at ${one.key}`)],
       ["Operator", about && !one.key && make("a", { href: page.link(one.operator) }, one.operator)],
-      ["Declared at", one.declared_at && make("span", { class: "mono" }, page.placeText(one.declared_at))],
+      ["Declared at", placeOf(one)],
       ["When", one.when],
       ...Object.entries(one.details),
       ...related,

@@ -53,10 +53,10 @@ function operatorParts(found) {
   const registered = page.register(found.operator);
   const facing = [
     ["Declared at", placeOf(found)],
-    ["Alias analysis", registered?.alias_analysis],
-    ["Tags", registered?.tags.join(", ")],
+    ["Alias analysis", registered.alias_analysis],
+    ["Tags", registered.tags.join(", ")],
     ["The files change", found.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
-    ["Findings", entry.findings > 0 && make("span", { class: SEVERITY_TONES[entry.worst] }, `${entry.findings}, below`)],
+    ["Findings", entry.findings > 0 && make("span", { class: page.words.severity_tones[entry.worst] }, `${entry.findings}, below`)],
     ["Stale", entry.stale > 0 && plural(entry.stale, "slot")],
   ];
   const findings = page.findingsOf(found.operator);
@@ -64,7 +64,7 @@ function operatorParts(found) {
     facts(facing),
     slotsSection(found),
     findings.length > 0 && section("Findings", findingCards(findings, 10)),
-    registered && registrationsSection(found.operator, registered),
+    registrationsSection(found.operator, registered),
   ];
 }
 

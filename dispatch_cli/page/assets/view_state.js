@@ -25,9 +25,10 @@ function startView() {
 }
 
 function stateText() {
-  const { files, over } = page.about;
+  const { files, more_files: more, over } = page.about;
   const named = files.map((file) => file.name);
-  const shownFiles = named.length > 3 ? `${named.slice(0, 2).join(", ")} and ${named.length - 2} more files` : named.join(", ");
+  const count = named.length + more;
+  const shownFiles = count > 3 ? `${named.slice(0, 2).join(", ")} and ${plural(count - 2, "more file")}` : named.join(", ");
   return [shownFiles, over.length > 0 && `${named.length > 0 ? "over " : "of "}${over.join(", ")}`].filter(Boolean).join(" ") || page.about.universe;
 }
 
@@ -116,11 +117,10 @@ function aboutView() {
         ["Higher-order operators", about.counts.higher_order_operators.toLocaleString("en-US")],
         ["Slots", about.counts.slots.toLocaleString("en-US")],
       ]),
-      about.files.length > 0 && section("Files", table("In the order in which they are read", [
+      about.files.length > 0 && section("Files", table("By name", [
         ["File", (file) => file.name],
-        ["Kind", (file) => file.kind ?? ""],
         ["SHA-256", (file) => file.sha256 ?? ""],
-      ], about.files)),
+      ], about.files), about.more_files > 0 && paragraph(`${plural(about.more_files, "more file")} that the page does not name.`)),
       section("What it does not have", paragraph("The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To simulate calls, try changes out or compare states, use ", make("code", {}, "dispatch-cli resolve"), ", ", make("code", {}, "explore"), " and ", make("code", {}, "diff"), ".")),
     ],
   };

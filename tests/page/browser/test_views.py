@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.cli.page_files import MOST_FILES
 from tests.page.browser.tab import Tab
 
 STALE = "examples/stale.yaml"
@@ -186,3 +187,14 @@ def test_the_page_asks_for_nothing(opened: Tab) -> None:
         opened.go(fragment)
     assert opened.troubles() == []
     assert opened.evaluate("performance.getEntriesByType('resource').length") == 0
+
+
+def test_files_that_the_page_does_not_name_are_counted(tab: Tab, page_of: Pages, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.yaml" for number in range(MOST_FILES + 7)]
+    for number, file in enumerate(files):
+        file.write_text(f'dispatch: 1\noperators:\n- func: "a::b{number}() -> ()"\n', encoding="utf-8")
+    tab.open(page_of(*map(str, files)))
+    # those, and the settings in pyproject.toml
+    assert f"and {MOST_FILES + 6} more files" in tab.text("main .lead")
+    tab.go("!about")
+    assert "8 more files" in tab.text("main")
