@@ -62,6 +62,7 @@ class ExploreApp(Trying, Contained, App[None]):
     .-narrow Operators { width: 28; }
     .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
+    ToastRack { margin-bottom: 4; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)

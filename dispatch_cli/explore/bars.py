@@ -113,21 +113,33 @@ class CommandBar(Contained, Widget):
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self._fit()
 
+    @property
+    def _most(self) -> int:
+        """The lines that it may have."""
+        return max(1, min(_MOST_LINES, self.app.size.height // 8))
+
     def _fit(self) -> None:
-        width = max(1, self.content_size.width)
-        length = len(self.line) + len(self.note) + 2
-        lines = max(1, min(_MOST_LINES, -(-length // width), max(1, self.app.size.height // 8)))
+        lines = min(self._most, len(self._whole().wrap(max(1, self.content_size.width))))
         height = self.styles.height
         if height is None or height.value != lines:
             self.styles.height = lines
 
-    def render(self) -> Content:
+    def _whole(self) -> Content:
         if not self.line:
-            return Content.styled("no command line: nothing is shown", "$text-muted")
+            return Content.styled(self.note or "no command line: nothing is shown", "$text-muted")
         parts = [("$ ", "$text-muted"), (safe(self.line), "bold")]
         if self.note:
             parts.append((f"  {safe(self.note)}", "$text-warning"))
         return Content.assemble(*parts)
+
+    def render(self) -> Content:
+        """The line; where there is no room for all of it, with a sign of that at the end."""
+        whole, width = self._whole(), max(1, self.content_size.width)
+        lines = whole.wrap(width)
+        if len(lines) <= self._most:
+            return whole
+        *first, last = lines[: self._most]
+        return Content("\n").join([*first, Content.assemble(last.truncate(width - 2), (" …", "bold"))])
 
 
 class KeyBar(Contained, Widget):

@@ -56,6 +56,7 @@ class Trying(App[None]):
 
     def action_write_changes(self) -> None:
         """Write the changes to the file that command lines name."""
+        from dispatch_cli.whatif.whatif import WRITTEN_TO
         from dispatch_cli.whatif.written import CannotSave
 
         try:
@@ -63,7 +64,8 @@ class Trying(App[None]):
         except CannotSave as error:
             self.notify(str(error), title="Not written", severity="error")
             return
-        self.notify(f"Written: {path}")
+        there = "" if path == WRITTEN_TO else f" {WRITTEN_TO} was there already, and stays as it is."
+        self.notify(f"Written: {path}.{there}")
         self.refresh_bindings()
         self.saved()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -23,8 +23,6 @@ from dispatch_cli.model.span import Span
 
 CATCH_ALL_WORD = "CatchAll"
 """How an addition says that it has no key."""
-FIRST_LINE = 4
-"""The line of the first addition in a file of changes."""
 
 
 class RegistrationKind(Enum):
@@ -144,30 +142,35 @@ class ChangeError(ValueError):
         self.about = about
 
 
-def added(said: Declarations, change: Addition, place: str, line: int) -> Declarations:
-    """Declarations after a registration is added, which says that it is at *line* of *place*."""
-    span = Span(place, line, 1)
+class AdditionPlace(NamedTuple):
+    """Where a file says that something is added. block: the entry; registration, kernel: these in it."""
+
+    block: Span
+    registration: Span
+    kernel: Span
+
+
+def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarations:
+    """Declarations after a registration is added."""
     operator, key, kernel = change
     if isinstance(kernel, str):
         if operator is None:
             raise ChangeError("a backend fallback is not a kernel of the Python dispatcher")
-        one = PythonKernel(operator, key, kernel, span)
+        one = PythonKernel(operator, key, kernel, at.registration)
         return said._replace(python_kernels=(*said.python_kernels, one))
     namespace = WILDCARD if operator is None else operator.namespace or ""
-    block = Block(LibraryKind.IMPL, namespace, key if operator is None else None, place, line, span)
-    kernel = kernel._replace(span=span)
+    block_key = key if operator is None else None
+    block = Block(LibraryKind.IMPL, namespace, block_key, at.block.file, at.block.line, at.block)
+    kernel = kernel._replace(span=at.kernel)
     if operator is None:
-        step: Step = Fallback(block, key, kernel, span)
+        step: Step = Fallback(block, key, kernel, at.registration)
     else:
-        step = Implement(block, operator, None if key == CATCH_ALL_WORD else key, kernel, span)
+        step = Implement(block, operator, None if key == CATCH_ALL_WORD else key, kernel, at.registration)
     return said._replace(steps=(*said.steps, OpenBlock(block), step))
 
 
-def with_added(said: Declarations, changes: Sequence[Change], place: str) -> Declarations:
-    """Declarations with what changes add. place: as of `declared`."""
-    line = FIRST_LINE
-    for change in changes:
-        if isinstance(change, Addition):
-            said = added(said, change, place, line)
-            line += 1
+def with_added(said: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
+    """Declarations with what changes add. places: of each addition."""
+    for change, at in zip((one for one in changes if isinstance(one, Addition)), places, strict=False):
+        said = _added(said, change, at)
     return said

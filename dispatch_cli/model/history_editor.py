@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.change import (
     Addition,
+    AdditionPlace,
     Change,
     ChangeError,
     ChangeProblem,
@@ -29,6 +31,7 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import FewSuggestions
 
 MOST_MOVED = 1_000_000
@@ -184,7 +187,8 @@ def change_history(said: Declarations, source: StateSource | None, changes: Sequ
 def declared(said: Declarations, source: StateSource | None, changes: Sequence[Change], place: str) -> Declarations:
     """Declarations after changes: first what is added, then the other changes in order.
 
-    source: the captured state, whole. place: stands for the file that the changes are written to. Errors: ChangeError.
+    source: the captured state, whole. place: stands for the file that would say so. Errors: ChangeError.
     """
-    said = with_added(said, changes, place)
+    spans = (Span(place, line, 1) for line in count(1))
+    said = with_added(said, changes, (AdditionPlace(span, span, span) for span in spans))
     return change_history(said, source, [change for change in changes if not isinstance(change, Addition)])

@@ -213,9 +213,9 @@ def findings_report(
     changed = severities(CHECKS, said)
     outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new, conditions=conditions)
     place = partial(_place, slots=state.dispatcher.universe.slot)
-    placed = [_placed(state, one) for one in outcome.findings]
-    places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, placed, strict=True)}
-    findings = tuple(sorted(placed, key=place))
+    there = [placed(state, one) for one in outcome.findings]
+    places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, there, strict=True)}
+    findings = tuple(sorted(there, key=place))
     suppressed = sorted((_suppressed(state, one) for one in outcome.suppressed), key=lambda one: place(one.finding))
     affected = frozenset[str]().union(*(one.operators for one in outcome.totals))
     # guards speak of operators beyond those that were chosen
@@ -348,10 +348,10 @@ def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotCheck
 
 
 def _suppressed(state: State, one: Suppressed) -> SuppressedFinding:
-    return SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], _placed(state, one.finding))
+    return SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], placed(state, one.finding))
 
 
-def _placed(state: State, finding: Finding) -> Finding:
+def placed(state: State, finding: Finding) -> Finding:
     """A finding at the word that is meant. In a file that the user did not name, it says through what the file came."""
     if finding.span is None:
         return finding

@@ -12,6 +12,7 @@ from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.findings import placed
 from dispatch_cli.whatif.effect import Touched, beyond
 
 
@@ -71,7 +72,9 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
     """The findings that come and go between two states."""
     of_files = has_files(before)
     old, new = findings_of(before, touched, of_files), findings_of(after, touched, of_files)
-    return FindingsEffect(beyond(new, old), beyond(old, new))
+    return FindingsEffect(
+        tuple(placed(after, one) for one in beyond(new, old)), tuple(placed(before, one) for one in beyond(old, new))
+    )
 
 
 def has_files(state: State) -> bool:

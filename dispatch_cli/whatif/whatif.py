@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from itertools import chain, count
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.changed import PLACE, all_declarations, refusal_of, rerun
+from dispatch_cli.engine.history.changed import all_declarations, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.change import (
-    FIRST_LINE,
     Addition,
     Change,
     ChangeError,
@@ -20,110 +19,18 @@ from dispatch_cli.model.change import (
     RegistrationName,
     Removal,
     Reordering,
-    with_added,
 )
-from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
-from dispatch_cli.model.history_editor import change_history, moving_steps
+from dispatch_cli.model.declarations import Declarations, Fallback, Implement
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex, operator_of
+from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.model.registrations_at_key import NamedRegistration
-from dispatch_cli.model.span import Span
-from dispatch_cli.whatif.effect import (
-    Effect,
-    PythonSlotEffect,
-    SlotEffect,
-    SlotPlace,
-    Touched,
-    caused_by,
-    python_slot_changes,
-    slot_changes,
-)
+from dispatch_cli.whatif.effect import Effect, PythonSlotEffect, SlotEffect, Touched
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
+from dispatch_cli.whatif.tried import TriedChanges
 from dispatch_cli.whatif.written import CannotSave, save, text_of
 
-
-class _Tried:
-    """Some changes, and the state with them.
-
-    added: what is declared with the additions, of which the other changes speak. said: with all changes.
-    touched: what each change can concern. steps: the slots that each has changed.
-    """
-
-    def __init__(self, original: State, changes: tuple[Change, ...], place: str) -> None:
-        self.original = original
-        self.changes = changes
-        self.place = place
-        self.added = with_added(all_declarations(original), changes, place)
-        source = whole(original.source)
-        try:
-            self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Addition)])
-        except ChangeError as error:
-            raise refusal_of(error) from None
-        self.state = rerun(original, self.said) if changes else original
-        self.touched: tuple[Touched, ...] = ()
-        self.steps: tuple[frozenset[SlotPlace], ...] = ()
-
-    def follow(self, before: _Tried) -> None:
-        """Note what the last change has changed since *before*, which does not have it."""
-        one = before.touched_by(self.changes[-1])
-        slots = slot_changes(before.state, self.state, one)
-        self.touched = (*before.touched, one)
-        self.steps = (*before.steps, frozenset(slot.place for slot in slots))
-
-    def touched_by(self, change: Change) -> Touched:
-        """What a further change can concern."""
-        covered = self.original.dispatcher.universe.covered_by
-        if not isinstance(change, Reordering):
-            operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
-            return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
-        operators, keys = set(), set[str]()
-        for step in moving_steps(self.added, whole(self.original.source), change):
-            if isinstance(step, Fallback):
-                keys.update(covered(step.dispatch_key))
-            elif isinstance(step, Implement):
-                operators.add(operator_of(step))
-            elif isinstance(step, Define):
-                operators.add(step.schema.name)
-        return Touched(frozenset(operators), frozenset(keys))
-
-    @cached_property
-    def names(self) -> RegistrationIndex:
-        """What a further change can name."""
-        return RegistrationIndex(self.added, whole(self.original.source))
-
-    def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
-        """The registrations that a further change can name."""
-        return self.names.of(operator, python)
-
-    @cached_property
-    def all_touched(self) -> Touched:
-        """What all changes can concern."""
-        touched = Touched()
-        for one in self.touched:
-            touched |= one
-        return touched
-
-    @cached_property
-    def slots(self) -> tuple[SlotEffect, ...]:
-        """The slots that are different from the original state."""
-        return caused_by(slot_changes(self.original, self.state, self.all_touched), self.steps)
-
-    @cached_property
-    def python_slots(self) -> tuple[PythonSlotEffect, ...]:
-        """The same of Python's choices."""
-        return tuple(python_slot_changes(self.original, self.state, self.all_touched))
-
-    @cached_property
-    def findings(self) -> FindingsEffect:
-        """The findings that come and go."""
-        return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
-
-    @cached_property
-    def effect(self) -> Effect:
-        """What is different from the original state."""
-        touched = self.all_touched
-        operators = len(self.original.dispatcher) if touched.keys else len(touched.operators)
-        return Effect(self.slots, self.python_slots, *self.findings, operators)
+WRITTEN_TO = "whatif.yaml"
+"""The file that changes are written to, where there is none of that name."""
 
 
 class WhatIf:
@@ -136,9 +43,10 @@ class WhatIf:
     def __init__(self, state: State) -> None:
         self.original = state
         self.path = _free_name(state)
-        """The file that the changes are written to."""
+        """The file that the changes are written to: none that is there already."""
         self._written: tuple[Change, ...] = ()
-        self._versions = [_Tried(state, (), self.path)]
+        self._texts: dict[str, str] = {}
+        self._versions = [TriedChanges(state, (), self.path)]
         self._at = 0
 
     @property
@@ -174,9 +82,9 @@ class WhatIf:
         changes = [*self.changes]
         gone = changes.pop(number - 1)
         if isinstance(gone, Addition):
-            line = FIRST_LINE + sum(isinstance(one, Addition) for one in changes[: number - 1])
+            place = self._now.places[sum(isinstance(one, Addition) for one in changes[: number - 1])]
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
-            name = next(one.name for one in there if one.span == Span(self._now.place, line, 1))
+            name = next(one.name for one in there if one.span == place.registration)
             changes = [
                 one if isinstance(one, Addition) else _with_names(one, lambda other: _without(other, name))
                 for one in changes
@@ -187,12 +95,14 @@ class WhatIf:
         """Go back by one step; whether there was one."""
         can = self.can_undo
         self._at -= can
+        self._keep_lines()
         return can
 
     def redo(self) -> bool:
         """Take back an undo; whether there was one."""
         can = self.can_redo
         self._at += can
+        self._keep_lines()
         return can
 
     @property
@@ -203,12 +113,15 @@ class WhatIf:
     def write(self, path: str | None = None) -> str:
         """Write the changes to a file, whole or not at all; its name.
 
-        path: by default that of before. Errors: CannotSave, also for a file that the state was made from.
+        path: by default that of before. A file that is there is replaced only if all of it was written here.
+        Errors: CannotSave, also for a file that the state was made from.
         """
         path = self.path if path is None else path
         if any(_is_same(path, other) for other in self.original.declarations.files):
             raise CannotSave(f"cannot write {path}: it is an input")
-        save(self.text, path)
+        text = self.text
+        save(text, path, self._texts.get(path))
+        self._texts[path] = text
         self.path, self._written = path, self.changes
         return path
 
@@ -282,7 +195,7 @@ class WhatIf:
     # inside
 
     @property
-    def _now(self) -> _Tried:
+    def _now(self) -> TriedChanges:
         return self._versions[self._at]
 
     def _go_to(self, changes: tuple[Change, ...]) -> None:
@@ -292,20 +205,26 @@ class WhatIf:
             common += 1
         before = now if common == len(now.changes) else self._followed(changes[:common])
         for change in changes[common:]:
-            after = _Tried(self.original, (*before.changes, self._exact(change, before)), self._now.place)
+            after = TriedChanges(self.original, (*before.changes, self._exact(change, before)), self._now.path)
             after.follow(before)
             before = after
         del self._versions[self._at + 1 :]
         self._versions.append(before)
         self._at += 1
+        self._keep_lines()
 
-    def _followed(self, changes: tuple[Change, ...]) -> _Tried:
+    def _keep_lines(self) -> None:
+        """The lines that the file would have are shown as those of files are."""
+        now = self._now
+        read_lines.keep(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
+
+    def _followed(self, changes: tuple[Change, ...]) -> TriedChanges:
         """A version with the first few of the changes that are in effect."""
-        found = _Tried(self.original, changes, self._now.place)
+        found = TriedChanges(self.original, changes, self._now.path)
         found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
         return found
 
-    def _exact(self, change: Change, now: _Tried) -> Change:
+    def _exact(self, change: Change, now: TriedChanges) -> Change:
         """A change that names registrations by their numbers, so that later additions leave no doubt."""
         if isinstance(change, Addition):
             return _completed(change, now.added)
@@ -327,9 +246,10 @@ def _completed(change: Addition, said: Declarations) -> Addition:
 
 
 def _free_name(state: State) -> str:
-    """The name of a file that is not an input."""
-    names = chain((PLACE,), (PLACE.replace(".", f"-{number}.") for number in count(2)))
-    return next(name for name in names if not any(_is_same(name, other) for other in state.declarations.files))
+    """The name of a file that is not there, and not an input."""
+    names = chain((WRITTEN_TO,), (WRITTEN_TO.replace(".", f"-{number}.") for number in count(2)))
+    files = state.declarations.files
+    return next(one for one in names if not os.path.lexists(one) and not any(_is_same(one, file) for file in files))
 
 
 def _is_same(path: str, other: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -11,12 +10,13 @@ from typing import Any
 
 from dispatch_cli.model import read_files
 from dispatch_cli.model.change import Addition, Change, HistoryChange, RegistrationName, Removal
-from dispatch_cli.model.declarations import WILDCARD
-from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.registration_names import RegistrationIndex
+from dispatch_cli.whatif.additions import addition_line, flow, sections_of
 
 HEAD = "# Changes that were tried out in `dispatch-cli explore`. Name this file after those that it changes.\n"
-"""The first line of what is written. A file that begins otherwise is not replaced."""
+"""The first line of what is written."""
+FIRST_SECTION = 3
+"""The line of the first section."""
 
 
 class CannotSave(Exception):
@@ -31,16 +31,11 @@ def text_of(changes: Sequence[Change], names: RegistrationIndex) -> str:
 def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]:
     yield HEAD
     yield "dispatch: 1\n"
-    additions = [one for one in changes if isinstance(one, Addition)]
-    in_python = [one for one in additions if isinstance(one.kernel, str)]
+    for title, section in sections_of(changes)._asdict().items():
+        if section:
+            yield f"{title}:\n"
+            yield from (f"{addition_line(one).text}\n" for one in section)
     others = [one for one in changes if not isinstance(one, Addition)]
-    if len(in_python) < len(additions):
-        yield "libraries:\n"
-        yield from (f"  - {_flow(_library(one))}\n" for one in additions if isinstance(one.kernel, Kernel))
-    if in_python:
-        yield "operators:\n"
-        for one in in_python:
-            yield f"  - {_flow({'name': str(one.operator), 'python_dispatch': {one.key: one.kernel}})}\n"
     if others:
         yield "changes:\n"
     for change in others:
@@ -49,43 +44,14 @@ def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]
         yield from (f"    {line}\n" for line in rest)
 
 
-def _library(change: Addition) -> dict[str, Any]:
-    operator, key, kernel = change
-    assert isinstance(kernel, Kernel), "those in Python are not in a library"
-    if operator is None:
-        return {"kind": "IMPL", "namespace": WILDCARD, "dispatch_key": key, "fallback": _kernel(kernel)}
-    entry = {**_kernel(kernel), "dispatch_key": key}
-    return {"kind": "IMPL", "namespace": operator.namespace or "", "impl": {str(operator): entry}}
-
-
-def _kernel(kernel: Kernel) -> dict[str, Any]:
-    """The fields of a kernel."""
-    fields: dict[str, Any] = {}
-    if kernel.fallthrough:
-        fields["fallthrough"] = True
-    elif kernel.function is not None:
-        fields["kernel"] = kernel.function
-    if kernel.debug != kernel.function or kernel.fallthrough:
-        fields["debug"] = kernel.debug
-    if not kernel.boxed:
-        fields["boxed"] = False
-    if kernel.unboxed:
-        fields["unboxed"] = True
-    if kernel.python:
-        fields["python"] = True
-    if kernel.redispatches is not None:
-        fields["redispatches"] = kernel.redispatches.data
-    return fields
-
-
 def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:
     if isinstance(change, Removal):
-        yield f"remove: {_flow(_name(change.which, names))}"
+        yield f"remove: {flow(_name(change.which, names))}"
         return
-    yield f"move: {_flow(_name(change.which, names))}"
+    yield f"move: {flow(_name(change.which, names))}"
     for word, name in (("before", change.before), ("after", change.after)):
         if name is not None:
-            yield f"{word}: {_flow(_name(name, names))}"
+            yield f"{word}: {flow(_name(name, names))}"
     if change.block:
         yield "block: true"
 
@@ -102,41 +68,30 @@ def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
     return fields | {field: value for field, value in further.items() if value is not None}
 
 
-def _flow(value: Any) -> str:
-    """A value in YAML, on one line: mappings with plain names of fields, texts in quotes as in JSON."""
-    if isinstance(value, str):
-        return _quoted(value)
-    if not isinstance(value, dict):
-        return json.dumps(value)
-    return f"{{{', '.join(f'{_field(key)}: {_flow(one)}' for key, one in value.items())}}}"
+def save(text: str, path: str, before: str | None = None) -> None:
+    """Write a file, whole or not at all. before: what was written there last; None where nothing was.
 
-
-def _quoted(text: str) -> str:
-    """A text in quotes. JSON writes a character above U+FFFF as two escapes, which YAML does not take for one."""
-    parts = (f"\\U{ord(one):08x}" if ord(one) > 0xFFFF else json.dumps(one)[1:-1] for one in text)
-    return f'"{"".join(parts)}"'
-
-
-def _field(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else _quoted(name)
-
-
-def save(text: str, path: str) -> None:
-    """Write a file, whole or not at all. Errors: CannotSave, also for an input and for a file of somebody else."""
+    Errors: CannotSave, also for an input and for a file that somebody else has written.
+    """
     target = Path(path)
     if read_files.is_noted(path):
         raise CannotSave(f"cannot write {path}: it is an input")
     try:
-        if target.exists() and not (target.is_file() and _is_ours(target)):
-            raise CannotSave(f"cannot write {path}: the file exists, and was not written here")
+        if os.path.lexists(path) and not (target.is_file() and _holds(target, before)):
+            why = "exists, and was not written here" if before is None else "was changed since it was written here"
+            raise CannotSave(f"cannot write {path}: the file {why}; move it away, and write again")
         _replace(target, text)
     except OSError as error:
         raise CannotSave(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _is_ours(target: Path) -> bool:
-    with target.open(encoding="utf-8", errors="replace") as file:
-        return file.read(len(HEAD)) == HEAD
+def _holds(target: Path, text: str | None) -> bool:
+    """Whether there is just this in a file."""
+    if text is None:
+        return False
+    data = text.encode()
+    with target.open("rb") as file:
+        return file.read(len(data) + 1) == data
 
 
 def _replace(target: Path, text: str) -> None:

@@ -36,7 +36,7 @@ def drive(
 
     async def run() -> _Result:
         app = ExploreApp(session)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             await pilot.pause()
             result = await steps(app, pilot)
             await pilot.pause()

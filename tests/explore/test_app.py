@@ -290,3 +290,22 @@ def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) ->
         await until(pilot, lambda: any("No editor is set" in one.message for one in app._notifications))
 
     drive(session(), steps)
+
+
+@pytest.mark.usefixtures("panes")
+@pytest.mark.parametrize("words", [1, 3, 40])
+def test_a_command_line_is_shown_whole_or_marked_as_cut(words: int) -> None:
+    """Words are not broken, so that a line can need more room than its letters do."""
+    command = ("explain", *(f"{'word' * 10}-{number}" for number in range(words)))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        view = app.stage.views["table"]
+        assert isinstance(view, Pane)
+        view.answered(PaneAnswer(None, command))
+        await until(pilot, lambda: "$ dispatch-cli explain word" in screen_text(app))
+        shown = flat(screen_text(app).partition("$ ")[2].rpartition("\n")[0])
+        whole = shown == " ".join(("dispatch-cli", *command))
+        assert whole == (words < 40)
+        assert whole or shown.endswith(" …")
+
+    drive(session(), steps, (80, 24))

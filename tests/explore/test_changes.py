@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
@@ -18,8 +19,9 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.whatif.findings import FindingsEffect
 from dispatch_cli.whatif.whatif import WhatIf
+from dispatch_cli.whatif.written import HEAD
 from tests.cli.support import call
-from tests.explore.support import drive, newest, screen_text, until
+from tests.explore.support import drive, flat, newest, screen_text, until
 
 ROOT = Path(__file__).parents[2]
 WIDE = (200, 60)
@@ -257,3 +259,26 @@ def test_leaving_without_the_changes_is_asked_for_twice() -> None:
         await until(pilot, lambda: app._exit)
 
     drive(session, steps)
+
+
+def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is there stays, and the notice says which one was written instead."""
+    monkeypatch.chdir(tmp_path)
+    Path("whatif.yaml").write_text(f"{HEAD}dispatch: 1\n# of yesterday\n", encoding="utf-8")
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::add.Tensor")
+        await switch_off(app, pilot, "CPU")
+        await pilot.press("w")
+        said = "Written: whatif-2.yaml. whatif.yaml was there already"
+        await until(pilot, lambda: any(one.message.startswith(said) for one in app._notifications))
+        await until(pilot, lambda: app.query(Toast))
+        command = "dispatch-cli diff torch-2.15 whatif-2.yaml --base torch-2.15 --op aten::add.Tensor"
+        await until(pilot, lambda: command in flat(screen_text(app)))
+        await pilot.pause()
+        notice, line = app.query_one(Toast).region, app.command_bar.region
+        assert not notice.overlaps(line), (notice, line)
+
+    drive(session, steps, (80, 24))
+    assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# of yesterday\n")

@@ -12,20 +12,26 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.changed import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model import read_files
 from dispatch_cli.model.call import TensorSpec
-from dispatch_cli.model.change import Removal
+from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.report import questions
 from dispatch_cli.report.baseline import Entry
+from dispatch_cli.report.findings import findings_report
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import CannotSave
 from tests.whatif.random_changes import make_random_changes
 
+ADD = OperatorName.parse("aten::add.Tensor")
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [
     path
@@ -81,13 +87,13 @@ def test_over_pytorch(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.name))
 def test_over_examples(path: Path, tmp_path: Path) -> None:
     dice = Random(path.name)
-    for _ in range(3):
+    for number in range(3):
         tried = WhatIf(load_state([str(path)]))
         operators = tried.original.own_operators()[:8]
         if not operators:
             return
         make_random_changes(dice, tried, operators, 6)
-        written = tried.write(str(tmp_path / "changes.yaml"))
+        written = tried.write(str(tmp_path / f"changes-{number}.yaml"))
         loaded = load_state([str(path), written])
         read_files.forget(written)  # a command that ran in this process before may still note what is read
         assert seen(loaded, operators) == seen(tried.state, operators)
@@ -114,3 +120,81 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(CannotSave):
         tried.write(str(pipe))
+
+
+def places(state: State, operators: list[OperatorName]) -> list[object]:
+    """The places of all that the file of changes registers for some operators, and of its backend fallbacks."""
+    names = RegistrationIndex(all_declarations(state), None)
+    found = [one for name in (*operators, None) for python in (False, True) for one in names.of(name, python)]
+    return [(one.name.key, one.kernel, one.span, getattr(one.step, "kernel", None)) for one in found if one.span]
+
+
+ADDITIONS: tuple[tuple[Change, ...], ...] = (
+    (Addition(ADD, "PrivateUse1", Kernel("mine", "mine")),),
+    (Addition(None, "PrivateUse1", Kernel("fallthrough", "fallthrough", fallthrough=True)),),
+    (Addition(ADD, "CPU", "in_python"), Addition(ADD, "Meta", Kernel("mine", "mine")), Addition(ADD, "CUDA", "other")),
+    (*(Addition(ADD, key, Kernel("\U0001f600", "\U0001f600")) for key in ("CPU", "CUDA")), Addition(ADD, "CPU", "p")),
+)
+
+
+@pytest.mark.parametrize("changes", ADDITIONS)
+def test_additions_are_where_the_file_has_them(
+    changes: tuple[Change, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a view says before the changes are written is what commands say of the file."""
+    monkeypatch.chdir(tmp_path)
+    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+    tried.apply(*changes)
+    shown = places(tried.state, [ADD])
+    written = tried.write()
+    assert shown == places(load_state([written], bases=["torch-2.15"]), [ADD])
+    assert len(shown) == len(changes)
+
+
+@pytest.mark.parametrize("file", ["01_composite_override.yaml", "08_ambiguous.yaml"])
+def test_findings_are_where_the_checks_have_them(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that end, at the places in the files; those that come, at the places in the file that is written."""
+    path = str(ROOT / "examples/scenarios" / file)
+    monkeypatch.chdir(tmp_path)
+    before = load_state([path])
+    tried = WhatIf(before)
+    (operator,) = before.own_operators()[:1]
+    effect = tried.make(Removal(tried.registrations(operator)[-1].name), Addition(operator, "CPU", Kernel("k", "k")))
+    assert effect.gone
+    assert set(effect.gone) <= set(checked([path]))
+    assert set(effect.new) <= set(checked([path, tried.write()]))
+
+
+def checked(files: list[str]) -> list[Finding]:
+    """What `check-invariants` finds."""
+    state = load_state(files)
+    report = findings_report(state, state.own_operators())
+    return [one.finding for one in report.findings]
+
+
+def test_a_file_that_is_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    earlier = WhatIf(load_state([], bases=["torch-2.15"]))
+    earlier.apply(Removal(RegistrationName(ADD, "CPU")))
+    assert earlier.write() == "whatif.yaml"
+    text = Path("whatif.yaml").read_text(encoding="utf-8")
+    later = WhatIf(load_state([], bases=["torch-2.15"]))
+    later.apply(Removal(RegistrationName(ADD, "ZeroTensor")))
+    assert later.write() == "whatif-2.yaml"
+    assert Path("whatif.yaml").read_text(encoding="utf-8") == text
+
+
+def test_only_what_was_written_here_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+    tried.apply(Removal(RegistrationName(ADD, "CPU")))
+    tried.write()
+    tried.apply(Removal(RegistrationName(ADD, "ZeroTensor")))
+    tried.write()
+    assert "ZeroTensor" in Path("whatif.yaml").read_text(encoding="utf-8")
+    with Path("whatif.yaml").open("a", encoding="utf-8") as file:
+        file.write("# what I found\n")
+    tried.undo()
+    with pytest.raises(CannotSave, match="the file was changed since it was written here"):
+        tried.write()
+    assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# what I found\n")

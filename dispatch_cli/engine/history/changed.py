@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.apply import run
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants.variants import Variants
-from dispatch_cli.model.change import Change, ChangeError
+from dispatch_cli.model.change import ChangeError
 from dispatch_cli.model.declarations import Declarations, has_conditions
-from dispatch_cli.model.history_editor import declared
 from dispatch_cli.model.problem import InputError
 
-PLACE = "whatif.yaml"
-"""Stands for the file that changes are written to."""
 _KINDS = {one.value: one for one in Refusal}
-
-
-def changed(state: State, changes: Sequence[Change], place: str = PLACE) -> State:
-    """The state after changes; *state* is as it was.
-
-    Errors: Refused, with PyTorch's text, for a change that PyTorch refuses, and for one that names no registration.
-    """
-    try:
-        said = declared(all_declarations(state), whole(state.source), changes, place)
-    except ChangeError as error:
-        raise refusal_of(error) from None
-    return rerun(state, said)
 
 
 def rerun(state: State, said: Declarations) -> State:

@@ -1,0 +1,113 @@
+"""Registrations that are added, as lines of a declaration file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from dispatch_cli.model.change import Addition, AdditionPlace, Change
+from dispatch_cli.model.declarations import WILDCARD
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.span import Span
+
+_ENTRY = "  - "
+"""What stands before an entry of a section."""
+
+
+class AdditionLine(NamedTuple):
+    """The line that adds a registration. registration, kernel: the columns where these begin."""
+
+    text: str
+    registration: int
+    kernel: int
+
+
+class AdditionSections(NamedTuple):
+    """What is added, by the sections of a file: blocks of registrations, and operators with kernels in Python.
+
+    Each is in the order in which it was added; what is in Python has no order among the others.
+    """
+
+    libraries: Sequence[Addition]
+    operators: Sequence[Addition]
+
+
+def sections_of(changes: Iterable[Change]) -> AdditionSections:
+    """The additions among changes."""
+    added = [one for one in changes if isinstance(one, Addition)]
+    return AdditionSections(
+        [one for one in added if isinstance(one.kernel, Kernel)],
+        [one for one in added if not isinstance(one.kernel, Kernel)],
+    )
+
+
+def addition_places(changes: Sequence[Change], path: str, first: int) -> list[AdditionPlace]:
+    """Where each addition is, in the order of the changes. path, first: the file, and the line of the first section."""
+    libraries = len(sections_of(changes).libraries)
+    in_libraries, in_operators = count(first + 1), count(first + 1 + (libraries + 1 if libraries else 0))
+    return [
+        _place(path, next(in_libraries if isinstance(one.kernel, Kernel) else in_operators), addition_line(one))
+        for one in changes
+        if isinstance(one, Addition)
+    ]
+
+
+def _place(path: str, number: int, line: AdditionLine) -> AdditionPlace:
+    columns = len(_ENTRY) + 1, line.registration, line.kernel
+    return AdditionPlace(*(Span(path, number, column) for column in columns))
+
+
+def addition_line(change: Addition) -> AdditionLine:
+    """An addition as an entry of its section."""
+    operator, key, kernel = change
+    if isinstance(kernel, str):
+        start = f"{_ENTRY}{{name: {quoted(str(operator))}, python_dispatch: {{"
+        return AdditionLine(f"{start}{quoted(key)}: {quoted(kernel)}}}}}", len(start) + 1, len(start) + 1)
+    if operator is None:
+        start = f'{_ENTRY}{{kind: "IMPL", namespace: {quoted(WILDCARD)}, dispatch_key: {quoted(key)}, fallback: '
+        return AdditionLine(f"{start}{flow(_kernel(kernel))}}}", len(start) + 1, len(start) + 1)
+    start = f'{_ENTRY}{{kind: "IMPL", namespace: {quoted(operator.namespace or "")}, impl: {{'
+    named = f"{start}{quoted(str(operator))}: "
+    entry = {**_kernel(kernel), "dispatch_key": key}
+    return AdditionLine(f"{named}{flow(entry)}}}}}", len(start) + 1, len(named) + 1)
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    """The fields of a kernel."""
+    fields: dict[str, Any] = {}
+    if kernel.fallthrough:
+        fields["fallthrough"] = True
+    elif kernel.function is not None:
+        fields["kernel"] = kernel.function
+    if kernel.debug != kernel.function or kernel.fallthrough:
+        fields["debug"] = kernel.debug
+    if not kernel.boxed:
+        fields["boxed"] = False
+    if kernel.unboxed:
+        fields["unboxed"] = True
+    if kernel.python:
+        fields["python"] = True
+    if kernel.redispatches is not None:
+        fields["redispatches"] = kernel.redispatches.data
+    return fields
+
+
+def flow(value: Any) -> str:
+    """A value in YAML, on one line: mappings with plain names of fields, texts in quotes as in JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return f"{{{', '.join(f'{_field(key)}: {flow(one)}' for key, one in value.items())}}}"
+
+
+def quoted(text: str) -> str:
+    """A text in quotes. JSON writes a character above U+FFFF as two escapes, which YAML does not take for one."""
+    parts = (f"\\U{ord(one):08x}" if ord(one) > 0xFFFF else json.dumps(one)[1:-1] for one in text)
+    return f'"{"".join(parts)}"'
+
+
+def _field(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else quoted(name)
