@@ -23,7 +23,9 @@ HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NOT_OF_SOURCE = ("theme", "help")
 _SETTINGS = re.compile(rb"tool[\s\"']*\.[\s\"']*dispatch-cli|^\s*\[\s*tool\s*\]", re.M)
 """What a project file with settings of this program has in it."""
-_NO_TERMINAL = "; `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
+_NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
+_STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "error": "the screen is drawn by it"}
+"""The streams that have to be a terminal, and why."""
 
 
 @click.command("explore")
@@ -98,10 +100,10 @@ def _refuse_without_terminal(source: SourceOptions) -> None:
         raise click.UsageError("explore cannot read declarations from standard input ('-'), which has the keys.")
     if os.environ.get("TERM", "") == "dumb":
         raise click.UsageError(f"explore needs a terminal that can place text; TERM is 'dumb'{_NO_TERMINAL}")
-    streams = {"input": sys.stdin, "output": sys.stdout, "error": sys.stderr}
-    for name, stream in streams.items():
+    for (name, why), stream in zip(_STREAMS.items(), (sys.stdin, sys.stdout, sys.stderr), strict=True):
         if not stream.isatty():
-            raise click.UsageError(f"explore needs a terminal, and standard {name} is not one{_NO_TERMINAL}")
+            is_not = f"standard {name} is not one: it is a file or a pipe, and {why}"
+            raise click.UsageError(f"explore needs a terminal, and {is_not}{_NO_TERMINAL}")
 
 
 def _application() -> ModuleType:

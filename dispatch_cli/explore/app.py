@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand, get_system_commands_provider
@@ -314,16 +315,25 @@ class ExploreApp(Trying, Contained, App[None]):
         message.stop()
         try:
             call = editor_call(message.span, os.environ)
-            if call.in_terminal:
-                with self.suspend():
-                    code = run_editor(call)
-            else:
-                code = run_editor(call)
+            code = self._lend_screen(partial(run_editor, call)) if call.in_terminal else run_editor(call)
         except (CannotOpen, SuspendNotSupported) as why:
             self.notify(str(why), title="No editor", severity="warning")
             return
         if code:
             self.notify(f"The editor ended with code {code}.", severity="warning")
+
+    def _lend_screen(self, run: Callable[[], int]) -> int:
+        """Run what takes the whole terminal. textual takes the screen back only where nothing is raised meanwhile."""
+        error: Exception | None = None
+        code = 0
+        with self.suspend():
+            try:
+                code = run()
+            except Exception as why:
+                error = why
+        if error is not None:
+            raise error
+        return code
 
     # what fails
 
@@ -362,10 +372,11 @@ def _widget_of(error: BaseException, stage: PaneStage) -> Widget | None:
 
 def title_of(session: Session) -> str:
     """What is explored, in a few words: the embedded state, and the files over it."""
-    state = session.state
-    over = ", ".join(state.over) or state.dispatcher.universe.name
-    files = [one for one in session.source if not one.startswith("-") and one not in state.over]
-    return " + ".join((over, *files))
+    state, files = session.original, session.files
+    if state.over:
+        return " + ".join((", ".join(state.over), *files))
+    universe = state.dispatcher.universe.name
+    return f"{' + '.join(files)} (keys of {universe})" if files else universe
 
 
 def themes() -> list[str]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,17 +45,18 @@ class EditorCall(NamedTuple):
 
 def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
     """How to open a place, by the variables VISUAL and EDITOR. Nothing is run by a shell. Errors: CannotOpen."""
-    named = environment.get("VISUAL") or environment.get("EDITOR") or ""
+    variable = "VISUAL" if environment.get("VISUAL") else "EDITOR"
+    named = environment.get(variable, "")
     file = _existing(span)
     try:
         words = shlex.split(named)
     except ValueError:
-        words = []
+        raise CannotOpen(f"{variable} is {named}, where a quotation mark has no end. The place is {span}.") from None
     if not words:
         raise CannotOpen(f"No editor is set: give its name in the variable EDITOR. The place is {span}.")
     program = shutil.which(words[0], path=environment.get("PATH"))
     if program is None:
-        raise CannotOpen(f"The editor {words[0]!r} (in VISUAL or EDITOR) was not found. The place is {span}.")
+        raise CannotOpen(f"The editor {words[0]!r} (in {variable}) was not found. The place is {span}.")
     name = Path(words[0]).name.removesuffix(".exe").lower()
     in_terminal = name not in _OWN_WINDOW or "--wait" in words
     return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal)
@@ -86,8 +90,39 @@ def run_editor(call: EditorCall) -> int:
     """Start an editor, and wait for it if it has the terminal; its exit code. Errors: CannotOpen."""
     try:
         if call.in_terminal:
-            return subprocess.run(call.arguments, check=False).returncode
+            with _lent_terminal():
+                return subprocess.run(call.arguments, check=False).returncode
         subprocess.Popen(call.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except OSError as error:
         raise CannotOpen(f"{call.arguments[0]} cannot be started: {error.strerror or error}.") from None
     return 0
+
+
+@contextmanager
+def _lent_terminal() -> Iterator[None]:
+    """Another program has the terminal: ctrl+c is for that one, and what it leaves behind is set right."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which the other program would inherit
+    try:
+        with _kept_settings():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _kept_settings() -> Iterator[None]:
+    """The terminal's settings are afterwards what they were."""
+    try:
+        import termios
+    except ImportError:  # on Windows
+        yield
+        return
+    terminal = sys.__stdin__
+    if terminal is None or not terminal.isatty():
+        yield
+        return
+    settings = termios.tcgetattr(terminal)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, settings)

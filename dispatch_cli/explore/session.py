@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.engine.history.state import State
@@ -45,6 +46,11 @@ class Session:
     def __init__(self, state: State, source: tuple[str, ...]) -> None:
         self.original = state
         self.source = source
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The files that were named, without what is being tried."""
+        return tuple(takewhile(lambda text: not text.startswith("-"), self.source))
 
     # what the first frame does not need is imported when it is asked for
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,13 @@ def test_without_a_terminal() -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "explore needs a terminal, and standard input is not one" in done.stderr
+
+
+def test_in_a_pipe() -> None:
+    command = f"{shlex.quote(sys.executable)} -m dispatch_cli explore --base torch-2.15 | cat"
+    _, said = in_terminal("/bin/sh", "-c", command)
+    assert "explore needs a terminal, and standard output is not one: it is a file or a pipe" in said
+    assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in said
 
 
 def test_in_a_terminal_that_cannot_place_text() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from textual.widgets import OptionList, Static
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
-from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.app import ExploreApp, title_of
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
@@ -22,6 +24,7 @@ from dispatch_cli.explore.stage import FailedView
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
+ROOT = Path(__file__).parents[2]
 ADD = Spot(OperatorName("aten::add", "Tensor"))
 
 
@@ -309,3 +312,45 @@ def test_a_command_line_is_shown_whole_or_marked_as_cut(words: int) -> None:
         assert whole or shown.endswith(" …")
 
     drive(session(), steps, (80, 24))
+
+
+@pytest.mark.usefixtures("panes")
+def test_the_screen_comes_back_after_an_editor_that_cannot_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """textual's `suspend` takes the screen back behind its `yield`, and only there."""
+    from dispatch_cli.model.span import Span
+
+    editor = tmp_path / "broken"
+    editor.write_bytes(b"\x7fELF")
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    steps_taken = []
+
+    @contextmanager
+    def suspend() -> Iterator[None]:
+        steps_taken.append("lent")
+        yield
+        steps_taken.append("back")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(app, "suspend", suspend)
+        app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
+        await until(pilot, lambda: any("cannot be started" in one.message for one in app._notifications))
+
+    drive(session(), steps)
+    assert steps_taken == ["lent", "back"]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ((str(ROOT / "examples/stale.yaml"),), f"{ROOT}/examples/stale.yaml (keys of torch-2.15)"),
+        (("--base", "torch-2.15"), "torch-2.15"),
+        (("whatever.yaml", "-k", "CPU", "--base", "torch-2.15"), "torch-2.15 + whatever.yaml"),
+    ],
+)
+def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) -> None:
+    """An embedded state is named only where there is one below the files."""
+    state = newest() if "--base" in source else load_state([source[0]])
+    assert title_of(Session(state, source)) == title

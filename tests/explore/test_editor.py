@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,8 +76,9 @@ def test_a_file_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ("environment", "file", "said"),
     [
         ({}, "a b.yaml", "No editor is set: give its name in the variable EDITOR. The place is a b.yaml:12:3."),
-        ({"EDITOR": "no-such-one"}, "a b.yaml", "The editor 'no-such-one' (in VISUAL or EDITOR) was not found."),
-        ({"EDITOR": "vi '"}, "a b.yaml", "No editor is set"),
+        ({"EDITOR": "no-such-one"}, "a b.yaml", "The editor 'no-such-one' (in EDITOR) was not found."),
+        ({"EDITOR": "vi '"}, "a b.yaml", "EDITOR is vi ', where a quotation mark has no end."),
+        ({"VISUAL": 'vi "', "EDITOR": "vi"}, "a b.yaml", 'VISUAL is vi ", where a quotation mark has no end.'),
         ({"EDITOR": "vi"}, "gone.yaml", "gone.yaml is not there, so that gone.yaml:12:3 cannot be opened."),
         ({"EDITOR": "vi"}, "-", "This was read from standard input, which no editor can open."),
     ],
@@ -84,3 +87,23 @@ def test_what_cannot_be_opened_is_said(environment: dict[str, str], file: str, s
     with pytest.raises(CannotOpen) as why:
         editor_call(place._replace(file=file), environment)
     assert str(why.value).startswith(said)
+
+
+LEND = "import sys; from dispatch_cli.explore.editor import *; print(run_editor(EditorCall((sys.argv[1],), True)))"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_a_terminal_is_as_it_was_after_an_editor_that_failed(tmp_path: Path) -> None:
+    import pty
+    import termios
+
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nstty raw -echo\nkill -INT $PPID\nexit 3\n", encoding="utf-8")
+    editor.chmod(0o755)
+    control, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    done = subprocess.run([sys.executable, "-c", LEND, editor], stdin=terminal, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"3\n"), done.stderr
+    assert termios.tcgetattr(terminal) == before
+    os.close(control)
+    os.close(terminal)

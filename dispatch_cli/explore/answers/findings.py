@@ -10,7 +10,7 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.listing import Limits
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.sides import files_of, tried_file
+from dispatch_cli.explore.answers.sides import tried_file
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.report.baseline import BaselineFilter, Entry
@@ -44,7 +44,7 @@ def state_to_check(session: Session) -> State:
 
 def has_files(session: Session) -> bool:
     """Whether the command line names files: those of the user, or the one with what is being tried."""
-    return bool(files_of(session) or tried_file(session))
+    return bool(session.files or tried_file(session))
 
 
 def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:

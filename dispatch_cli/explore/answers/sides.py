@@ -36,24 +36,17 @@ class DiffArguments(NamedTuple):
         return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
 
 
-def files_of(session: Session) -> tuple[str, ...]:
-    """The files of the command line, without what is being tried."""
-    source = session.source
-    end = next((at for at, text in enumerate(source) if text.startswith("-")), len(source))
-    return source[:end]
-
-
 def olds(session: Session) -> list[Old]:
     """What a session's state can be compared with: first what the files start from, then the other versions."""
     own = [*session.original.over][:1]
     found = [Old(None)] if tried_file(session) else []
-    found += [Old(name) for name in own if files_of(session) and name in bases.names()]
+    found += [Old(name) for name in own if session.files and name in bases.names()]
     return found + [Old(name) for name in bases.names() if name not in own]
 
 
 def sides_of(session: Session, old: Old) -> DiffArguments | None:
     """The sides of a comparison; None where ``diff`` has no arguments for it."""
-    files, tried = files_of(session), tried_file(session)
+    files, tried = session.files, tried_file(session)
     options = session.source[len(files) :]
     named = _bases_in(options)
     if old.version is None:
