@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
     "whatif": {"model", "engine", "checks", "report", "whatif"},
+    "trace": {"model", "engine", "capture", "trace", "extract.signing", "extract.cache_files"},
     "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
     "explore": {
         *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from dispatch_cli.capture.document import document
 from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.trace.verify import library_for
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import names_in, observed_calls
@@ -39,38 +39,12 @@ CONTEXTS = (
     "vmap_inplace",
     "functionalize_inplace",
 )
-COMPILER = "g++"
 HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES
-_WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_cxx11_abi()))"
-
-
-def has_compiler() -> bool:
-    """Whether the logging kernels can be built here."""
-    return shutil.which(COMPILER) is not None
 
 
 def has_modules(python: str) -> bool:
     """Whether *python* has what PyTorch's own samples need."""
     return subprocess.run([python, "-c", "import torch, numpy"], check=False, capture_output=True).returncode == 0
-
-
-def build(python: str, directory: Path) -> Path:
-    """The logging kernels as a library for the PyTorch of *python*."""
-    said = subprocess.run([python, "-c", _WHERE], check=True, capture_output=True, text=True)
-    root, abi = said.stdout.split()
-    library = directory / "kernel_log.so"
-    headers = (HERE / "stand_in", f"{root}/include", f"{root}/include/torch/csrc/api/include")
-    subprocess.run(
-        [
-            *(COMPILER, "-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control"),
-            f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
-            *(f"-I{one}" for one in headers),
-            *(str(HERE / "kernel_log.cpp"), "-o", str(library)),
-            *(f"-L{root}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root}/lib"),
-        ],
-        check=True,
-    )
-    return library
 
 
 def run(
@@ -97,7 +71,7 @@ def run(
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"
-    command = [python, str(script), str(build(python, directory)), str(question), str(directory)]
+    command = [python, str(script), library_for(python), str(question), str(directory)]
     subprocess.run(command, check=True, timeout=3600, stderr=subprocess.DEVNULL)
     return judged(directory)
 

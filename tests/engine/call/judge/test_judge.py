@@ -8,9 +8,10 @@ import re
 
 import pytest
 
+from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.engine.call.judge.compare import Judged, table
-from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_compiler, has_modules, run
+from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_modules, run
 
 OPERATORS = 60
 """As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""

@@ -1,0 +1,1 @@
+"""Recordings of real programs: what ran, read and explained by the engine."""

@@ -1,0 +1,138 @@
+// A logging kernel in every slot of every operator's table in a live PyTorch.
+//
+// Each kernel notes the slot, the key set that it gets and how it was reached, and calls the kernel that was there
+// before. Tables are written directly: a registration would displace other kernels. A registration writes an operator's
+// table anew; its logging kernels are put back when the operator is called again.
+//
+// What was noted goes to one of these:
+// - the recorder of `dispatch-cli trace`, which takes the kernels of each call when the call ends;
+// - counts: equal calls in the same context are counted, not repeated (kernel_log_context, kernel_log_write);
+// - a file that has every call in order, so that others can be compared with it (kernel_log_file).
+//
+// Built as a shared library with -fno-access-control (the tables are private) and -DNDEBUG (as PyTorch's wheels are).
+
+#include "logging_kernel.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#include <fstream>
+
+namespace {
+
+using c10::KernelFunction;
+using c10::OperatorHandle;
+using kernel_log::here;
+using kernel_log::logged;
+using kernel_log::logging_kernel;
+using kernel_log::LoggingKernel;
+
+// Puts a logging kernel into every slot of an operator that has another kernel; returns how many.
+int64_t log_kernels(const OperatorHandle& op) {
+  int64_t count = 0;
+  auto& table = op.operatorDef_->op.dispatchTable_;
+  for (size_t index = 0; index < table.size(); ++index) {
+    auto& entry = table[index];
+    if (!entry.boxed_kernel_func_.isValid() || entry.isFallthrough() || logging_kernel(entry) != nullptr) continue;
+    std::lock_guard<std::mutex> lock(logged.mutex);
+    logged.kept.push_back(
+        KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(entry, &logged.slot_names[index])));
+    entry = logged.kept.back();
+    ++count;
+  }
+  return count;
+}
+
+// At the beginning of a call, before its kernel is read out of the table.
+std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function) {
+  here.ended.clear();
+  here.announced = function.operator_name();
+  if (logged.on && here.announced) {
+    if (const auto op = c10::Dispatcher::singleton().findOp(*here.announced)) log_kernels(*op);
+  }
+  return nullptr;
+}
+
+void name_slots() {
+  logged.slot_names.assign(c10::num_runtime_entries, "");
+  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
+    const auto key = static_cast<c10::DispatchKey>(number);
+    const std::string name = c10::toString(key);
+    const bool per_backend = key > c10::DispatchKey::EndOfFunctionalityKeys;
+    if (c10::isPerBackendFunctionalityKey(key)) continue;
+    if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
+    const int index = c10::getDispatchTableIndexForDispatchKey(key);
+    if (index >= 0 && index < static_cast<int>(logged.slot_names.size()) && logged.slot_names[index].empty()) {
+      logged.slot_names[index] = name;
+    }
+  }
+}
+
+void close_file() { logged.file = -1; }
+
+}  // namespace
+
+extern "C" {
+
+// Puts a logging kernel into every slot that has a kernel; returns how many. A second time, it does nothing.
+int64_t kernel_log_install() {
+  if (!logged.slot_names.empty()) return 0;
+  name_slots();
+  int64_t count = 0;
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const auto& name : dispatcher.getAllOpNames()) {
+    const auto op = dispatcher.findOp(name);
+    if (op && op->hasSchema()) count += log_kernels(*op);
+  }
+  at::addGlobalCallback(at::RecordFunctionCallback(announce).scopes({at::RecordScope::FUNCTION}));
+  pthread_atfork(nullptr, nullptr, close_file);
+  return count;
+}
+
+// Kernels are noted from here on.
+void kernel_log_start() { logged.on = true; }
+
+// The kernels of the call of this thread that ended last, in the order in which they began, one a line:
+// DEPTH,"SLOT",KEY_SET,"call"|"redispatch",RAISED. No text where there are none; each call's are given once.
+const char* kernel_log_kernels() {
+  thread_local std::string given;
+  given.swap(here.ended);
+  here.ended.clear();
+  return given.empty() ? nullptr : given.c_str();
+}
+
+// Puts the original kernels back.
+void kernel_log_remove() {
+  logged.on = false;
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const auto& name : dispatcher.getAllOpNames()) {
+    const auto op = dispatcher.findOp(name);
+    if (!op) continue;
+    for (auto& entry : op->operatorDef_->op.dispatchTable_) {
+      if (const auto* logging = logging_kernel(entry)) entry = KernelFunction(logging->original());
+    }
+  }
+}
+
+// Every call is also written to that file when its first kernel ends; a child that is forked writes nothing. Returns
+// whether the file could be opened.
+bool kernel_log_file(const char* path) {
+  logged.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  return logged.file >= 0;
+}
+
+// Calls from here on are counted as of that context; none without a name.
+void kernel_log_context(const char* name) {
+  logged.context = name;
+  here.announced.reset();
+  logged.on = !logged.context.empty();
+}
+
+// Writes the calls that were counted, one a line, each with how often it was seen.
+void kernel_log_write(const char* path) {
+  std::ofstream out(path);
+  std::lock_guard<std::mutex> lock(logged.mutex);
+  for (const auto& [call, count] : logged.counts) out << "{" << call << ",\"count\":" << count << "}\n";
+}
+
+}  // extern "C"

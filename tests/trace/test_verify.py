@@ -1,0 +1,99 @@
+"""Building the logging kernels: where it cannot be done, an error says why; what was built is kept."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.trace import verify
+from tests.capture.support import torch_python
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def python_with(folder: Path, headers: bool) -> str:
+    """A Python that finds a package named torch in a folder."""
+    package = folder / "torch"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("def compiled_with_cxx11_abi():\n    return True\n", encoding="utf-8")
+    (package / "version.py").write_text("__version__ = '2.99.0'\n", encoding="utf-8")
+    if headers:
+        dispatcher = package / "include" / "ATen" / "core" / "dispatch"
+        dispatcher.mkdir(parents=True)
+        (dispatcher / "Dispatcher.h").write_text("", encoding="utf-8")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return str(python)
+
+
+def refused(python: str) -> str:
+    """Why nothing is built."""
+    with pytest.raises(InputError) as caught:
+        verify.library_for(python)
+    (problem,) = caught.value.problems
+    assert problem.code == "no-logging-kernels"
+    assert problem.message.startswith("cannot build the logging kernels: ")
+    return problem.message
+
+
+def test_no_python(tmp_path: Path) -> None:
+    assert "cannot be run: no such file" in refused(str(tmp_path / "python"))
+
+
+def test_no_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch").mkdir()  # of the directory in which the command runs: a program would not import it, either
+    (tmp_path / "torch" / "__init__.py").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert "has no PyTorch" in refused(sys.executable)
+
+
+def test_no_headers(tmp_path: Path) -> None:
+    assert "there are no C++ headers in" in refused(python_with(tmp_path, headers=False))
+
+
+def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = python_with(tmp_path, headers=True)
+    monkeypatch.setenv("CXX", "no-such-compiler -O2")
+    assert not verify.has_compiler()
+    assert "no-such-compiler -O2 of the variable CXX is not there" in refused(python)
+    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert not verify.has_compiler()
+
+
+def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\necho 'notes.h: error: no' >&2\nexit 3\n", encoding="utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    said = refused(python_with(tmp_path / "with", headers=True))
+    assert "compiler exited with 3" in said
+    assert "notes.h: error: no" in said
+    assert [path.name for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_no_folder(tmp_path: Path, cache: Path) -> None:
+    cache.write_text("", encoding="utf-8")
+    assert "cannot be made" in refused(python_with(tmp_path / "with", headers=True))
+
+
+@pytest.mark.live
+def test_built_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not verify.has_compiler():
+        pytest.skip("there is no C++ compiler")
+    library = Path(verify.library_for(torch_python()))
+    assert [path for path in cache.rglob("*") if path.is_file()] == [library]
+    made = library.stat().st_mtime_ns
+    assert verify.library_for(torch_python()) == str(library)
+    assert library.stat().st_mtime_ns == made
+    monkeypatch.setattr(verify, "_FLAGS", (*verify._FLAGS, "-g0"))
+    assert verify.library_for(torch_python()) != str(library)
