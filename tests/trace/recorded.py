@@ -1,0 +1,77 @@
+"""Programs run with the recorder in a live PyTorch, and what was recorded of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.trace import recorder
+from tests.capture.support import torch_python
+
+RECORDER = Path(recorder.__file__)
+
+
+@dataclass
+class Recorded:
+    """How a program ended, and its recording by tags. lines: every line; calls: each with its names looked up."""
+
+    code: int
+    out: str
+    err: str
+    lines: list[Any]
+    numbered: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in self.lines[1:]:
+            if line[0] in "oflts":
+                values = self.numbered.setdefault(line[0], [])
+                assert line[1] == len(values)
+                values.append(line[2:] if len(line) > 3 else line[2])
+
+    @property
+    def head(self) -> dict[str, Any]:
+        head: dict[str, Any] = self.lines[0]
+        return head
+
+    def tagged(self, tag: str) -> list[Any]:
+        return [line[1:] for line in self.lines[1:] if line[0] == tag]
+
+    def calls(self, operator: str = "") -> list[dict[str, Any]]:
+        """The calls, of that operator or of all."""
+        found = []
+        for number, thread, depth, place, start, sequence, forward in self.tagged("c"):
+            signature = self.numbered["s"][number]
+            name = self.numbered["o"][signature["operator"]]
+            file, line, function = self.numbered["l"][place] if place >= 0 else (None, None, None)
+            call = {
+                **signature,
+                "operator": name,
+                "thread": self.numbered["t"][thread],
+                "depth": depth,
+                "file": self.numbered["f"][file] if file is not None else None,
+                "line": line,
+                "function": function,
+                "start": start,
+                "sequence": sequence,
+                "forward": forward,
+            }
+            if operator in ("", name):
+                found.append(call)
+        return found
+
+
+def run(program: Path, *arguments: str, options: tuple[str, ...] = (), **settings: Any) -> Recorded:
+    """Run a script, or ``-m`` and a module where *program* has no suffix, in the live PyTorch."""
+    save = program.parent / "recording"
+    target = [str(program)] if program.suffix == ".py" else ["-m", program.name]
+    command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", *options, *target, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
+    return Recorded(done.returncode, done.stdout, done.stderr, read(save))
+
+
+def read(path: Path) -> list[Any]:
+    """The lines of a recording; a process that was killed leaves zeros behind them."""
+    return [json.loads(line) for line in path.read_bytes().rstrip(b"\0").splitlines()]
