@@ -9,7 +9,7 @@ does it. Its calls are observed by a callback of PyTorch itself (``at::addGlobal
 written to FILE at once: nothing is lost when the program is killed.
 
 How PyTorch lays out its structures in memory differs between versions. So nothing is assumed: when PyTorch has been
-imported, structures are looked through for values that are known (`Layout`). Where they are not found, nothing is
+imported, structures are looked through for values that are known (`MemoryLayout`). Where they are not found, nothing is
 recorded, FILE says why, and the program runs as ever.
 
 Observed: each call of ``Dispatcher::call``, also nested ones and those of backward; its operator, the key sets of its
@@ -110,7 +110,7 @@ class Callback(ctypes.Structure):
     ]
 
 
-class Library:
+class Exports:
     """The functions that PyTorch exports. None of them calls an operator."""
 
     def __init__(self, torch: Any) -> None:
@@ -158,7 +158,7 @@ class Library:
 class Observation:
     """A callback for calibration: while it is there, *handle* gets every RecordFunction of that scope."""
 
-    def __init__(self, library: Library, handle: Handler, *flags: int) -> None:
+    def __init__(self, library: Exports, handle: Handler, *flags: int) -> None:
         self.library = library
 
         def start(place: int, function: int) -> int:
@@ -178,13 +178,13 @@ class Observation:
         self.library.remove_callback(self.handle)
 
 
-class Layout:
+class MemoryLayout:
     """Where things are in this version's structures: offsets in bytes, found by looking for values that are known.
 
     Errors: Unusable, where something is not found without which a call cannot be told.
     """
 
-    def __init__(self, torch: Any, library: Library) -> None:
+    def __init__(self, torch: Any, library: Exports) -> None:
         self.torch, self.library = torch, library
         self.looking = Looking()
         self.missing: list[str] = []
@@ -537,7 +537,7 @@ class Layout:
 # The file.
 
 
-class Output:
+class RecordingFile:
     """The recording: lines of a file that is never larger than its bound.
 
     The file is mapped into memory, piece by piece: a line is there as soon as it is copied, whatever becomes of the
@@ -649,7 +649,7 @@ def line_of(*values: Any) -> bytes:
 # Calls.
 
 
-class Operator:
+class CalledOperator:
     """What is known of an operator. number: its own; count: of its arguments; places: those that may have tensors."""
 
     __slots__ = ("count", "dtype", "layout", "number", "places")
@@ -672,7 +672,7 @@ PLAIN = {"int", "float", "bool", "str", "number", "SymInt", "List[int", "List[Sy
 """Types of arguments that have no tensors."""
 
 
-class Thread:
+class CallingThread:
     """A thread of the program. open: its calls that have not ended, innermost last; nodes: of autograd, the same."""
 
     __slots__ = ("busy", "keys", "nodes", "number", "open")
@@ -689,13 +689,13 @@ class Recorder:
     MOST = 1 << 16
     """Signatures, places and files that are remembered; beyond, they are forgotten and numbered anew."""
 
-    def __init__(self, torch: Any, output: Output, lines: bool, started: int) -> None:
+    def __init__(self, torch: Any, output: RecordingFile, lines: bool, started: int) -> None:
         self.torch, self.output, self.lines, self.started = torch, output, lines, started
-        self.library = Library(torch)
-        self.layout = Layout(torch, self.library)
+        self.library = Exports(torch)
+        self.layout = MemoryLayout(torch, self.library)
         self.folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-        self.operators: dict[int, Operator] = {}
-        self.threads: dict[int, Thread] = {}
+        self.operators: dict[int, CalledOperator] = {}
+        self.threads: dict[int, CallingThread] = {}
         self.codes: dict[int, Any] = {}
         self.kept: list[Any] = []
         self.files: dict[str, int] = {}
@@ -725,7 +725,7 @@ class Recorder:
         self.output.write(line_of(tag, number, *values))
         return number
 
-    def operator(self, function: int, schema: int) -> Operator:
+    def operator(self, function: int, schema: int) -> CalledOperator:
         """The operator of a call; None when it is none."""
         answer = (ctypes.c_uint64 * 32)()
         self.library.operator_name(ctypes.addressof(answer), function)
@@ -738,13 +738,13 @@ class Recorder:
         except RuntimeError:
             found = None
         full = f"{name}.{overload}" if overload else name
-        operator = self.operators[schema] = Operator(self.number("o", full), found)
+        operator = self.operators[schema] = CalledOperator(self.number("o", full), found)
         return operator
 
-    def thread(self, number: int) -> Thread:
+    def thread(self, number: int) -> CallingThread:
         """The thread with a number of PyTorch, which is never used again; this one."""
         name = next((one.name for one in _threads() if one.ident == _thread.get_ident()), "")
-        thread = self.threads[number] = Thread(self.number("t", name), self.library.keys_of_thread())
+        thread = self.threads[number] = CallingThread(self.number("t", name), self.library.keys_of_thread())
         return thread
 
     def code(self, code: Any) -> Any:
@@ -900,7 +900,7 @@ class Recorder:
         """An exception in this file: nothing more is recorded."""
         self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
 
-    def describe(self, operator: Operator, key: tuple[Any, ...], values: int) -> dict[str, Any]:
+    def describe(self, operator: CalledOperator, key: tuple[Any, ...], values: int) -> dict[str, Any]:
         """A signature, as the recording has it. values: the arguments, as an index of words."""
         layout = self.layout
         number, included, excluded, inference, grad, modes, dispatcher = key[:7]
@@ -922,7 +922,7 @@ class Recorder:
                 answer[name] = WORDS[values + offset]
         return answer
 
-    def tensors(self, operator: Operator, values: int) -> Iterator[Any]:
+    def tensors(self, operator: CalledOperator, values: int) -> Iterator[Any]:
         """The tensors of a call in order, and generators, and what stands in the place of a tensor."""
         layout = self.layout
         for offset, is_tensor in operator.places:
@@ -959,7 +959,7 @@ def _threads() -> Any:
 # When PyTorch is imported.
 
 
-class Finder:
+class ImportWatch:
     """Says when the module torch has been imported; finds no module itself."""
 
     def __init__(self, imported: Callable[[Any], None]) -> None:
@@ -1003,11 +1003,11 @@ def _seen_as_importing(function: Any) -> Any:
 # The program.
 
 
-class Usage(Exception):
+class WrongCommand(Exception):
     """The command line is wrong."""
 
 
-class Options:
+class CommandLine:
     """The command line."""
 
     def __init__(self, words: list[str]) -> None:
@@ -1021,7 +1021,7 @@ class Options:
                 self.state = False
             elif option in ("--save", "--max-size", "-m"):
                 if not words:
-                    raise Usage(f"{option} needs a value")
+                    raise WrongCommand(f"{option} needs a value")
                 if option == "-m":
                     self.module = True
                     break
@@ -1031,25 +1031,25 @@ class Options:
                 elif value.isdigit() and int(value):
                     self.size = int(value)
                 else:
-                    raise Usage("--max-size needs a number of megabytes")
+                    raise WrongCommand("--max-size needs a number of megabytes")
             elif option == "--":
                 break
             else:
-                raise Usage(f"there is no option {option}")
+                raise WrongCommand(f"there is no option {option}")
         if not self.save:
-            raise Usage("--save FILE is missing")
+            raise WrongCommand("--save FILE is missing")
         if not words:
-            raise Usage("a script, or -m and a module, is missing")
+            raise WrongCommand("a script, or -m and a module, is missing")
         self.program = words
 
 
-class Session:
+class RecordedProcess:
     """The recording of this process, from before the program begins until after it has ended."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: CommandLine) -> None:
         self.options = options
         self.started = time.perf_counter_ns()
-        self.output = Output(os.path.abspath(options.save), options.size << 20)
+        self.output = RecordingFile(os.path.abspath(options.save), options.size << 20)
         self.recorder: Recorder | None = None
         self.head = {
             "dispatch_cli_trace": FORMAT,
@@ -1066,7 +1066,7 @@ class Session:
         if "torch" in sys.modules:
             self.imported(sys.modules["torch"])
         else:
-            sys.meta_path.insert(0, Finder(self.imported))
+            sys.meta_path.insert(0, ImportWatch(self.imported))
         atexit.register(self.finish)
 
     def _head(self) -> bytes:
@@ -1126,11 +1126,11 @@ def run(program: list[str], module: bool) -> None:
 def main() -> None:
     """Be the command. Exit codes: the program's own; 2 for a wrong command line."""
     try:
-        options = Options(sys.argv[1:])
-    except Usage as error:
+        options = CommandLine(sys.argv[1:])
+    except WrongCommand as error:
         print(f"recorder: {error}\n\n{__doc__.split(chr(10) * 2)[1]}", file=sys.stderr)
         raise SystemExit(2) from None
-    Session(options)
+    RecordedProcess(options)
     run(options.program, options.module)
 
 
