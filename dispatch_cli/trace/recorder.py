@@ -683,7 +683,7 @@ class CallingThread:
         self.nodes: list[tuple[int, int, int]] = []
 
 
-class Recorder:
+class CallRecorder:
     """Writes the calls of this process as they begin and end."""
 
     MOST = 1 << 16
@@ -1050,7 +1050,7 @@ class RecordedProcess:
         self.options = options
         self.started = time.perf_counter_ns()
         self.output = RecordingFile(os.path.abspath(options.save), options.size << 20)
-        self.recorder: Recorder | None = None
+        self.recorder: CallRecorder | None = None
         self.head = {
             "dispatch_cli_trace": FORMAT,
             "torch": None,
@@ -1081,7 +1081,7 @@ class RecordedProcess:
             head = self._head()
             if len(head) == self.head_size:
                 self.output.map[: len(head)] = head
-            recorder = Recorder(torch, self.output, self.options.lines, self.started)
+            recorder = CallRecorder(torch, self.output, self.options.lines, self.started)
             recorder.install()
             self.recorder = recorder
         except Exception as error:
