@@ -141,6 +141,10 @@ def _cause(cause: SlotCause, group: DiffSlots, new: str) -> str:
             return f"kernel at {cause.key} removed"
         case CauseKind.REPLACED:
             return f"another kernel at {cause.key}"
+        case CauseKind.LEFT_STALE:
+            return f"order of registrations: left stale by the kernel at {cause.key}"
+        case CauseKind.WAS_STALE:
+            return f"order of registrations: no longer left stale by the kernel at {cause.key}"
         case CauseKind.FALLBACK_ADDED:
             return "backend fallback added"
         case CauseKind.FALLBACK_REMOVED:

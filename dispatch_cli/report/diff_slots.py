@@ -10,8 +10,9 @@ from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.report.diff_parts import DiffChoice, kernel_of
 from dispatch_cli.report.diff_rows import DiffKernel, DiffSlotOperator, DiffSlots
 
-_OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED))
+_OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
 """The causes that the old state has."""
+_ORDERS = frozenset((CauseKind.LEFT_STALE, CauseKind.WAS_STALE))
 _FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, CauseKind.FALLBACK_REPLACED))
 
 
@@ -42,8 +43,8 @@ class _SlotRows:
         assert after is not None, "slots are compared of operators that both sides have"
         return DiffSlotOperator(
             operator.name,
-            _answered(self._old, before, slots.before),
-            _answered(self._new, after, slots.after),
+            _answered(self._old, before, slots.before, slots.keys[0]),
+            _answered(self._new, after, slots.after, slots.keys[0]),
             tuple(self._caused(cause, slots.keys[0], before, after) for cause in slots.causes),
         )
 
@@ -51,8 +52,14 @@ class _SlotRows:
         side, view = (self._old, before) if cause.kind in _OLD else (self._new, after)
         if cause.kind in _FALLBACKS:
             return kernel_of(side, side.fallbacks[key])
+        if cause.kind in _ORDERS:
+            return kernel_of(side, view.stale[key].cause)
         return None if cause.kind is CauseKind.UNIVERSE else kernel_of(side, view.kernels[cause.key][0])
 
 
-def _answered(side: Side, view: OperatorView, answer: Answer) -> DiffKernel | None:
-    return None if answer.source is None else kernel_of(side, view.kernels[answer.source][0])
+def _answered(side: Side, view: OperatorView, answer: Answer, key: str) -> DiffKernel | None:
+    if answer.source is None:
+        return None
+    stale = view.stale.get(key)
+    kernel = view.kernels[answer.source][0] if stale is None else stale.kernel
+    return None if kernel is None else kernel_of(side, kernel)

@@ -26,6 +26,10 @@ class CauseKind(Enum):
     FALLBACK_ADDED = "fallback-added"
     FALLBACK_REMOVED = "fallback-removed"
     FALLBACK_REPLACED = "fallback-replaced"
+    LEFT_STALE = "order-stale"
+    """The order of registrations: in the new state, PyTorch does not recompute the slot at the last one of them."""
+    WAS_STALE = "order-no-longer-stale"
+    """The order of registrations: it left the slot of the old state stale."""
     UNIVERSE = "universe"
     """The keys differ: what an alias covers, or which backends an autograd key has."""
 
@@ -33,9 +37,9 @@ class CauseKind(Enum):
 class SlotCause(NamedTuple):
     """A change that a slot's answer follows from.
 
-    key: where the kernel is registered. Of a fallback it is the slot's own key, and it is empty here, so that slots of
-    many keys have one cause. Of UNIVERSE it is the alias that covers the slot in one of the universes alone; empty
-    where it is none.
+    key: where the kernel is registered; of a stale slot, the kernel that left it so. Of a fallback it is the slot's own
+    key, and it is empty here, so that slots of many keys have one cause. Of UNIVERSE it is the alias that covers the
+    slot in one of the universes alone; empty where it is none.
     """
 
     kind: CauseKind

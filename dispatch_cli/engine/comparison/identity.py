@@ -9,6 +9,7 @@ kernel is not one of a C++ file, also where PyTorch does not say in which file i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -95,6 +96,19 @@ def same_kernel(old: KernelView, new: KernelView) -> bool:
     if known[1] and one.name != other.name:
         return False
     return not (_is_python_alone(old, new) or _is_python_alone(new, old))
+
+
+def same_active(before: Sequence[KernelView], after: Sequence[KernelView]) -> bool:
+    """Whether the first kernels of two lists are the same, where the others are those below them.
+
+    Not where one of them is known to be below the other: a declared kernel that overrides a captured one may have only
+    a name, but the captured one is still there.
+    """
+    old, new = before[0], after[0]
+    if old.identity == new.identity:
+        return True
+    overridden = (*(one.identity for one in before[1:]), *(one.identity for one in after[1:]))
+    return old.identity not in overridden and new.identity not in overridden and same_kernel(old, new)
 
 
 def _is_python_alone(view: KernelView, other: KernelView) -> bool:

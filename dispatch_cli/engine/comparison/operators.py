@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import KernelIdentity, KernelView, same_kernel
+from dispatch_cli.engine.comparison.identity import KernelIdentity, KernelView, same_active, same_kernel
 from dispatch_cli.engine.comparison.sides import OperatorView
 from dispatch_cli.engine.comparison.slots import SlotChange, SlotComparison
 from dispatch_cli.engine.history.difference import ChangeKind
@@ -126,25 +126,12 @@ def _registrations(
         if after is None:
             found.append(RegistrationChange(key, ChangeKind.REMOVED, before, ()))
         elif before != after:
-            if not _same_active(before, after):
+            if not same_active(before, after):
                 found.append(RegistrationChange(key, ChangeKind.REPLACED, before, after))
             elif len(before) != len(after) or not all(map(same_kernel, before, after)):
                 found.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
     found += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
     return found
-
-
-def _same_active(before: tuple[KernelView, ...], after: tuple[KernelView, ...]) -> bool:
-    """Whether the active kernels of a key are the same.
-
-    Not where one of them is known to be below the other: a declared kernel that overrides a captured one may have only
-    a name, but the captured one is still there.
-    """
-    old, new = before[0], after[0]
-    if old.identity == new.identity:
-        return True
-    overridden = (*(one.identity for one in before[1:]), *(one.identity for one in after[1:]))
-    return old.identity not in overridden and new.identity not in overridden and same_kernel(old, new)
 
 
 def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], tuple[RegistrationChange, ...]]:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from dispatch_cli.engine.comparison.identity import KernelView, captured_kernel, kernel_view
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -18,13 +20,30 @@ DEFAULT_ALIAS_ANALYSIS = "CONSERVATIVE (default)"
 _NO_PYTHON_KERNELS: Mapping[str, str] = {}
 
 
+class StaleSlot(NamedTuple):
+    """What PyTorch's live table holds in a slot where the registrations determine something else.
+
+    kernel: None where there is none. cause, cause_key: the kernel after whose registration the slot was left behind,
+    and the key of it.
+    """
+
+    decision: Decision
+    kernel: KernelView | None
+    cause: KernelView
+    cause_key: str
+
+
+_NOTHING_STALE: Mapping[str, StaleSlot] = {}
+
+
 class OperatorView(NamedTuple):
     """An operator of a state as it is compared.
 
     schema: as text; None where it is not known, or nothing defines the operator. defined: whether something does.
     span: where it is declared; None of a captured operator. alias_analysis: as a dump says it; empty without a schema.
     kernels: per key the registered ones, newest first; the first one is active. registered: the bits of their keys in
-    the layout of the state. python_kernels: dispatch key → function.
+    the layout of the state. python_kernels: dispatch key → function. stale: the slots in which the order of the
+    registrations left something else than they determine.
     """
 
     name: str
@@ -36,6 +55,7 @@ class OperatorView(NamedTuple):
     kernels: Mapping[str, tuple[KernelView, ...]]
     registered: int
     python_kernels: Mapping[str, str]
+    stale: Mapping[str, StaleSlot] = _NOTHING_STALE
 
 
 class HeldSlot(NamedTuple):
@@ -98,7 +118,10 @@ class Side:
         )
 
     def slot(self, view: OperatorView, key: str) -> HeldSlot:
-        """What an operator has at a runtime key, or at Undefined. Errors: KeyError for a key without a slot."""
+        """What a call finds at a runtime key, or at Undefined. Errors: KeyError for a key without a slot."""
+        stale = view.stale.get(key)
+        if stale is not None:
+            return HeldSlot(stale.decision, stale.kernel)
         slot = self.universe.slot[key]
         shared = plan(self.layout, view.registered, self.dispatcher.fallback_bits)
         decision = shared.decisions[slot]
@@ -136,4 +159,15 @@ class Side:
             kernels,
             operator.registered,
             {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)},
+            {one.canonical.key: _stale_slot(one) for one in self.dispatcher.stale_entries(name)} or _NOTHING_STALE,
         )
+
+
+def _stale_slot(entry: StaleEntry) -> StaleSlot:
+    live, cause = entry.live, entry.cause
+    kernel = None if live.registration is None else _registered(live.registration)
+    return StaleSlot(live.decision, kernel, _registered(cause.cause), cause.key)
+
+
+def _registered(registration: Registration) -> KernelView:
+    return kernel_view(registration.kernel, registration.captured)

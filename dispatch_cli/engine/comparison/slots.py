@@ -2,16 +2,17 @@
 
 An answer is the rule, the key that the kernel is registered at, and the identity of that kernel. All but the identity
 depends on the pattern alone (the set of keys with a kernel), so that slots are compared once for each pair of patterns.
+Only where the order of the registrations left a slot stale, an operator has an answer of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.causes import Answer, CauseFinder, CauseKind, SlotCause
-from dispatch_cli.engine.comparison.identity import same_kernel
-from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.comparison.identity import KernelView, same_active, same_kernel
+from dispatch_cli.engine.comparison.sides import OperatorView, Side, StaleSlot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import plan
 
@@ -64,15 +65,39 @@ class SlotComparison:
         pair = self._pairs.get((old.registered, new.registered))
         if pair is None:
             pair = self._pairs[old.registered, new.registered] = self._compare(old, new)
-        if not replaced:
-            return pair.changed
         found = [*pair.changed]
         for source in replaced:
             if source in pair.alike:
                 rule, keys = pair.alike[source]
                 answer = Answer(rule, source)
                 found.append(SlotChange(keys, answer, answer, (SlotCause(CauseKind.REPLACED, source),)))
+        if old.stale or new.stale:
+            found = self._with_stale(found, old, new, replaced)
         return tuple(found)
+
+    def _with_stale(
+        self, changes: Iterable[SlotChange], old: OperatorView, new: OperatorView, replaced: Collection[str]
+    ) -> list[SlotChange]:
+        """The changes, with what the live tables hold where they are stale: this is what calls run."""
+        stale = [key for key in self.shared if key in old.stale or key in new.stale]
+        causes = {key: change.causes for change in changes for key in change.keys}
+        kept = (change._replace(keys=tuple(key for key in change.keys if key not in stale)) for change in changes)
+        found = [change for change in kept if change.keys]
+        groups: dict[tuple[object, ...], SlotChange] = {}
+        for key in stale:
+            was, became = self.old.slot(old, key), self.new.slot(new, key)
+            answers = [Answer(one.decision.rule, one.decision.source) for one in (was, became)]
+            if answers[0] != answers[1] or not _same(was.kernel, became.kernel, old, new, answers[0].source):
+                if key in new.stale:
+                    why = (*_arrival(answers[1].source, old, replaced), _order(CauseKind.LEFT_STALE, new.stale[key]))
+                else:
+                    why = causes.get(key) or (_order(CauseKind.WAS_STALE, old.stale[key]),)
+                change = SlotChange((key,), answers[0], answers[1], why)
+                kernels = (None if one.decision.source is None else one.kernel for one in (was, became))
+                likeness = (*change[1:], *kernels)
+                before = groups.get(likeness)
+                groups[likeness] = change if before is None else before._replace(keys=(*before.keys, key))
+        return [*found, *groups.values()]
 
     def _compare(self, old: OperatorView, new: OperatorView) -> _PatternPair:
         before = plan(self.old.layout, old.registered, self.old.dispatcher.fallback_bits).decisions
@@ -102,6 +127,28 @@ class SlotComparison:
             tuple(SlotChange(tuple(keys), *answers) for answers, keys in changed.items()),
             {source: (rule, tuple(keys)) for source, (rule, keys) in alike.items()},
         )
+
+
+def _same(
+    before: KernelView | None, after: KernelView | None, old: OperatorView, new: OperatorView, source: str | None
+) -> bool:
+    """Whether two slots hold the same kernel, which is registered at *source* in both states."""
+    if before is None or after is None:
+        return before is after
+    below = [view.kernels.get(source or "", ())[1:] for view in (old, new)]
+    return same_active((before, *below[0]), (after, *below[1]))
+
+
+def _arrival(source: str | None, old: OperatorView, replaced: Collection[str]) -> Iterator[SlotCause]:
+    """The registration of the kernel that a slot holds, where it is not the one of the old state."""
+    if source is not None and source not in old.kernels:
+        yield SlotCause(CauseKind.ADDED, source)
+    elif source in replaced:
+        yield SlotCause(CauseKind.REPLACED, source or "")
+
+
+def _order(kind: CauseKind, stale: StaleSlot) -> SlotCause:
+    return SlotCause(kind, stale.cause_key)
 
 
 def _groups(side: Side) -> dict[str, int]:
