@@ -41,10 +41,10 @@ class Cells:
         self._blockers: dict[int, str] = {}
 
     def own(self, name: OperatorName) -> tuple[Table, tuple[Cell, ...]]:
-        """The table of an operator, and the cells with its own kernels, in the order of their first slots."""
+        """The live table of an operator, and the cells with its own kernels, in the order of their first slots."""
         found = self._own.get(name)
         if found is None:
-            table = self._view.table(name)
+            table = self._view.live_table(name)
             found = self._own[name] = table, tuple(self._cells(table, own=True))
         return found
 

@@ -137,6 +137,10 @@ class View(Files):
         """Its canonical table: entries with rule, kernel and registration."""
         return self.dispatcher.table(name)
 
+    def live_table(self, name: OperatorName) -> Table:
+        """What calls find, which is another table where the order of the registrations left slots stale."""
+        return self.dispatcher.live_table(name)
+
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """The active registration of every key that has one."""
         return self.dispatcher.active(name)

@@ -69,8 +69,9 @@ def command(
     files. If only one of two revisions has PATH, all of it is added or removed.
 
     A kernel is the same in both if it is registered for the same operator and key, and is in the same source file (or
-    has the same name). Text groups what differs; --op shows each; JSON and CSV have everything. Exits with 1 if there
-    is a difference.
+    has the same name). A slot holds what calls find there, which depends on the order of registrations where PyTorch
+    does not update the slot (check stale-live-table). Text groups what differs; --op shows each; JSON and CSV have
+    everything. Exits with 1 if there is a difference.
     """
     from dispatch_cli.report.diff import diff_report
     from dispatch_cli.report.diff_parts import PARTS as EVERY_PART

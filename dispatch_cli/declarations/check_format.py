@@ -37,7 +37,8 @@ RESOLVES = Record(
 GUARD = Record(
     "guard",
     "a guard",
-    "A condition on the dispatch tables, which must hold for every operator that matches `op`, at every `key`. With "
+    "A condition on the dispatch tables, which must hold for every operator that matches `op`, at every `key`. A slot "
+    "holds what calls find there, also where the order of registrations left it stale. With "
     "`backend`, a guard requires that a backend has the operators; with `resolves`, that a call ends in a certain "
     "way. Both take no `key`. For a higher-order operator, `mode`, `subclass` and `transform` can be given with "
     "`key` or instead of it; their `rule` is `kernel` where the operator has an implementation, and `missing` where "

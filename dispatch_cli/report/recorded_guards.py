@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from glob import escape
 from typing import NamedTuple
 
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
@@ -79,6 +79,10 @@ def _is_of_torch_library(kernel: Kernel) -> bool:
     return kernel.fake is not None and kernel.fake.function is None
 
 
+def _decisions(table: Table) -> Callable[[str], Decision]:
+    return lambda key: table[key].decision
+
+
 class _Recorder:
     def __init__(self, view: View, keys: frozenset[str] | None, kernels: bool, named: bool) -> None:
         self._view = view
@@ -91,16 +95,21 @@ class _Recorder:
         """What is true of each operator, in the order of the first slots; by name."""
         found = {}
         for pattern in self._view.patterns:
-            sources = self._by_source(pattern)
+            sources = self._by_source(pattern.decision)
             for name in pattern.operators:
-                found[name] = self._of_operator(name, sources)
+                stale = self._view.dispatcher.stale_slots(name)
+                own = self._by_source(_decisions(self._view.live_table(name))) if stale else sources
+                found[name] = self._of_operator(name, own)
         return iter(sorted(found.items(), key=lambda one: str(one[0])))
 
-    def _by_source(self, pattern: Pattern) -> Mapping[_Source, list[str]]:
-        """The slots that a kernel of the operator or a fallback of the user's fills, by rule and the key of either."""
+    def _by_source(self, decide: Callable[[str], Decision]) -> Mapping[_Source, list[str]]:
+        """The slots that a kernel of the operator or a fallback of the user's fills, by rule and the key of either.
+
+        decide: what fills a slot.
+        """
         found: dict[_Source, list[str]] = {}
         for key in self._slots:
-            decision = pattern.decision(key)
+            decision = decide(key)
             if decision.source is not None:
                 found.setdefault((decision.rule, decision.source), []).append(key)
             elif decision.rule is Rule.FALLBACK and key in self._view.own_fallbacks:

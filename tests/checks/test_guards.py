@@ -8,9 +8,11 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.recorded_guards import recorded_guards
 from tests.checks.helpers import StateOf, findings
 
 GUARDED = """\
@@ -311,3 +313,23 @@ def test_a_guard_on_a_factory(state_of: StateOf) -> None:
     ]
     (message,) = found("device: cudda, resolves: fill_cuda")
     assert "cannot be made: the universe torch-2.15 has no device 'cudda'" in message
+
+
+def test_a_stale_slot_holds_what_calls_find(state_of: StateOf) -> None:
+    """PyTorch leaves the autograd slots as they were when CompositeExplicitAutograd comes last."""
+    state = state_of(
+        """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, CompositeExplicitAutograd: op_default}
+guards:
+  - {op: "demo::op", key: AutogradCPU, rule: fallback}
+  - {op: "demo::op", key: AutogradCUDA, rule: math, kernel: op_math}
+  - {op: "demo::op", key: CPU, rule: default}
+"""
+    )
+    (finding,) = findings(state, select="guard")
+    assert dict(finding.details) == {"wanted": "rule fallback", "found": "op_math by rule math"}
+    recorded = [*recorded_guards(state, [OperatorName.parse("demo::op")], frozenset(("AutogradCPU",)), kernels=True)]
+    assert [guard.wants[0].texts for guard in recorded] == [("math",)]

@@ -411,6 +411,15 @@ class Dispatcher:
         """The same by the key of the slot."""
         return {entry.canonical.key: entry for entry in self.stale_entries(name)}
 
+    def live_table(self, name: OperatorName) -> Table:
+        """What calls find: the canonical table, but for the slots that are stale. Errors: as `table`.
+
+        A kernel that comes or goes refreshes the slots that it fills, so that the live kernels are active ones.
+        """
+        table = self.table(name)
+        stale = self.stale_slots(name)
+        return table.holding({key: entry.live.decision for key, entry in stale.items()}) if stale else table
+
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
         return self.layout.keys_in(bits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
+from copy import copy
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -85,6 +86,14 @@ class Plan:
     def counts(self) -> Mapping[Rule, int]:
         return Counter(decision.rule for decision in self.decisions)
 
+    def holding(self, held: Mapping[int, Decision]) -> Plan:
+        """The same with other decisions, by slot."""
+        other = copy(self)
+        other.decisions = tuple(held.get(slot, decision) for slot, decision in enumerate(self.decisions))
+        other._printed = None
+        vars(other).pop("counts", None)
+        return other
+
     def dump(self, texts: Mapping[str, str], fallbacks: Mapping[str, str]) -> str:
         """The text of a table dump.
 
@@ -134,17 +143,18 @@ def plan(layout: KeyLayout, registered: int, fallbacks: int) -> Plan:
 
 
 class Table(Mapping[str, TableEntry]):
-    """An operator's canonical table: runtime key (Undefined first) → entry.
+    """An operator's table, the canonical one or the live one: runtime key (Undefined first) → entry.
 
     active: the active registration of every key that has one. plan: the decisions, shared with other operators.
     """
 
-    __slots__ = ("_fallbacks", "_slot", "_slots", "active", "plan")
+    __slots__ = ("_fallbacks", "_layout", "_slot", "_slots", "active", "plan")
 
     def __init__(
         self, layout: KeyLayout, plan: Plan, active: Mapping[str, Registration], fallbacks: Mapping[str, Registration]
     ) -> None:
         self.plan = plan
+        self._layout = layout
         self._slots = layout.universe.slots
         self._slot = layout.universe.slot
         self.active = active
@@ -152,6 +162,11 @@ class Table(Mapping[str, TableEntry]):
 
     def __getitem__(self, key: str) -> TableEntry:
         return entry_for(key, self.plan.decisions[self._slot[key]], self.active, self._fallbacks)
+
+    def holding(self, held: Mapping[str, Decision]) -> Table:
+        """The same with other decisions in some slots."""
+        changed = self.plan.holding({self._slot[key]: decision for key, decision in held.items()})
+        return Table(self._layout, changed, self.active, self._fallbacks)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._slots)

@@ -68,6 +68,9 @@ def test_another_order_of_the_same_registrations(tmp_path: Path) -> None:
 
 def test_slots_that_differ_are_those_of_the_live_tables(tmp_path: Path) -> None:
     states = [state(tmp_path, keys) for number in (2, 3) for keys in permutations(KEYS, number)]
+    for one in states:
+        live = one.dispatcher.operator(NAME).live
+        assert all(entry == live[key] for key, entry in one.dispatcher.live_table(NAME).items())
     stale = 0
     for old in states[::3]:
         for new in states:
