@@ -9,6 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.strip import Strip
 
 from dispatch_cli.explore.lines_view import MARK, LinesView, Openable
@@ -53,6 +54,9 @@ class CellsView(LinesView):
         Binding("right,l", "across(1)", "Right", show=False),
     ]
 
+    class PlacesLaidOut(Message):
+        """There are other places now: what is under the cursor can be another one."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._make: Callable[[int], ShownSlots] = lambda _: ShownSlots()
@@ -94,6 +98,7 @@ class CellsView(LinesView):
         self.cells = self._make(width)
         number = self._number()
         self._cursor = self._cursor if number is None else number
+        self.post_message(self.PlacesLaidOut().set_sender(self))
 
     def line_count(self) -> int:
         return len(self.cells.lines)

@@ -133,7 +133,11 @@ class OperatorList(Contained, SizedScrollView):
             return
         for row in [row for row in self._strips if self.catalogue.entries[self.found[row]].name in names]:
             del self._strips[row]
-            self.refresh_lines(row, 1)
+        # the screen can show rows of which no strip is kept
+        top = round(self.scroll_y)
+        for row in range(top, min(top + self.size.height, len(self.found))):
+            if self.catalogue.entries[self.found[row]].name in names:
+                self.refresh_lines(row, 1)
 
     def show(self, number: int) -> None:
         """The cursor goes to an operator, without a message; where the search hides it, nothing happens."""

@@ -123,6 +123,11 @@ class TablePane(Pane):
         self.query_one(Detail).set_class(self.size.height >= TALL, "-tall")
         self.call_after_refresh(self._say)
 
+    def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
+        """A table that was not on the screen is laid out when it is there."""
+        event.stop()
+        self._say()
+
     def _say(self) -> None:
         self.query_one(Detail).show(self.place, self._tried)
 
