@@ -21,7 +21,7 @@ from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, co
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
-from dispatch_cli.explore.operators import Operators, keep_all
+from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -104,6 +104,10 @@ class ExploreApp(Trying, Contained, App[None]):
         return ExploreScreen(id="_default")
 
     def compose(self) -> ComposeResult:
+        self._is_wide = self.size.width >= WIDE
+        shown = self.stage.beside(self.front, self._is_wide) if self.front else ()
+        self.tabs.show(shown)
+        self.stage.begin(shown, self.spot)
         yield self.tabs
         with Horizontal(id="body"):
             yield self.operators
@@ -111,10 +115,9 @@ class ExploreApp(Trying, Contained, App[None]):
         yield self.command_bar
         yield KeyBar()
 
-    async def on_mount(self) -> None:
-        self._is_wide = self.size.width >= WIDE
+    def on_mount(self) -> None:
         self.operators.list.focus()
-        await self._to_front(self.front)
+        self._show_command()
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE
@@ -388,7 +391,7 @@ def themes() -> list[str]:
 
 def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves; the exit code."""
-    keep_all()
+    gc.freeze()  # what was loaded stays: looking through it again and again would only cost
     gc.enable()
     app = ExploreApp(session)
     if theme is not None:

@@ -119,7 +119,10 @@ class CommandBar(Contained, Widget):
         return max(1, min(_MOST_LINES, self.app.size.height // 8))
 
     def _fit(self) -> None:
-        lines = min(self._most, len(self._whole().wrap(max(1, self.content_size.width))))
+        width = self.content_size.width
+        if not width:  # not laid out yet; its size will come
+            return
+        lines = min(self._most, len(self._whole().wrap(width)))
         height = self.styles.height
         if height is None or height.value != lines:
             self.styles.height = lines

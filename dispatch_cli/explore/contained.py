@@ -27,6 +27,24 @@ class SizedScrollView(ScrollView):
 
     _plain: Style | None = None
 
+    def sized(self) -> None:
+        """Lay out what is shown for the size that the view has now."""
+        raise NotImplementedError
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """textual's. The event comes only after a frame, which would be empty."""
+        resized = super()._size_updated(size, virtual_size, container_size, layout)
+        if resized:
+            try:
+                self.sized()
+            except Exception as error:
+                self.app.failed(error, self)  # type: ignore[attr-defined]
+        return resized
+
+    def on_resize(self) -> None:
+        """A view that was hidden may have had the same size before."""
+        self.sized()
+
     def resize_content(self, size: Size) -> None:
         """Set the size of what can be scrolled through. textual would lay out the whole screen for it."""
         if size == self.virtual_size:

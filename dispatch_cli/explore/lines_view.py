@@ -244,7 +244,7 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
             self.scroll_to(0, 0, animate=False, immediate=True)
         self.refresh()
 
-    def on_resize(self) -> None:
+    def sized(self) -> None:
         """Other widths have other lines."""
         if self.scrollable_content_region.width != self._width:
             self.again(keep=True)

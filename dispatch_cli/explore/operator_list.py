@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click, Resize
+from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
@@ -84,6 +84,7 @@ class OperatorList(Contained, SizedScrollView):
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
         self.cursor = 0
+        self._width = 0
         self._strips: dict[int, Strip] = {}
         self._cached_styles: dict[str, Style] = {}
 
@@ -95,8 +96,7 @@ class OperatorList(Contained, SizedScrollView):
     def on_mount(self) -> None:
         self._resize_content()
 
-    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
-        self._strips.clear()
+    def sized(self) -> None:
         self._resize_content()
         self._show_cursor()
 
@@ -190,7 +190,11 @@ class OperatorList(Contained, SizedScrollView):
             self.scroll_to_region(region, animate=False, force=True, x_axis=False)
 
     def _resize_content(self) -> None:
-        self.resize_content(Size(self.scrollable_content_region.width, len(self.found)))
+        width = self.scrollable_content_region.width
+        if width != self._width:
+            self._width = width
+            self._strips.clear()
+        self.resize_content(Size(width, len(self.found)))
 
     def render_line(self, y: int) -> Strip:
         """textual's: one line of the screen."""

@@ -93,6 +93,20 @@ class PaneStage(Contained, Horizontal):
         self.views: dict[str, Pane | FailedView] = {}
         self.shown: tuple[str, ...] = ()
         self._focused: dict[str, Widget] = {}
+        self._first = Spot()
+
+    def begin(self, ids: tuple[str, ...], spot: Spot) -> None:
+        """Which views there are from the start, and where: they are in the first frame."""
+        self.shown, self._first = ids, spot
+
+    def compose(self) -> ComposeResult:
+        for name in self.shown:
+            yield self._made(name)
+
+    def on_mount(self) -> None:
+        for name in self.shown:
+            self.views[name].set_class(name in self.shown[1:], "-second")
+            self.open(name, self._first)
 
     def beside(self, front: str, wide: bool) -> tuple[str, ...]:
         """The views to show where one is in front."""
@@ -105,7 +119,7 @@ class PaneStage(Contained, Horizontal):
         self.shown = ids
         for one in ids:
             if one not in self.views:
-                await self._make(one)
+                await self.mount(self._made(one))
         for name, view in self.views.items():
             view.display = name in ids
             view.set_class(name in ids[1:], "-second")
@@ -177,7 +191,7 @@ class PaneStage(Contained, Horizontal):
         if name is not None:
             self._focused[name] = event.widget
 
-    async def _make(self, name: str) -> None:
+    def _made(self, name: str) -> Pane | FailedView:
         entry = self.entries[name]
         view: Pane | FailedView
         try:
@@ -185,7 +199,7 @@ class PaneStage(Contained, Horizontal):
         except Exception as error:
             view = FailedView(entry.title, error)
         self.views[name] = view
-        await self.mount(view)
+        return view
 
 
 def error_line(error: BaseException) -> str:

@@ -22,6 +22,8 @@ STARTED = float(os.environ.get("EXPLORE_STARTED", "0"))
 QUIET = 0.12
 """Seconds without a frame after which a key has done all it does."""
 MOVES = 150
+ROW = "RegisterSparseCPU"
+"""Stands in a row of the table of aten::abs, which is the first operator."""
 WORDS = ("addten", "conv2d", "sparsemm", "linear", "to.dt", "emb", "softmax", "nested", "idxput", "matmul")
 Presses = dict[str, Sequence[str]]
 
@@ -189,15 +191,22 @@ def peer(out: str, follows: bool) -> None:
 
 
 def start_ours(out: str) -> None:
-    """Until the first frame with what the view in front says."""
+    """Until the first frame with the table of the operator that comes first, as it is written to the terminal."""
     from textual.app import App
+    from textual.drivers.linux_driver import LinuxDriver
 
     from dispatch_cli.cli import main
 
-    def painted(self: Any) -> None:
-        _painted(self, out, getattr(self, "answer", None) is not None)
+    written = LinuxDriver.write
+    rows: list[bool] = []
 
-    App.post_display_hook = painted  # type: ignore[method-assign]
+    def write(self: Any, data: str) -> None:
+        if ROW in data:
+            rows.append(True)
+        written(self, data)
+
+    LinuxDriver.write = write  # type: ignore[method-assign]
+    App.post_display_hook = lambda self: _painted(self, out, bool(rows))  # type: ignore[method-assign]
     main(["explore", "--base", "torch-2.15"])
 
 
