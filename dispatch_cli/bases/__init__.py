@@ -222,6 +222,11 @@ class Base:
 
         return tuple(map(operator_of, self._higher_order["operators"]))
 
+    @property
+    def higher_order_names(self) -> Sequence[str]:
+        """Their names."""
+        return [one["name"] for one in self._higher_order["operators"]]
+
     @cached_property
     def modes(self) -> tuple[ModeType, ...]:
         """The types of modes that there is something to say about."""

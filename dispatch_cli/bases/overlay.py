@@ -144,6 +144,11 @@ class OverlaidBase:
         return self._base.higher_order_operators
 
     @property
+    def higher_order_names(self) -> Sequence[str]:
+        """Their names."""
+        return self._base.higher_order_names
+
+    @property
     def modes(self) -> tuple[ModeType, ...]:
         """The types of modes that there is something to say about."""
         return self._base.modes

@@ -119,6 +119,11 @@ class ExploreApp(Trying, Contained, App[None]):
         self.operators.list.focus()
         self._show_command()
 
+    def on_ready(self) -> None:
+        """The first frame is there. What was loaded stays: looking through it again and again would only cost."""
+        gc.freeze()
+        gc.enable()
+
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE
         if wide != self._is_wide and self.stage.is_mounted:
@@ -391,8 +396,6 @@ def themes() -> list[str]:
 
 def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves; the exit code."""
-    gc.freeze()  # what was loaded stays: looking through it again and again would only cost
-    gc.enable()
     app = ExploreApp(session)
     if theme is not None:
         app.theme = theme

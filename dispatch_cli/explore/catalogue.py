@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cached_property
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher
@@ -35,12 +36,16 @@ class Catalogue:
     """
 
     def __init__(self, state: State) -> None:
-        self.entries = listed_operators(state)
-        self.matcher = Matcher([entry.name for entry in self.entries])
-        self.numbers = {entry: number for number, entry in enumerate(self.entries)}
         self.own = own_names(state)
+        self.entries = listed_operators(state, self.own)
+        self.matcher = Matcher([entry.name for entry in self.entries])
         self.tried: frozenset[str] = frozenset()
         self.found: Mapping[str, Mapping[Severity, int]] | None = None
+
+    @cached_property
+    def numbers(self) -> Mapping[ListedOperator, int]:
+        """Where each operator is among them."""
+        return {entry: number for number, entry in enumerate(self.entries)}
 
     def names(self, marked: Marked) -> frozenset[str] | None:
         """The operators that are so marked; None for all."""

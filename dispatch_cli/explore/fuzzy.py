@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
@@ -21,9 +22,12 @@ class Matcher:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
-        self._lower = [name.lower() for name in names]
         self._last = ""
         self._found: list[int] = [*range(len(names))]
+
+    @cached_property
+    def _lower(self) -> list[str]:
+        return [name.lower() for name in self.names]
 
     def find(self, query: str) -> list[int]:
         """The numbers of the names that match, best first; all, in their order, where nothing is asked."""

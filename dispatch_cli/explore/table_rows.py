@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import grid, table
+from dispatch_cli.render import slot_marks, table
 from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
 from dispatch_cli.render.slot_wording import answer_text
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
@@ -30,7 +30,7 @@ MAX_TITLE = 2
 
 def marks_of(row: TableRow, tried: Mapping[str, Before]) -> str:
     """The signs of what is particular about a slot: changed on trial, stale, changed by the files."""
-    return TRIED * (row.key in tried) + grid.mark_of(row)
+    return TRIED * (row.key in tried) + slot_marks.mark_of(row)
 
 
 def cpp_rows(
@@ -86,9 +86,9 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before]) -> Iterator[str]
         f" So {'does' if more == 1 else 'do'} {plural(more, 'more slot')}." if more else ""
     )
     if row.stale:
-        yield f"{grid.STALE} Stale: a call runs {row.live_kernel or 'nothing'}."
+        yield f"{slot_marks.STALE} Stale: a call runs {row.live_kernel or 'nothing'}."
     if row.before is not None:
-        yield f"{grid.CHANGED} In the base: {before_label(row.before, short=True)}."
+        yield f"{slot_marks.CHANGED} In the base: {before_label(row.before, short=True)}."
     if row.key in tried:
         yield f"{TRIED} Before the trial: {before_label(tried[row.key], short=True)}."
 
@@ -96,10 +96,12 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before]) -> Iterator[str]
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:
     """What the marks say that are used in rows."""
     said = [(TRIED, "changed on trial", sum(row.key in tried for row in rows))]
-    said.append((grid.CHANGED, "differs from the base", sum(row.before is not None and not row.stale for row in rows)))
-    said.append((grid.STALE, "stale", sum(row.stale and row.before is None for row in rows)))
     said.append(
-        (grid.BOTH, "stale, and differs from the base", sum(row.stale and row.before is not None for row in rows))
+        (slot_marks.CHANGED, "differs from the base", sum(row.before is not None and not row.stale for row in rows))
+    )
+    said.append((slot_marks.STALE, "stale", sum(row.stale and row.before is None for row in rows)))
+    said.append(
+        (slot_marks.BOTH, "stale, and differs from the base", sum(row.stale and row.before is not None for row in rows))
     )
     texts = [f"{sign} {meaning} ({plural(count, 'slot')})" for sign, meaning, count in said if count]
     if texts:

@@ -111,5 +111,9 @@ class StateSource(Protocol):
         """Its higher-order operators."""
 
     @property
+    def higher_order_names(self) -> Sequence[str]:
+        """Their names."""
+
+    @property
     def modes(self) -> tuple[ModeType, ...]:
         """What is known of its mode types."""

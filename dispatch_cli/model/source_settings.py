@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.condition import Condition
+if TYPE_CHECKING:
+    from dispatch_cli.model.condition import Condition
 
 _MACRO = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 

@@ -10,13 +10,12 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
+from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.render.table import heading, notes, stale_note
 from dispatch_cli.render.words import rule_tone, short_kernel
 from dispatch_cli.report.grid import Grid, grid_of
 from dispatch_cli.report.table import OperatorTable, TableReport, TableRow
 
-STALE, CHANGED, BOTH = "!", "*", "#"
-"""Marks behind a code."""
 MAX_KERNELS = 3
 """Kernels that the legend names for one code."""
 
@@ -64,13 +63,6 @@ def code_of(row: TableRow) -> Code:
     if row.fallthrough:
         return FALLTHROUGH
     return CORE_FALLBACK if row.core_fallback else CODES[row.rule]
-
-
-def mark_of(row: TableRow) -> str:
-    """The mark behind the code of a slot."""
-    if not row.stale:
-        return "" if row.before is None else CHANGED
-    return STALE if row.before is None else BOTH
 
 
 def _operator(table: OperatorTable, laid_out: Grid, width: int | None) -> Iterator[Block]:

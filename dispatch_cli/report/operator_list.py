@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
@@ -18,21 +19,29 @@ def own_names(state: State) -> frozenset[str]:
     """The operators of both kinds that the files register something for; none where there is nothing but the files."""
     if state.base is None and state.source is None:
         return frozenset()
-    return frozenset([*map(str, state.own_operators()), *(one.name for one in state.own_higher_order_operators())])
+    return frozenset([*map(str, state.own_operators()), *state.own_higher_order_names()])
 
 
-def listed_operators(state: State) -> tuple[ListedOperator, ...]:
+def listed_operators(state: State, own: frozenset[str] | None = None) -> tuple[ListedOperator, ...]:
     """All operators: first those of the files, then PyTorch's own (aten), the other namespaces, and higher-order ones.
 
-    In each of these parts, the operators whose names begin with an underscore come last.
+    In each of these parts, the operators whose names begin with an underscore come last. own: those of the files, where
+    they are known.
     """
-    own = own_names(state)
+    own = own_names(state) if own is None else own
+    ordinary, others = state.dispatcher.names(), sorted(state.higher_order_names)
+    parts = [_parts(names, own, True) for names in (ordinary, others)]
+    parts += [_parts(names, own, False) for names in (ordinary, others)]
+    return tuple(
+        ListedOperator(name, number % 2 == 1) for number, names in enumerate(parts) for part in names for name in part
+    )
 
-    def place(one: ListedOperator) -> tuple[bool, bool, bool, bool, str]:
-        namespace, _, rest = one.name.rpartition("::")
-        private = rest.startswith("_")
-        return one.name not in own, one.higher_order, not one.higher_order and namespace != "aten", private, one.name
 
-    ordinary = (ListedOperator(name) for name in state.dispatcher.names())
-    others = (ListedOperator(one.name, True) for one in state.higher_order_operators)
-    return tuple(sorted([*ordinary, *others], key=place))
+def _parts(names: Iterable[str], own: frozenset[str], wanted: bool) -> tuple[list[str], ...]:
+    """Names that are in order, as they are listed: those that are in *own*, or the others."""
+    parts: tuple[list[str], ...] = [], [], [], []
+    for name in names:
+        if (name in own) is wanted:
+            namespace, _, rest = name.rpartition("::")
+            parts[2 * (namespace != "aten") + rest.startswith("_")].append(name)
+    return parts

@@ -109,6 +109,11 @@ class ReducedSource:
         return self.whole.higher_order_operators
 
     @property
+    def higher_order_names(self) -> Sequence[str]:
+        """Their names."""
+        return self.whole.higher_order_names
+
+    @property
     def modes(self) -> tuple[ModeType, ...]:
         """What is known of its mode types."""
         return self.whole.modes

@@ -115,6 +115,19 @@ class State:
         declared = self._declarations.higher_order_operators if self._declarations is not None else ()
         return merged((*captured, *declared))
 
+    @property
+    def higher_order_names(self) -> frozenset[str]:
+        """The names of all of them; no operator is read for it."""
+        captured = self.source.higher_order_names if self.source is not None else ()
+        declared = self._declarations.higher_order_operators if self._declarations is not None else ()
+        return frozenset([*captured, *(one.name for one in declared)])
+
+    def own_higher_order_names(self) -> frozenset[str]:
+        """The names of those that the files named by the user say something of."""
+        if self._declarations is None or not self._declarations.higher_order_operators:
+            return frozenset()
+        return frozenset(one.name for one in self.own_higher_order_operators())
+
     def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Those of them that the files named by the user say something of."""
         return tuple(operator for operator in self.higher_order_operators if operator.is_own)

@@ -30,30 +30,6 @@ TALL = 28
 """Lines from which there is room for more of a sentence."""
 
 
-class KeyFilter(Input):
-    """Which keys are shown."""
-
-    DEFAULT_CSS = """
-    KeyFilter { display: none; border: none; height: 1; padding: 0 1; background: $panel; }
-    KeyFilter:focus { border: none; }
-    KeyFilter.-shown { display: block; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "All keys", show=False),
-        Binding("down,enter", "leave(False)", "To the table", show=False),
-    ]
-
-    def __init__(self) -> None:
-        super().__init__(placeholder="keys: a part of their names, or a glob")
-        self.can_focus = False  # until it is shown
-
-    def action_leave(self, clear: bool) -> None:
-        """Back to the table."""
-        if clear:
-            self.value = ""
-        self.screen.query_one("#table-cells").focus()
-
-
 class Detail(Static):
     """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
 
@@ -88,7 +64,6 @@ class TablePane(Pane):
         self._tried: Mapping[str, Before] = {}
 
     def compose(self) -> ComposeResult:
-        yield KeyFilter()
         yield CellsView(id="table-cells")
         yield Detail(markup=False)
 
@@ -220,11 +195,14 @@ class TablePane(Pane):
         """The C++ table, what Python chooses, and where the two differ."""
         self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         """Ask for a part of the names of keys."""
-        field = self.query_one(KeyFilter)
-        field.add_class("-shown")
-        field.can_focus = True
+        from dispatch_cli.explore.key_filter import KeyFilter
+
+        field = next(iter(self.query(KeyFilter)), None)
+        if field is None:
+            field = KeyFilter()
+            await self.mount(field, before=0)
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -232,7 +210,7 @@ class TablePane(Pane):
         self._change(self.options._replace(keys=event.value.strip()))
 
     def on_input_blurred(self, event: Input.Blurred) -> None:
+        """The field goes when nothing is asked; not where the whole terminal has lost the focus."""
         event.stop()
-        field = self.query_one(KeyFilter)
-        field.can_focus = bool(event.value)
-        field.set_class(bool(event.value), "-shown")
+        if not event.value and self.screen.focused is not None:
+            event.input.remove()
