@@ -354,7 +354,7 @@ class ExploreApp(Trying, Contained, App[None]):
         if isinstance(error, WorkerFailed):
             error = error.error
         widget = where if isinstance(where, Widget) else None
-        if widget is None or not self.stage.is_mounted or not self.stage.fail(widget, error):
+        if widget is None or not self.stage.is_attached or not self.stage.fail(widget, error):
             self.notify(error_line(error), title="error", severity="error")
 
     def _handle_exception(self, error: Exception) -> None:

@@ -194,6 +194,23 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(where: str, panes: 
     drive(session(), steps, fails=True)
 
 
+@pytest.mark.parametrize("where", ["open", "compose"])
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+def test_an_error_in_the_first_view_is_shown_there(
+    where: str, size: tuple[int, int], panes: dict[str, type[Pane]]
+) -> None:
+    panes["table"] = type(f"Failing{where}", (Failing,), {"where": where})
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "ValueError: broken [red]here\\x1b[31m in " + where in flat(screen_text(app)))
+        assert isinstance(app.stage.views["table"], FailedView)
+        await pilot.press("2", "o", "down")
+        await until(pilot, lambda: app.spot == spot_of(app.catalogue.entries[1]))
+        assert app.front == "slot"
+
+    drive(session(), steps, size, fails=True)
+
+
 HOSTILE = 'dispatch: 1\noperators:\n- func: "my[red]::lib[/](Tensor x) -> Tensor"\n  dispatch: {CPU: k}\n'
 
 
