@@ -11,11 +11,13 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.page.advice import advice_data
 from dispatch_cli.page.coverage import coverage_data
 from dispatch_cli.page.higher_order import higher_order_data
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
+from dispatch_cli.page.python_choices import python_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.report.findings import FindingsReport
@@ -86,10 +88,12 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         "plans": outcomes.plans.values,
         "operators": operators,
         "listed": _listed(state, names),
+        "python": python_data(state, names, pools),
         "higher_order": higher_order_data(state),
         "coverage": coverage_data(state, names),
         "findings": report_data(findings),
         "summary": data_of(findings.summary),
+        "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
         "rules": [rule.value for rule in Rule],
         # what the parts above have in common comes last
         "texts": pools.texts.values,

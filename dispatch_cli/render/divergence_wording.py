@@ -18,6 +18,11 @@ def because_of(group: DivergenceGroup | PythonDifference) -> str:
     return f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
 
 
+def because_text(difference: PythonDifference) -> str:
+    """Why C++ and Python choose different keys, and the kernels that make the difference."""
+    return f"{REASONS[difference.reason]}, because of {because_of(difference)}"
+
+
 _WITHOUT_KEY = {
     Rule.FALLBACK: "the backend fallback",
     Rule.MISSING: "nothing",

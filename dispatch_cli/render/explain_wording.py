@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.divergence_wording import REASONS, because_of
+from dispatch_cli.render.divergence_wording import because_text
 from dispatch_cli.render.slot_wording import answer_text, kernel_label, kernel_phrase
 from dispatch_cli.render.words import before_label, fallthrough_text, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
@@ -98,7 +98,7 @@ def _python_phrase(row: PythonRow) -> str:
     source = f" from {row.source}" if row.source not in (None, row.key) else ""
     chosen = f"{row.kernel}{source}, {row.rule.dump_text}" if row.error is None else f"an error, {row.error}"
     different = row.differs
-    return chosen if different is None else f"{chosen}: {REASONS[different.reason]}, because of {because_of(different)}"
+    return chosen if different is None else f"{chosen}: {because_text(different)}"
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:

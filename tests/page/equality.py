@@ -22,6 +22,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
 from dispatch_cli.report.coverage import coverage_report, overlay_of
@@ -30,13 +31,14 @@ from dispatch_cli.report.higher_order import slots_of
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.operator_list import listed_operators
 from dispatch_cli.report.registrations import registrations_report
+from dispatch_cli.report.slot_advice import slot_advice
 from dispatch_cli.report.table import table_report
 from tests.page.node import Script, script_of
 from tests.page.states import state_of
 
 _MORE_IN_RULES = ("name", "text")
 _MORE_IN_REGISTRATIONS = ("text", "tone")
-_NOT_IN_PAGE = ("advice", "python", "kind", "error", "universe", "over_assumed")
+_NOT_IN_PAGE = ("kind", "error", "universe", "over_assumed")
 
 
 def write_page(arguments: Sequence[str], page: Path) -> None:
@@ -110,24 +112,43 @@ def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]
     """The same of slots that are explained, in data and in sentences."""
     for name, key in asked:
         said = script.ask("explain", str(name), key)
-        yield from differing(f"explain {name} {key}", _explained(state, name, key), said | _cut(said))
+        has_advice = said["advice"] is not None
+        yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), said | _cut(said))
 
 
 def _cut(said: Any) -> Any:
     rules = [{name: value for name, value in one.items() if name not in _MORE_IN_RULES} for one in said["rules"]]
     others = [{k: v for k, v in one.items() if k not in _MORE_IN_REGISTRATIONS} for one in said["registrations"]]
-    return {"rules": rules, "registrations": others}
+    python = None if said["python"] is None else {k: v for k, v in said["python"].items() if k != "why"}
+    return {"rules": rules, "registrations": others, "python": python}
 
 
-def _explained(state: State, name: OperatorName, key: str) -> Any:
-    what = explain_slot(state, name, key)._replace(python=None)
+def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> Any:
+    what = explain_slot(state, name, key)
     header = state.dispatcher.header(name)
     report = ExplainReport(
         *(state.dispatcher.universe.name, state.over, False, str(name), header.schema, header.span),
         *(state.operator_origin(name), state.base is not None and name not in state.base, what),
     )
     expected = {one: value for one, value in data_of(report).items() if one not in _NOT_IN_PAGE}
-    return expected | {"sentences": [*slot_sentences(report, what), *around_sentences(what)]}
+    sentences = [*slot_sentences(report, what), *around_sentences(what)]
+    return expected | {"sentences": sentences, "advice": _advised(state, name, key) if has_advice else None}
+
+
+def _advised(state: State, name: OperatorName, key: str) -> Any:
+    found = slot_advice(state, name, key)
+    return {"advice": data_of(found), "lines": [[run.text for run in runs] for runs in advice_lines(found)]}
+
+
+def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
+    """The slots with advice in the page."""
+    names, slots = state.dispatcher.names(), state.dispatcher.universe.slots
+    operators = script.ask("data")["advice"]["operators"]
+    return [
+        (OperatorName.parse(names[int(number)]), slots[slot])
+        for number, found in operators.items()
+        for slot in found[::2]
+    ]
 
 
 def one_of_each_plan(state: State, names: Iterable[OperatorName]) -> list[OperatorName]:
@@ -184,6 +205,7 @@ def main(arguments: Sequence[str]) -> int:
         keys, backends = universe.slots, _backends(universe)
         asked = [(name, key) for name in one_of_each_plan(state, names) for key in keys]
         with script_of(page) as script:
+            with_advice = advised(state, script)
             for what, found, number in (
                 ("universes", universes(state, script), 1),
                 ("backends", coverage(state, script, backends), len(backends)),
@@ -192,6 +214,7 @@ def main(arguments: Sequence[str]) -> int:
                 ("registrations", registrations(state, script, names), len(names)),
                 ("higher-order operators", higher_order(state, script), len(state.higher_order_operators)),
                 ("slots explained", slots(state, script, asked), len(asked)),
+                ("slots with advice", slots(state, script, with_advice), len(with_advice)),
             ):
                 start = perf_counter()
                 differences = [*found]

@@ -47,6 +47,6 @@ def test_the_script_of_a_page_says_what_the_engine_says(
             *equality.registrations(state, script, some),
             *equality.higher_order(state, script),
             *equality.coverage(state, script, ("PrivateUse1",)),
-            *equality.slots(state, script, asked),
+            *equality.slots(state, script, [*asked, *equality.advised(state, script)]),
         ]
     assert differences == []

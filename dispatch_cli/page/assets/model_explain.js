@@ -32,6 +32,8 @@ Object.assign(Page.prototype, {
       above: around(this.data.above),
       below: around(this.data.below),
       in_base: this.about.has_base && !head.new,
+      python: this.pythonChoices(number).find((one) => one.key === key) ?? null,
+      advice: this.adviceFor(number, slot),
     };
     return { ...found, sentences: this.sentences(found) };
   },
@@ -65,6 +67,14 @@ Object.assign(Page.prototype, {
   next(decision, next, overridden, key, registrations) {
     if (overridden !== undefined) return this.row(key, decision, registrations, undefined, null, overridden);
     return next < 0 ? null : this.row(key, next, registrations);
+  },
+
+  /* What would help, and the same in sentences; null where the page does not have it. */
+  adviceFor(number, slot) {
+    const { operators, values } = this.data.advice;
+    const found = operators[number] ?? [];
+    for (let at = 0; at < found.length; at += 2) if (found[at] === slot) return values[found[at + 1]];
+    return null;
   },
 
   // sentences, as render/explain_wording.py has them
@@ -143,7 +153,13 @@ Object.assign(Page.prototype, {
     return this.fallthroughText(row.kernel, row.declared_at) ? `fallthrough ${kernel}` : "fallthrough";
   },
 
-  aroundTexts({ answer: row, next, next_is_overridden: isOverridden, above, below }) {
+  pythonPhrase({ key, source, kernel, rule, error, why }) {
+    const from = source === null || source === key ? "" : ` from ${source}`;
+    const chosen = error === null ? `${kernel}${from}, ${this.words.rules[rule]}` : `an error, ${error}`;
+    return why === null ? chosen : `${chosen}: ${why}`;
+  },
+
+  aroundTexts({ answer: row, next, next_is_overridden: isOverridden, python, above, below }) {
     const said = [];
     if (next !== null && row.otherwise === null) {
       const from = next.source === null || next.source === row.key ? "" : ` from ${next.source}`;
@@ -156,6 +172,7 @@ Object.assign(Page.prototype, {
         said.push(`Without that kernel, it would hold the kernel that it overrides, ${this.kernelLabel(next)}.`);
       } else said.push(`Without that kernel, it would hold ${held}${from}.`);
     }
+    if (python !== null) said.push(`The Python dispatcher chooses something else: ${this.pythonPhrase(python)}.`);
     if (above !== null) {
       const first = `Tensors also carry ${above.key}, which comes first except in inference mode:`;
       said.push(`${first} ${this.answerText(above)}`);

@@ -67,6 +67,7 @@ Object.assign(Page.prototype, {
       table: (name) => ["table", ...source, "--op", glob(name)],
       "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
+      python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "python"],
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", ...source],

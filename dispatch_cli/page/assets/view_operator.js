@@ -63,6 +63,7 @@ function operatorParts(found) {
   return [
     facts(facing),
     slotsSection(found),
+    pythonSection(found.operator),
     findings.length > 0 && section("Findings", findingCards(findings, 10)),
     registrationsSection(found.operator, registered),
   ];
@@ -105,6 +106,23 @@ function markSlot(container, key) {
     else link.removeAttribute("aria-current");
     link.closest("tr.row")?.classList.toggle("chosen", here);
   }
+}
+
+/** Slots for which Python's own algorithm chooses something else. */
+function pythonSection(name) {
+  const choices = page.pythonChoices(page.numbers.get(name));
+  const columns = [
+    ["Key", (one) => make("a", { href: page.link(name, one.key) }, one.key)],
+    ["Python chooses", (one) => one.error ?? one.kernel ?? ""],
+    ["Rule", (one) => page.words.rules[one.rule] ?? one.rule],
+    ["From", (one) => (one.source === null || one.source === one.key ? "" : one.source)],
+    ["Why", (one) => one.why ?? ""],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return choices.length > 0 && section("What Python chooses otherwise",
+    paragraph("Under a mode or a functorch transform, and in torch.compile, Python chooses the kernel itself (", make("code", {}, "torch._ops.resolve_key"), "). For these slots, it chooses a kernel in Python or another key than the dispatch table."),
+    commandLine(page.command("python", name)),
+    table(plural(choices.length, "slot"), columns, choices));
 }
 
 function registrationsSection(name, registered) {

@@ -16,6 +16,7 @@ function slotView(name, key) {
     sentences.map((sentence) => paragraph(sentence)),
     facts(slotFacts(name, found)),
     page.findingsOf(name, key).map(findingCard),
+    adviceParts(found.advice),
     make("h3", {}, "The rules in turn"),
     rulesTable(found),
     make("h3", {}, "Registrations that matter here"),
@@ -37,6 +38,12 @@ function slotFacts(name, { answer, live, next, above, below }) {
     ["Above", at(above)],
     ["Below", at(below)],
   ];
+}
+
+/** What would help, as `explain` says it; where the page does not have it, who says it. */
+function adviceParts(advice) {
+  if (advice === null) return make("p", { class: "dim" }, "The page has advice for slots that the files change or that findings are about. If there is some for this slot, the command above prints it.");
+  return advice.lines.map(([label, ...texts]) => make("p", { class: "note advice" }, make("strong", {}, label), ...texts));
 }
 
 function rulesTable(found) {

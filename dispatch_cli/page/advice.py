@@ -1,0 +1,68 @@
+"""What would help, for slots of the operators of files: those that the files change, and that findings are about.
+
+To try out changes for every slot would take minutes; of the others, the command that `explain` shows says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.page.pool import Pool
+from dispatch_cli.render.advice import advice_lines
+from dispatch_cli.render.data import data_of
+from dispatch_cli.report.advice import Advice
+from dispatch_cli.report.findings import FindingsReport
+from dispatch_cli.report.slot_advice import slot_advice
+from dispatch_cli.report.table import changed_slots
+
+MOST_ADVISED = 40
+"""Slots with advice; each takes some hundredths of a second."""
+MOST_LOOKED_AT = 2_000
+
+
+def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """values: the advice, and the same in sentences with their labels. operators: by number, slots and values.
+
+    numbers: of the operators, by name. A slot of which it was found that there is none has it, too: an empty one.
+    """
+    values = Pool()
+    operators: dict[int, list[int]] = {}
+    advised = 0
+    for name, key in islice(dict.fromkeys(_slots(state, findings)), MOST_LOOKED_AT):
+        if advised == MOST_ADVISED:
+            break
+        found = slot_advice(state, name, key)
+        advised += bool(found)
+        slot = state.dispatcher.universe.slot[key]
+        operators.setdefault(numbers[str(name)], []).extend((slot, values.made(found, _advice)))
+    return {"values": values.values, "operators": operators}
+
+
+def _advice(found: tuple[Advice, ...]) -> Any:
+    return {"advice": data_of(found), "lines": [[run.text for run in runs] for runs in advice_lines(found)]}
+
+
+def _slots(state: State, findings: FindingsReport) -> Iterator[tuple[OperatorName, str]]:
+    """Slots of the operators of files, those first that findings are about; a slot can come again."""
+    dispatcher = state.dispatcher
+    universe = dispatcher.universe
+    own = state.own_operators()
+    by_name = {str(name): name for name in own}
+    for finding in (one.finding for one in findings.findings):
+        name = by_name.get(finding.operator or "")
+        if name is not None and finding.key is not None and finding.key in universe.slot:
+            yield name, finding.key
+    for name in own:
+        yield from ((name, key) for key in dispatcher.stale_slots(name))
+    for name in own:
+        yield from ((name, key) for key in changed_slots(state, name))
+    for name in own:
+        for key in dispatcher.operator(name).kernels:
+            if key in universe.slot:
+                above = autograd_key_of(universe, key)
+                yield from ((name, one) for one in (key, above) if one is not None)
