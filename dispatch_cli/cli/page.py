@@ -55,13 +55,13 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
     if out.file is None:
         read_files.start()
-    state, findings = _checked(source, out.color)
+    state, findings, settings = _checked(source, out.color)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.page.data import PageSource, page_data
     from dispatch_cli.page.write import html
 
-    files, more = files_read("-" in source.files)
+    files, more = files_read("-" in source.files, settings)
     made = _now() if timestamp else None
     folders = _folders((*arguments, *source.reading.include))
     arguments = tuple(_without(folders, one) for one in arguments)
@@ -74,8 +74,8 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
         say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
 
 
-def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
-    """The state, and what check-invariants finds in it without options of its own."""
+def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport, frozenset[str]]:
+    """The state, what check-invariants finds in it without options of its own, and the files with settings for that."""
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
@@ -91,12 +91,13 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport]:
         refuse_unknown_checks(state, settings, color)
         names, higher_order = checked_operators(state, bool(source.files))
         entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)
-        return state, findings_report(
+        findings = findings_report(
             *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
             higher_order=higher_order,
             limits=Limits(),
             further=further_states(state),
         )
+        return state, findings, frozenset(guards if baseline is None else (*guards, baseline))
     except BaselineError as error:
         raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
     except InputError as error:

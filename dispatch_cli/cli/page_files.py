@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 
+from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.files import paths
 from dispatch_cli.model.read_files import noted
 from dispatch_cli.page.data import PageFile
@@ -16,11 +17,18 @@ _MOST_BYTES = 1 << 28
 STDIN = "-"
 
 
-def files_read(from_stdin: bool) -> tuple[tuple[PageFile, ...], int]:
-    """The files that were read, by name, and how many there are beyond `MOST_FILES`."""
+def files_read(from_stdin: bool, settings: frozenset[str]) -> tuple[tuple[PageFile, ...], int]:
+    """The files that were read, by name, and how many there are beyond `MOST_FILES`.
+
+    settings: those of the checks. Every project file has settings.
+    """
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
     names = sorted({name.removeprefix(folder) for name in noted()})
-    found = tuple(PageFile(name, _digest(name)) for name in names[:MOST_FILES])
+    own = {name.removeprefix(folder) for name in settings}
+    found = tuple(
+        PageFile(name, _digest(name), name in own or os.path.basename(name) == PROJECT_FILE)  # noqa: PTH119
+        for name in names[:MOST_FILES]
+    )
     return (PageFile(STDIN, None),) * from_stdin + found, max(0, len(names) - MOST_FILES)
 
 

@@ -30,8 +30,9 @@ REGISTRATION = Record(
 CHANGE = Record(
     "change",
     "a change",
-    "One change of what was registered before. All changes of a section name registrations as they are before the "
-    "first of them.",
+    "One change of what was registered before: of kernels, backend fallbacks, and kernels of the Python dispatcher, "
+    "not of definitions and of higher-order operators. All changes of a section name registrations as they are before "
+    "the first of them.",
     (
         Field("remove", _A_REGISTRATION, "The registration is left out, as if it had never been made."),
         Field(

@@ -86,7 +86,8 @@ def _registration(context: FileContext, node: Node | None) -> RegistrationName |
         return None
     if len(keys) != 1:
         message = "a registration of an operator needs one of the fields 'dispatch_key' and 'python_dispatch'"
-        problems.add("bad-value" if keys else "missing-field", message, node)
+        hint = None if keys else "definitions are not removed or moved: leave them out of the file that has them"
+        problems.add("bad-value" if keys else "missing-field", message, node, hint)
         return None
     operator = None if is_fallback else read_operator_name(problems, values.get("operator"))
     key = _key(context, values.get(keys[0]), catch_all=keys[0] == "dispatch_key")

@@ -9,7 +9,7 @@ from functools import cached_property
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.change import ChangeError, ChangeProblem, RegistrationName
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.registrations_at_key import FALLTHROUGH, NamedRegistration, RegistrationsAtKey
 from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
@@ -151,7 +151,14 @@ class RegistrationIndex:
             return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
         if wanted.operator is None:
             return "there is no backend fallback"
+        if str(wanted.operator).removeprefix(f"{HIGHER_ORDER_NAMESPACE}::") in self._higher_order:
+            return "it is a higher-order operator, which is not changed here: one of that name in a file replaces it"
         return suggest(str(wanted.operator), self._operators)
+
+    @cached_property
+    def _higher_order(self) -> frozenset[str]:
+        captured = () if self._source is None else self._source.higher_order_operators
+        return frozenset(one.name for one in (*self._said.higher_order_operators, *captured))
 
     @cached_property
     def _operators(self) -> tuple[str, ...]:

@@ -27,10 +27,14 @@ from dispatch_cli.report.slot_notes import backend_key_below
 
 
 class PageFile(NamedTuple):
-    """A file that the state was made from. sha256: of its bytes; None where they cannot be read again."""
+    """A file that the page was made from.
+
+    sha256: of its bytes; None where they cannot be read again. settings: it says how the state is read and checked.
+    """
 
     name: str
     sha256: str | None
+    settings: bool = False
 
 
 class PageSource(NamedTuple):

@@ -10,6 +10,7 @@ from dispatch_cli.model.quoting import CONTROL, UNSEEN
 from dispatch_cli.render.coverage_wording import (
     GRADIENTS_MEAN,
     LACKS_MEAN,
+    SERVED_MEANS,
     SERVICE_NAMES,
     SERVICES_MEAN,
     TRAININGS_MEAN,
@@ -40,6 +41,7 @@ def words_data() -> dict[str, Any]:
         "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
         "services": {one.value: words for one, words in SERVICE_NAMES.items()},
         "services_mean": {one.value: words for one, words in SERVICES_MEAN.items()},
+        "served_means": SERVED_MEANS,
         "lacks_mean": {one.value: words for one, words in LACKS_MEAN.items()},
         "trainings_mean": {one.value: words for one, words in TRAININGS_MEAN.items()},
         "gradients_mean": {one.value: words for one, words in GRADIENTS_MEAN.items()},

@@ -74,6 +74,11 @@ SERVICES_MEAN = {
     Service.NOTHING: "",
     Service.NOT_KNOWN: "the state lacks kernels that are registered by hand",
 }
+SERVED_MEANS = (
+    "Served: those of the operators that calls outside of inference mode get to. The others are cut off above, by an "
+    "autograd slot that is empty or ambiguous (broken, below)."
+)
+"""What a count of served operators says beside the count of the operators with a service."""
 LACKS_MEAN = {
     NoService.MISSING: "a call ends in an error: nothing is registered that covers KEY",
     NoService.SKIPPED: "a call ends in an error: the kernel at KEY is a fallthrough, and nothing is below",

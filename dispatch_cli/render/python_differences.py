@@ -30,7 +30,7 @@ def document(report: PythonDifferencesReport, _: int | None = None, *, universe:
     yield Gap()
     everything = [(one.operator, slot) for one in found for slot in one.slots]
     for count in by_reason(everything):
-        counted = f"{count.slots:,} slots of {count.operators:,} operators"
+        counted = f"{plural(count.slots, 'slot')} of {plural(count.operators, 'operator')}"
         yield Paragraph((Run(f"{REASONS[count.reason]}: ", Tone.HEAD), Run(counted)))
     slots, those = plural(len(everything), "slot"), plural(len(found), "operator")
     yield Paragraph(Run(f"{slots} of {those} differ; {compared} compared ({report.universe})", Tone.DIM))

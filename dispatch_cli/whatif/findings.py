@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.findings import placed
 from dispatch_cli.whatif.effect import Touched, beyond
+from dispatch_cli.whatif.suppressions import unused_effect
 
 
 class FindingsEffect(NamedTuple):
@@ -36,27 +37,35 @@ def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Findin
     All findings where a backend fallback is touched. has_files: whether findings are about what files register, and
     not about all that a captured state has; it must be the same for states that are compared.
     """
+    return _all_of(_runs(state, touched, has_files))
+
+
+def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
     if touched.keys:
         own = state.own_operators() if has_files else [OperatorName.parse(text) for text in state.dispatcher.names()]
         view = View(state, own, None, higher_order=state.own_higher_order_operators())
         view.has_files = has_files
-        return run_checks(view, CHECKS, CHECKS).findings
+        return [run_checks(view, CHECKS, CHECKS)]
     own = state.own_operators()
     namespaces = {name.namespace for name in touched.operators}
-    return (
-        *_found(state, _names(state, touched), has_files, _OF_OPERATORS),
-        *_found(state, [name for name in own if name.namespace in namespaces], has_files, OF_LIBRARIES),
-        *_found(state, own, has_files, OF_RUNS, whole=True),
-    )
+    return [
+        _run(state, _names(state, touched), has_files, _OF_OPERATORS),
+        _run(state, [name for name in own if name.namespace in namespaces], has_files, OF_LIBRARIES),
+        _run(state, own, has_files, OF_RUNS, whole=True),
+    ]
 
 
-def _found(
+def _all_of(runs: Iterable[CheckRun]) -> tuple[Finding, ...]:
+    return tuple(finding for run in runs for finding in run.findings)
+
+
+def _run(
     state: State, names: list[OperatorName], has_files: bool, checks: frozenset[str], whole: bool = False
-) -> tuple[Finding, ...]:
+) -> CheckRun:
     view = View(state, names, None if whole else frozenset(names))
     view.has_files = has_files
     view.overloads = _overloads(tuple(state.dispatcher.names()))
-    return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS).findings
+    return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS)
 
 
 @lru_cache(maxsize=2)
@@ -71,10 +80,12 @@ def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
 def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:
     """The findings that come and go between two states."""
     of_files = has_files(before)
-    old, new = findings_of(before, touched, of_files), findings_of(after, touched, of_files)
-    return FindingsEffect(
-        tuple(placed(after, one) for one in beyond(new, old)), tuple(placed(before, one) for one in beyond(old, new))
-    )
+    old, new = (_runs(state, touched, of_files) for state in (before, after))
+    came, went = beyond(_all_of(new), _all_of(old)), beyond(_all_of(old), _all_of(new))
+    if not touched.keys:  # else all checks have run over everything
+        useless, useful = unused_effect(before, old, new)
+        came, went = (*came, *useless), (*went, *useful)
+    return FindingsEffect(tuple(placed(after, one) for one in came), tuple(placed(before, one) for one in went))
 
 
 def has_files(state: State) -> bool:

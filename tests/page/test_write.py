@@ -87,7 +87,8 @@ def test_a_page_says_what_it_was_made_from(tmp_path: Path) -> None:
     about = data_of(page)["about"]
     assert about["universe"] == "torch-2.13"
     assert about["arguments"] == ["own.yaml", "--universe", "torch-2.13"]
-    assert {"name": "own.yaml", "sha256": hashlib.sha256(own.read_bytes()).hexdigest()} in about["files"]
+    digest = hashlib.sha256(own.read_bytes()).hexdigest()
+    assert {"name": "own.yaml", "sha256": digest, "settings": False} in about["files"]
 
 
 def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:

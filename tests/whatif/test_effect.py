@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,12 +16,14 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import MISSING
 from dispatch_cli.engine.table.table import TableEntry, answer
+from dispatch_cli.model.change import Addition
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.baseline import Entry
 from dispatch_cli.whatif.whatif import WhatIf
+from tests.cli.support import call
 from tests.whatif.random_changes import make_random_changes
 
-OF_RUNS = frozenset({"unused-suppression"})
 """Findings that are about a run as a whole."""
 
 
@@ -53,11 +57,7 @@ def check_effect(tried: WhatIf, what: object) -> None:
     has_files = View(tried.original, ()).has_files
     old, new = findings(tried.original, has_files), findings(tried.state, has_files)
     said = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))
-    assert [_of_operators(one) for one in said] == [_of_operators(new - old), _of_operators(old - new)], what
-
-
-def _of_operators(found: Counter[Entry]) -> Counter[Entry]:
-    return Counter({entry: count for entry, count in found.items() if entry.check not in OF_RUNS})
+    assert said == (new - old, old - new), what
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -69,3 +69,38 @@ def test_over_an_example(seed: int) -> None:
     tried = WhatIf(state)
     make_random_changes(dice, tried, state.own_operators(), 6)
     check_effect(tried, seed)
+
+
+SUPPRESSED = """
+dispatch: 1
+operators:
+- func: demo::a(Tensor x) -> Tensor
+  dispatch:
+    CPU: k # dispatch-cli: ignore[no-autograd-kernel] the caller has a derivative
+    Meta: m
+- {func: demo::b(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
+- {func: demo::c(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
+suppress:
+- {checks: no-autograd-kernel, op: "demo::[bc]", reason: the caller has a derivative}
+"""
+
+
+def test_suppressions_that_become_useless(tmp_path: Path) -> None:
+    """A comment of one operator; and one of two operators, as long as one of them needs it."""
+    file = tmp_path / "x.yaml"
+    file.write_text(SUPPRESSED, encoding="utf-8")
+    tried = WhatIf(load_state([str(file)]))
+    kernel = Kernel("g", "g")
+
+    def new(operator: str) -> list[tuple[str, int | None]]:
+        effect = tried.make(Addition(OperatorName.parse(operator), "Autograd", kernel))
+        assert effect.gone == ()
+        return [(one.check, one.span and one.span.line) for one in effect.new]
+
+    assert new("demo::a") == [("unused-suppression", 6)]
+    assert new("demo::b") == [("unused-suppression", 6)], "demo::c still needs the other one"
+    assert new("demo::c") == [("unused-suppression", 11), ("unused-suppression", 6)]
+    path = tried.write(str(tmp_path / "whatif.yaml"))
+    run = call("check-invariants", str(file), path, "--format", "json")
+    found = [(one["check"], one["declared_at"]["line"]) for one in json.loads(run.out)["findings"]]
+    assert sorted(found) == [("unused-suppression", 6), ("unused-suppression", 11)], "the command says the same"

@@ -32,24 +32,27 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, CheckStage, Finding, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.settings import Suppression
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every suppression of the user's own files that suppressed nothing."""
     if not view.is_whole:
         return
-    for suppression in view.unused:
-        names = ", ".join(selector.text for selector in suppression.checks)
-        yield CHECK.finding(
-            f"this suppression of {names} suppresses no finding",
-            span=suppression.span,
-            mark=names,
-            mark_follows=True,
-            tip="remove it"
-            if len(suppression.checks) == 1
-            else "remove it, or the checks in its list that find nothing",
-            subject=suppression.reason,
-        )
+    yield from map(finding_of, view.unused)
+
+
+def finding_of(suppression: Suppression) -> Finding:
+    """The finding for a suppression that suppresses nothing."""
+    names = ", ".join(selector.text for selector in suppression.checks)
+    return CHECK.finding(
+        f"this suppression of {names} suppresses no finding",
+        span=suppression.span,
+        mark=names,
+        mark_follows=True,
+        tip="remove it" if len(suppression.checks) == 1 else "remove it, or the checks in its list that find nothing",
+        subject=suppression.reason,
+    )
 
 
 CHECK = Check.of(find, __doc__, "DC903", Severity.WARNING, stage=CheckStage.RUN)

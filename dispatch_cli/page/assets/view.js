@@ -154,7 +154,7 @@ function chooseByKey(key) {
 function start(loaded) {
   page = loaded;
   const { about } = page;
-  const files = about.files.map((file) => file.name);
+  const files = stateFiles();
   byId("state").textContent = page.safe([...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", "));
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
   startSearch();

@@ -12,7 +12,7 @@ function coverageView(argument) {
   const found = page.coverage(key);
   const body = make("div", {});
   const groups = [...new Set(found.operators.map(servedBy))];
-  const options = [["", `all, ${found.operators.length}`], ...groups.map((group) => [group, `${group}, ${found.operators.filter((one) => servedBy(one) === group).length}`])];
+  const options = [["", counted("all", found.operators.length)], ...groups.map((group) => [group, counted(group, found.operators.filter((one) => servedBy(one) === group).length)])];
   if (!groups.includes(coverage.service)) coverage.service = "";
   const draw = (service) => {
     coverage.service = service;
@@ -22,15 +22,21 @@ function coverageView(argument) {
   };
   draw(coverage.service);
   const { device, autograd } = found.backend;
+  const isBroken = found.trainings.some(({ training }) => training === "broken");
   return {
     title: `Coverage of ${key}`,
     command: page.command("coverage", key),
     parts: [
       backendChoice(keys, key),
       make("p", { class: "lead" }, servedShare(found)),
-      facts([["Device", device], ["Autograd at", autograd]]),
-      countsTable("Served by", found.services, servedBy, (row) => serviceMeaning(key, row)),
-      countsTable("Trains by", found.trainings, trainsBy, trainingMeaning),
+      facts([
+        ["Device", device],
+        ["Autograd at", autograd],
+        ["Not counted", page.about.counts.higher_order_operators > 0 && `${plural(page.about.counts.higher_order_operators, "higher-order operator")}, which no backend has kernels for`],
+      ]),
+      countsTable("Served by", found.services, servedBy, (row) => serviceMeaning(key, row), isBroken),
+      isBroken && make("p", { class: "dim" }, page.words.served_means),
+      countsTable("Trains by", found.trainings, trainsBy, trainingMeaning, true),
       selection("served-by", "Show operators served by", options, coverage.service, draw),
       body,
     ],
@@ -57,12 +63,13 @@ function backendChoice(keys, key) {
   return selection("backend", "Backend", options, key, (chosen) => { location.hash = page.linkTo("coverage", chosen); });
 }
 
-function countsTable(header, rows, label, meaning) {
+/** withServed: whether fewer operators than those counted may be served. */
+function countsTable(header, rows, label, meaning, withServed) {
   const columns = [
     [header, label],
     ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
     ["%", (row) => (row.percent === null ? "" : row.percent.toFixed(1)), "number"],
-    ["Served", (row) => row.served.toLocaleString("en-US"), "number"],
+    ["Served", (row) => (withServed ? row.served.toLocaleString("en-US") : ""), "number"],
     ["Meaning", meaning],
   ];
   return table(header, columns, rows);

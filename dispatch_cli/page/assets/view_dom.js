@@ -45,6 +45,16 @@ function plural(count, noun, nouns = `${noun}s`) {
   return `${count.toLocaleString("en-US")} ${count === 1 ? noun : nouns}`;
 }
 
+/** A choice with how many there are: ``own kernel (20)``. */
+function counted(label, count) {
+  return `${label} (${count.toLocaleString("en-US")})`;
+}
+
+/** A label as all others are written: ``Autograd keys`` of ``autograd keys``. */
+function capital(label) {
+  return `${label[0].toUpperCase()}${label.slice(1)}`;
+}
+
 function section(title, ...children) {
   return make("section", {}, make("h2", {}, title), ...children);
 }

@@ -32,10 +32,18 @@ function search() {
   const text = byId("query").value;
   const { total, found } = page.search(text.trim(), Infinity);
   Object.assign(hits, { found, total, at: text && found.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = total === 0 ? `No operator is like ${shown(text)}` : `${plural(total, "operator")}${text ? " match" : ""}`;
+  byId("found").textContent = foundText(text, total, found);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
+}
+
+/** How many operators are listed; higher-order ones are counted apart, as everywhere. */
+function foundText(text, total, found) {
+  if (total === 0) return `No operator is like ${shown(text)}`;
+  const higher = found.filter(({ entry }) => entry.higher_order).length;
+  const counts = [total > higher && plural(total - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
+  return `${counts.filter(Boolean).join(", ")}${text ? ` ${total === 1 ? "matches" : "match"}` : ""}`;
 }
 
 /** The operator that is open is the chosen one of the list, and in sight. */

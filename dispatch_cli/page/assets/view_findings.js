@@ -13,7 +13,7 @@ function findingsView() {
     body.replaceChildren(...nodes([findingCards(chosen, 100)]));
     say(plural(chosen.length, "finding"));
   };
-  const options = [["", `all, ${all.length}`], ...page.findingChecks.map((row) => [row.check, `${row.check}, ${row.findings}`])];
+  const options = [["", counted("all", all.length)], ...page.findingChecks.map((row) => [row.check, counted(row.check, row.findings)])];
   if (!options.some(([check]) => check === findingsOfCheck)) findingsOfCheck = "";
   draw(findingsOfCheck);
   return {
@@ -22,7 +22,7 @@ function findingsView() {
     parts: [
       make("p", { class: "lead" }, all.length === 0
         ? "No check finds anything."
-        : `${plural(all.length, "finding")}: ${[plural(error, "error"), plural(warning, "warning"), `${info} info`].join(", ")}.`),
+        : `${plural(all.length, "finding")}: ${severityCounts({ error, warning, info })}.`),
       all.length > 0 && checksTable(),
       all.length > 0 && selection("of-check", "Show findings of", options, findingsOfCheck, draw),
       body,
@@ -45,6 +45,12 @@ function severityRun(severity) {
   return make("span", { class: page.words.severity_tones[severity] }, severity);
 }
 
+/** How many there are of each severity, of those that there are. */
+function severityCounts({ error, warning, info }) {
+  const counts = [error > 0 && plural(error, "error"), warning > 0 && plural(warning, "warning"), info > 0 && `${info.toLocaleString("en-US")} info`];
+  return counts.filter(Boolean).join(", ") || "none";
+}
+
 function findingCards(findings, step) {
   const cards = make("div", {});
   return inSteps(cards, cards, findings, step, findingCard);
@@ -61,7 +67,7 @@ function findingCard(one) {
       ["Operator", about && !one.key && make("a", { href: page.link(one.operator) }, one.operator)],
       ["Declared at", placeOf(one)],
       ["When", one.when],
-      ...Object.entries(one.details),
+      ...Object.entries(one.details).map(([label, value]) => [capital(label), value]),
       ...related,
       ["Tip", one.tip],
     ]));

@@ -128,8 +128,8 @@ function pythonSection(name) {
 function registrationsSection(name, registered) {
   const columns = [
     ["Key", (one) => (one.alias ? [one.key, make("span", { class: "dim" }, " [alias]")] : make("a", { href: page.link(name, one.key) }, one.key))],
-    ["Kernel", (one) => [one.kernel, one.wraps ? ` wraps ${wrapped(one.wraps)}` : ""]],
-    ["Signature", (one) => one.signature ?? ""],
+    ["Kernel", (one) => [make("span", { title: one.kernel }, page.shortKernel(one.kernel)), one.wraps ? ` wraps ${wrapped(one.wraps)}` : ""], "long"],
+    ["Signature", (one) => one.signature ?? "", "long"],
     ["State", (one) => (one.active ? "active" : "overridden")],
     ["Fills", (one) => filled(one), "number"],
     ["When", (one) => one.when ?? ""],

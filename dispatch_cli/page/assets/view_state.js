@@ -2,15 +2,13 @@
 
 function startView() {
   const { counts } = page.about;
-  const { error, warning, info } = counts.findings;
-  const findings = error + warning + info;
   return {
     title: "What PyTorch's dispatcher decides, and why",
     parts: [
-      make("p", { class: "lead" }, `${plural(counts.operators, "operator")} and ${plural(counts.higher_order_operators, "higher-order operator")} with ${plural(counts.slots, "slot")}, ${stateText()}.`),
+      make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
       facts([
-        ["Changed by the files", page.changes.has_base && page.about.files.length > 0 && make("a", { href: "#!changes" }, changesText())],
-        ["Findings", make("a", { href: "#!findings" }, findings === 0 ? "none" : `${plural(error, "error")}, ${plural(warning, "warning")}, ${info} info`)],
+        ["Changed by the files", page.changes.has_base && stateFiles().length > 0 && make("a", { href: "#!changes" }, changesText())],
+        ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
       section("Start here",
@@ -24,9 +22,14 @@ function startView() {
   };
 }
 
+/** The names of the files that the state is made of; settings only say how it is checked and read. */
+function stateFiles() {
+  return page.about.files.filter((file) => !file.settings).map((file) => file.name);
+}
+
 function stateText() {
-  const { files, more_files: more, over } = page.about;
-  const named = files.map((file) => file.name);
+  const { more_files: more, over } = page.about;
+  const named = stateFiles();
   const count = named.length + more;
   const shownFiles = count > 3 ? `${named.slice(0, 2).join(", ")} and ${plural(count - 2, "more file")}` : named.join(", ");
   return [shownFiles, over.length > 0 && `${named.length > 0 ? "over " : "of "}${over.join(", ")}`].filter(Boolean).join(" ") || page.about.universe;
@@ -43,7 +46,8 @@ function entriesTable(entries) {
     ["Kind", (entry) => [entry.new && "new", entry.higher_order && "higher-order"].filter(Boolean).join(", ")],
     ["Slots changed", (entry) => (entry.changed > 0 ? String(entry.changed) : ""), "number"],
     ["Stale", (entry) => (entry.stale > 0 ? String(entry.stale) : ""), "number"],
-    ["Findings", (entry) => (entry.findings > 0 ? [String(entry.findings), " ", severityRun(entry.worst)] : ""), "number"],
+    ["Findings", (entry) => (entry.findings > 0 ? String(entry.findings) : ""), "number"],
+    ["Worst finding", (entry) => (entry.findings > 0 ? severityRun(entry.worst) : "")],
   ];
   return table(plural(entries.length, "operator"), columns, entries);
 }
@@ -113,12 +117,13 @@ function aboutView() {
         ["PyTorch", about.torch],
         ["Over", about.over.join(", ") + (about.over_assumed ? " (assumed: neither files nor --base name another)" : "")],
         ["Made", about.made],
-        ["Operators", about.counts.operators.toLocaleString("en-US")],
+        ["Operators", `${about.counts.operators.toLocaleString("en-US")}, without higher-order ones`],
         ["Higher-order operators", about.counts.higher_order_operators.toLocaleString("en-US")],
         ["Slots", about.counts.slots.toLocaleString("en-US")],
       ]),
       about.files.length > 0 && section("Files", table("By name", [
         ["File", (file) => file.name],
+        ["What it is for", (file) => (file.settings ? "settings, guards or the baseline of the checks" : "the state")],
         ["SHA-256", (file) => file.sha256 ?? ""],
       ], about.files), about.more_files > 0 && paragraph(`${plural(about.more_files, "more file")} that the page does not name.`)),
       section("What it does not have", paragraph("The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To simulate calls, try changes out or compare states, use ", make("code", {}, "dispatch-cli resolve"), ", ", make("code", {}, "explore"), " and ", make("code", {}, "diff"), ".")),

@@ -64,6 +64,9 @@ def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab, page_of: Pages) -> N
     (fired,) = [rule for rule in rules if rule["#"].startswith("\u25b6")]
     assert fired["#"] == f"\u25b6 {explained['answer']['rule_number']}"
     assert "gives way to PrivateUse1" in [rule["Outcome"] for rule in rules]
+    advice = tab.texts(".slot-view .advice")
+    assert len(advice) == len(explained["advice"])
+    assert set(advice) <= set(printed)
     assert commands(tab)[-1] == f"dispatch-cli explain {name} {key} {OVERRIDE}"
     assert "dispatch-cli explore" in go_and_read(tab, "!start")
 
@@ -111,6 +114,29 @@ def test_letters_that_were_found_are_marked(tab: Tab, page_of: Pages) -> None:
     assert tab.texts(f"{CHOSEN} b") == ["to", "dty"]
 
 
+def test_what_python_chooses_otherwise(tab: Tab, page_of: Pages) -> None:
+    name, command = "aten::randn_like", ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "python")
+    tab.open(page_of(OVERRIDE), name)
+    (table,) = answer(*command)["operators"]
+    rows = [row for row in table["entries"] if row["python"] or row["differs"]]
+    assert len(rows) > 10
+    assert f"dispatch-cli {' '.join(command)}" in commands(tab)
+    said = tab.evaluate(PYTHON_ROWS)
+    assert said == [[row["key"], row["error"] or row["kernel"]] for row in rows]
+    tab.go(f"{name}/{rows[0]['key']}")
+    printed = lines("explain", name, rows[0]["key"], OVERRIDE)
+    (sentence,) = [one for one in printed if one.startswith("The Python dispatcher chooses something else")]
+    assert sentence in tab.texts(".slot-view p")
+
+
+PYTHON_ROWS = """(() => {
+  const section = [...document.querySelectorAll("main section")].find(
+    one => one.querySelector(":scope > h2")?.innerText.startsWith("What Python"));
+  return [...section.querySelectorAll("tbody tr")].map(
+    row => [...row.cells].slice(0, 2).map(one => one.innerText.trim()));
+})()"""
+
+
 def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("2")
@@ -143,7 +169,7 @@ def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
     missing = [
         one["operator"] for one in covered["operators"] if one["service"] == "nothing" and one["lack"] == "missing"
     ]
-    (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f", {len(missing)}")]
+    (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f" ({len(missing):,})")]
     choose(tab, "#served-by", option)
     assert [row["Operator"] for row in tab.rows("main table", last=True)][:200] == missing[:200]
 
