@@ -192,7 +192,7 @@ class CellsView(LinesView):
         if not targets or not targets[0].width:
             return super().render_line(y)
         one, number = targets[self._cursor], y - len(self.cells.top) + self.scroll_offset.y
-        base = self.rich_style
+        base = self.look()
         if y < len(self.cells.top):
             line: TextLine = self.cells.top[y]
         elif number < len(self.cells.lines):
@@ -202,7 +202,7 @@ class CellsView(LinesView):
         here = y >= len(self.cells.top) and one.first <= number < one.end
         segments = [
             Segment(MARK[not here], base),
-            *(Segment(run.text, self._look(run.tone, base, None)) for run in line),
+            *(Segment(run.text, self.tone_look(run.tone)) for run in line),
         ]
         strip = Strip(segments)
         left, right = self.scroll_offset.x, self.scroll_offset.x + self.size.width
@@ -211,7 +211,7 @@ class CellsView(LinesView):
         return strip.crop_extend(left, right, base).simplify()
 
     def _with_cell(self, strip: Strip, one: Target) -> Strip:
-        cursor: Style = self.get_component_rich_style("lines--cursor", partial=True)
+        cursor = self.look(self.cursor_style)
         start = one.x + _MARK
         before, cell, after = strip.divide([start, start + one.width, strip.cell_length])
         marked = [Segment(text, (style or Style()) + cursor) for text, style, _ in cell]

@@ -22,10 +22,18 @@ class Contained(MessagePump):
             self.app.failed(error, self)  # type: ignore[attr-defined]
 
 
+FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
+
+
 class SizedScrollView(ScrollView):
     """A view of lines whose number changes often."""
 
-    _plain: Style | None = None
+    BLURRED_CURSOR = "$foreground on $panel"
+    """The style of what the cursor is on where the view does not have the focus."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(id=id, classes=classes)
+        self._looks: dict[tuple[str, ...], Style] = {}
 
     def sized(self) -> None:
         """Lay out what is shown for the size that the view has now."""
@@ -57,14 +65,32 @@ class SizedScrollView(ScrollView):
         else:
             self.virtual_size = size
 
+    # A component class would have its CSS worked out anew whenever the view is shown, hidden or focused.
+
+    def look(self, *styles: str) -> Style:
+        """The style of the view with others over it, such as ``bold $text-success``."""
+        found = self._looks.get(styles)
+        if found is None:
+            whole = self.visual_style
+            for one in styles:
+                whole += self.app.stylesheet.parse_style(one)
+            found = self._looks[styles] = whole.rich_style
+        return found
+
     @property
-    def plain_style(self) -> Style:
-        """The style of the widget; computed once for all of its lines."""
-        if self._plain is None:
-            self._plain = self.rich_style
-        return self._plain
+    def cursor_style(self) -> str:
+        """The style of what the cursor is on."""
+        if not self.has_focus:
+            return self.BLURRED_CURSOR
+        text_style = self.app.theme_variables["block-cursor-text-style"]
+        return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """textual's: the cursor looks different."""
+        super().watch_has_focus(has_focus)
+        self.refresh()
 
     def notify_style_update(self) -> None:
-        """textual's: the theme or the focus has changed."""
+        """textual's: the theme has changed."""
         super().notify_style_update()
-        self._plain = None
+        self._looks.clear()

@@ -32,6 +32,19 @@ MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
 """What stands before the lines that the cursor is on, and before others, where something can be opened."""
 
 
+_LOOKS = {
+    Tone.HEAD: "bold",
+    Tone.KERNEL: "bold $text-success",
+    Tone.ALIAS: "$text-accent",
+    Tone.FALLBACK: "$text-primary",
+    Tone.WARN: "$text-warning",
+    Tone.BAD: "bold $text-error",
+    Tone.DIM: "$foreground-muted",
+    Tone.PLACE: "$foreground-muted",
+}
+"""The styles of tones; text without one is plain."""
+
+
 class Openable(NamedTuple):
     """Lines that can be opened: the first, the one behind the last, and what they open."""
 
@@ -45,29 +58,7 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
 
     DEFAULT_CSS = """
     LinesView { height: 1fr; scrollbar-gutter: stable; scrollbar-size-vertical: 1; overflow-x: auto; }
-    LinesView > .lines--head { text-style: bold; }
-    LinesView > .lines--kernel { color: $text-success; text-style: bold; }
-    LinesView > .lines--alias { color: $text-accent; }
-    LinesView > .lines--fallback { color: $text-primary; }
-    LinesView > .lines--warn { color: $text-warning; }
-    LinesView > .lines--bad { color: $text-error; text-style: bold; }
-    LinesView > .lines--dim { color: $foreground-muted; }
-    LinesView > .lines--place { color: $foreground-muted; }
-    LinesView > .lines--cursor {
-        color: $foreground;
-        background: $panel;
-        text-style: none;
-    }
-    LinesView:focus > .lines--cursor {
-        color: $block-cursor-foreground;
-        background: $block-cursor-background;
-        text-style: $block-cursor-text-style;
-    }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *(f"lines--{tone.value}" for tone in Tone if tone is not Tone.PLAIN),
-        "lines--cursor",
-    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -98,7 +89,6 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._cursor = 0
         self._width = -1
-        self._styles: dict[object, Style] = {}
 
     # what is shown; a kind of lines defines these
 
@@ -251,58 +241,23 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        width, base = self.size.width, self.plain_style
+        width, plain = self.size.width, self.look()
         top = self.top_lines()
         number = y - len(top) + self.scroll_offset.y
         if y < len(top):
-            line, mark, cursor = top[y], MARK[1], None
+            line, mark, cursor = top[y], MARK[1], False
         elif number < self.line_count():
             choice = self.choice_of_line(number)
-            here = choice is not None and choice == self._cursor
-            line, mark = self.line_at(number), MARK[not here or number != self.choice(self._cursor).first]
-            cursor = self.get_component_rich_style("lines--cursor", partial=True) if here else None
+            cursor = choice is not None and choice == self._cursor
+            line, mark = self.line_at(number), MARK[not cursor or number != self.choice(self._cursor).first]
         else:
-            return Strip.blank(width, base)
-        segments = [Segment(mark, base + (cursor or Style()))]
-        segments += (Segment(run.text, self._look(run.tone, base, cursor)) for run in line)
-        strip = Strip(segments).crop_extend(
-            self.scroll_offset.x, self.scroll_offset.x + width, base + (cursor or Style())
-        )
+            return Strip.blank(width, plain)
+        base = self.tone_look(Tone.PLAIN, cursor)
+        segments = [Segment(mark, base), *(Segment(run.text, self.tone_look(run.tone, cursor)) for run in line)]
+        strip = Strip(segments).crop_extend(self.scroll_offset.x, self.scroll_offset.x + width, base)
         return strip.simplify()
 
-    def _look(self, tone: Tone, base: Style, cursor: Style | None) -> Style:
-        found = self._styles.get((tone, cursor is None))
-        if found is None:
-            found = base
-            if tone is not Tone.PLAIN:
-                name = f"lines--{tone.value}"
-                found = base + self.get_component_rich_style(name, partial=True)
-                # only the whole style has a colour that is mixed with the background's
-                found += Style(color=self.get_component_rich_style(name).color)
-            found = self._styles[tone, cursor is None] = found if cursor is None else found + cursor
-        return found
-
-    # textual works styles out anew each time that they are asked for, which would be most of the work for a line
-
-    def notify_style_update(self) -> None:
-        """Other colours."""
-        super().notify_style_update()
-        self._styles.clear()
-
-    @property
-    def rich_style(self) -> Style:
-        """The style of the widget itself."""
-        found = self._styles.get("")
-        if found is None:
-            found = self._styles[""] = super().rich_style
-        return found
-
-    def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
-        """The style of a part."""
-        found = self._styles.get((names, partial))
-        if found is None:
-            # a partial style does not have the colour that is chosen by the background, as the cursor's is
-            part = partial and names != ("lines--cursor",)
-            found = super().get_component_rich_style(*names, partial=part, default=default)
-            self._styles[names, partial] = found
-        return found
+    def tone_look(self, tone: Tone, cursor: bool = False) -> Style:
+        """The style of a text. cursor: the cursor is on it."""
+        styles = (_LOOKS[tone],) if tone in _LOOKS else ()
+        return self.look(*styles, self.cursor_style) if cursor else self.look(*styles)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.geometry import Region, Size
@@ -26,28 +25,15 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 _MARKS = 3
 """The columns before a name."""
-_STYLES = ("cursor", "match", "own", "tried", "error", "warning", "info", "dim")
+_OWN_STYLE, _TRIED_STYLE, _MATCH, _DIM = "bold $text-success", "bold $text-warning", "bold underline", "$text-muted"
+_FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.INFO: "$text-muted"}
 
 
 class OperatorList(Contained, SizedScrollView):
     """The operators that a query finds, best first; one has the cursor."""
 
-    DEFAULT_CSS = """
-    OperatorList {
-        height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1;
-        & > .list--cursor { text-style: reverse; }
-        &:focus > .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground;
-            text-style: $block-cursor-text-style; }
-        & > .list--match { text-style: bold underline; }
-        & > .list--own { color: $text-success; text-style: bold; }
-        & > .list--tried { color: $text-warning; text-style: bold; }
-        & > .list--error { color: $text-error; }
-        & > .list--warning { color: $text-warning; }
-        & > .list--info { color: $text-muted; }
-        & > .list--dim { color: $text-muted; }
-    }
-    """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in _STYLES}
+    DEFAULT_CSS = "OperatorList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
+    BLURRED_CURSOR = "reverse"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -86,7 +72,6 @@ class OperatorList(Contained, SizedScrollView):
         self.cursor = 0
         self._width = 0
         self._strips: dict[int, Strip] = {}
-        self._cached_styles: dict[str, Style] = {}
 
     @property
     def entry(self) -> ListedOperator | None:
@@ -101,10 +86,14 @@ class OperatorList(Contained, SizedScrollView):
         self._show_cursor()
 
     def notify_style_update(self) -> None:
-        """textual's: the theme or the focus has changed."""
+        """textual's: the theme has changed."""
         super().notify_style_update()
-        self._cached_styles.clear()
         self._strips.clear()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """textual's: the cursor looks different."""
+        self._strips.pop(self.cursor, None)
+        super().watch_has_focus(has_focus)
 
     def search(self, query: str, marked: Marked) -> None:
         """Show what a query and a filter find. The cursor goes to the best; without a query it stays where it is."""
@@ -211,45 +200,39 @@ class OperatorList(Contained, SizedScrollView):
     def _said(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         text = "" if self.found or y else f"  no operator {'so marked' if not self.query_text.strip() else 'matches'}"
-        return Strip([Segment(text, self._style_of("dim"))]).adjust_cell_length(width, self.rich_style)
-
-    def _style_of(self, name: str) -> Style:
-        style = self._cached_styles.get(name)
-        if style is None:
-            own = self.rich_style if name == "" else self.get_component_rich_style(f"list--{name}", partial=True)
-            style = self._cached_styles[name] = own
-        return style
+        return Strip([Segment(text, self.look(_DIM))]).adjust_cell_length(width, self.look())
 
     def _make_row(self, row: int) -> Strip:
         width = self.scrollable_content_region.width
         entry = self.catalogue.entries[self.found[row]]
-        plain = self._style_of("")
-        base = plain + self._style_of("cursor") if row == self.cursor else plain
+        base = (self.cursor_style,) if row == self.cursor else ()
         segments = [
-            Segment(OWN, base + self._style_of("own")) if entry.name in self.catalogue.own else Segment(" ", base),
-            Segment(TRIED, base + self._style_of("tried"))
+            Segment(OWN, self.look(*base, _OWN_STYLE))
+            if entry.name in self.catalogue.own
+            else Segment(" ", self.look(*base)),
+            Segment(TRIED, self.look(*base, _TRIED_STYLE))
             if entry.name in self.catalogue.tried
-            else Segment(" ", base),
-            Segment(" ", base),
+            else Segment(" ", self.look(*base)),
+            Segment(" ", self.look(*base)),
         ]
         counts = self._found_counts(entry, base)
         taken = sum(len(one.text) for one in counts)
         segments += self._letters(entry, base, max(4, width - _MARKS - taken))
         strip = Strip(segments)
-        strip = strip.adjust_cell_length(max(0, width - taken), base)
-        return Strip([*strip, *counts]).adjust_cell_length(width, base)
+        strip = strip.adjust_cell_length(max(0, width - taken), self.look(*base))
+        return Strip([*strip, *counts]).adjust_cell_length(width, self.look(*base))
 
-    def _found_counts(self, entry: ListedOperator, base: Style) -> list[Segment]:
+    def _found_counts(self, entry: ListedOperator, base: tuple[str, ...]) -> list[Segment]:
         found = (self.catalogue.found or {}).get(entry.name)
         if not found:
             return []
         return [
-            Segment(f" {found[severity]}{sign}", base + self._style_of(severity.value))
+            Segment(f" {found[severity]}{sign}", self.look(*base, _FOUND_STYLES[severity]))
             for severity, sign in SEVERITIES.items()
             if found.get(severity)
         ]
 
-    def _letters(self, entry: ListedOperator, base: Style, room: int) -> list[Segment]:
+    def _letters(self, entry: ListedOperator, base: tuple[str, ...], room: int) -> list[Segment]:
         """The name; where it is too long, without its namespace, and without a part before its end."""
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
@@ -260,8 +243,8 @@ class OperatorList(Contained, SizedScrollView):
             end = min(8, room // 3)
             shown = [*shown[: room - 1 - end], None, *shown[-end:]]
         letters = [("…", False) if number is None else (safe(name[number]), number in hits) for number in shown]
-        found = base + self._style_of("match")
-        dim = base + self._style_of("dim") if entry.higher_order and base is self._style_of("") else base
+        found = self.look(*base, _MATCH)
+        dim = self.look(_DIM) if entry.higher_order and not base else self.look(*base)
         segments: list[Segment] = []
         text, is_hit = "", False
         for sign, hit in letters:
