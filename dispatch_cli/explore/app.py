@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,6 +25,7 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
+from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
 from dispatch_cli.render.text_safety import safe_lines
@@ -54,7 +54,7 @@ class ExploreScreen(Contained, Screen[None]):
     """The screen."""
 
 
-class ExploreApp(Trying, Contained, App[None]):
+class ExploreApp(Trying, Tidying, Contained, App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -118,11 +118,6 @@ class ExploreApp(Trying, Contained, App[None]):
     def on_mount(self) -> None:
         self.operators.list.focus()
         self._show_command()
-
-    def on_ready(self) -> None:
-        """The first frame is there. What was loaded stays: looking through it again and again would only cost."""
-        gc.freeze()
-        gc.enable()
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE
@@ -397,6 +392,7 @@ def themes() -> list[str]:
 def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves; the exit code."""
     app = ExploreApp(session)
+    app.own_process = True
     if theme is not None:
         app.theme = theme
     app.run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -19,6 +18,7 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.marks import Found, original_findings, other_marks, tried_operators, with_changes
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.tidying import keep_all
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
@@ -72,12 +72,6 @@ class Filters(Contained, Widget):
             if at is not None and at.x < end:
                 self.post_message(self.FilterPicked(one))
                 return
-
-
-def keep_all() -> None:
-    """What there is now stays as long as the program: looking through it again and again would only cost."""
-    gc.collect()
-    gc.freeze()
 
 
 class OperatorInput(Input):
