@@ -79,11 +79,17 @@ class ReducedSource:
             return found
         listing = self.listing(name)
         counts = Counter(key for key, _, _ in listing.kernels)
+        active = dict(self.operator(name).kernels)
         return CapturedHeader(
             found.schema,
             {key: (debug, fallthrough) for key, debug, fallthrough in listing.kernels},
             tuple(key for key, count in counts.items() if count > 1),
             tuple(key for key, _ in listing.python_kernels),
+            {
+                key: (one.fake, one.wraps)
+                for key, one in active.items()
+                if one.fake is not None or one.wraps is not None
+            },
         )
 
     def listing(self, name: str) -> CapturedListing:
