@@ -5,7 +5,8 @@ from __future__ import annotations
 from dispatch_cli.declarations.format_types import BOOLEAN, ONE_KEY, TEXT, Field, Record, Type, record
 from dispatch_cli.declarations.tree import Scalar
 
-A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": 1_000_000})
+MOST_NUMBER = 1_000_000
+A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": MOST_NUMBER})
 _A_REGISTRATION = record("registration", "a registration")
 REGISTRATION = Record(
     "registration",

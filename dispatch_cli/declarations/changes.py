@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.declarations.change_format import CHANGE, REGISTRATION
+from dispatch_cli.declarations.change_format import CHANGE, MOST_NUMBER, REGISTRATION
 from dispatch_cli.declarations.context import FileContext, ReadChange, ReadChanges
 from dispatch_cli.declarations.fields import Values, is_true, read_record, read_records, text_of
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
@@ -26,7 +26,6 @@ from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 _OF_MOVES = ("before", "after", "block")
-_NUMBER = 1_000_000
 MOST_LOOKED_THROUGH = 10_000_000
 """Registrations that all sections look through, each those before it."""
 
@@ -110,9 +109,10 @@ def _number(problems: Problems, node: Node | None) -> int | None:
     if type(node) is not Scalar:
         return None
     text = node.text
-    if node.plain and text.isascii() and text.isdecimal() and len(text) < len(str(_NUMBER)) and int(text) > 0:
+    is_short = node.plain and text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_NUMBER))
+    if is_short and 0 < int(text) <= MOST_NUMBER:
         return int(text)
-    problems.add("bad-value", "expected a number from 1", node)
+    problems.add("bad-value", f"expected a number from 1 to {MOST_NUMBER:,}", node)
     return None
 
 
