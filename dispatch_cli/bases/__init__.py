@@ -63,6 +63,12 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(found, key=universes.version_of, reverse=True))
 
 
+def newest_for(universe: str | None) -> str:
+    """The state where nothing is named to load: that of a universe that has one, else the newest."""
+    found = names()
+    return universe if universe in found else found[0]
+
+
 def overlay_names() -> tuple[str, ...]:
     """Names of the embedded overlays, newest PyTorch first; `dispatch_cli.bases.overlay` says what they are."""
     found = [name.removesuffix(OVERLAY_SUFFIX) for name in os.listdir(_HERE) if name.endswith(OVERLAY_SUFFIX)]

@@ -210,7 +210,7 @@ def _operators(ctx: click.Context) -> list[str]:
         except InputError:
             chosen = chosen or [bases.names()[0]]
     universe = ctx.params.get("universe") or universes.default_name()
-    base = bases.load(chosen[0] if chosen else universe if universe in bases.names() else bases.names()[0])
+    base = bases.load(chosen[0] if chosen else bases.newest_for(universe))
     return [*base.names, *(one.name for one in base.higher_order_operators)]
 
 

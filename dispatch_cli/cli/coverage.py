@@ -186,5 +186,4 @@ def _no_base(state: State) -> str | None:
         return None
     from dispatch_cli import bases
 
-    names, universe = bases.names(), state.dispatcher.universe.name
-    return f"PyTorch's own operators are not loaded: add --base {universe if universe in names else names[0]}"
+    return f"PyTorch's own operators are not loaded: add --base {bases.newest_for(state.dispatcher.universe.name)}"

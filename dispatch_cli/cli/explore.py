@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.source_arguments import newest_for, source_arguments
+from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -49,7 +49,9 @@ def command(source: SourceOptions, theme: str | None) -> None:
         raise click.BadParameter(f"{theme!r} is none of {', '.join(app.themes())}.", param_hint="'--theme'")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if not source.files and not source.bases:
-        base = newest_for(source.universe)
+        from dispatch_cli import bases
+
+        base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
     from dispatch_cli.explore.session import Session
 

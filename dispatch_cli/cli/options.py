@@ -212,8 +212,7 @@ def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> tu
     """The newest embedded state, or that of the universe which is asked for; whether it is not named by that."""
     from dispatch_cli import bases
 
-    names = bases.names()
-    base = source.universe if source.universe in names else names[0]
+    base = bases.newest_for(source.universe)
     state = _load(source._replace(bases=(base,), universe=None), color, guards)
     state.over_assumed = base != source.universe
     return state, state.over_assumed

@@ -12,7 +12,7 @@ from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
-from dispatch_cli.cli.source_arguments import newest_for, source_arguments
+from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -51,7 +51,9 @@ def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
 
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if not source.files and not source.keys and not source.bases:
-        base = newest_for(source.universe)
+        from dispatch_cli import bases
+
+        base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
     if out.file is None:
         read_files.start()

@@ -30,11 +30,3 @@ def _option(option: click.Option, value: Any) -> Iterator[str]:
 
 def _as_argument(file: str) -> str:
     return f"./{file}" if file.startswith("-") and file != "-" else file
-
-
-def newest_for(universe: str | None) -> str:
-    """The embedded state where nothing is named to load: that of the universe, or else the newest."""
-    from dispatch_cli import bases
-
-    names = bases.names()
-    return universe if universe in names else names[0]

@@ -86,7 +86,7 @@ class ExploreApp(Trying, Tidying, Contained, App[None]):
         self.operators = Operators(session, id="operators")
         self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
-        self.front = next(iter(self.stage.entries), "")
+        self.front = PANES[0].id
         first = self.operators.list.entry
         self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front))
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))

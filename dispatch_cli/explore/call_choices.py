@@ -15,6 +15,7 @@ from dispatch_cli.report.call_words import (
     NAMED_WORDS,
     context_completions,
     key_set_completions,
+    last_key,
     option_words,
     tensor_words,
 )
@@ -35,9 +36,9 @@ class CallPart(Enum):
 class WordChoice(NamedTuple):
     """A word to choose.
 
-    text: of the whole part, once it is chosen. is_given: it is in the part, and is taken away, unless it is a device,
-    of which there is always one. is_whole: False where
-    more must follow, such as a name. why_not: why it does not go together with the words of the part.
+    text: of the whole part, once it is chosen. is_given: the part has it already; choosing it takes it away, unless it
+    is a device, of which there is always one. is_whole: False where more must follow, such as a name. why_not: why it
+    does not go together with the words of the part.
     """
 
     word: str
@@ -56,8 +57,7 @@ def words_of(universe: Universe, part: CallPart, text: str) -> tuple[WordChoice,
             WordChoice(one.text, one.text, is_whole=one.is_whole) for one in context_completions(universe, text)
         )
     if part is CallPart.KEYSET:
-        shown = len(text.rstrip(_LETTERS))
-        return tuple(WordChoice(one.text[shown:], one.text) for one in key_set_completions(universe, text))
+        return tuple(WordChoice(one.text[last_key(text) :], one.text) for one in key_set_completions(universe, text))
     words = option_words(universe, part.value)
     return tuple(WordChoice(word, word) for word in starting(words, text.strip()))
 
@@ -105,6 +105,3 @@ def _plain(word: str) -> str:
 
 def _joined(words: list[str]) -> str:
     return " ".join(words)
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

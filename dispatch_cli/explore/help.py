@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from dispatch_cli.explore.contained import Contained
-from dispatch_cli.explore.operator_list import OWN, TRIED
+from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 
@@ -33,10 +33,8 @@ _MOUSE = (
     ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
     ("drag", "Select text, such as the command line; ctrl+c copies it"),
 )
-
-
 _KEYS = 14
-"""Columns of keys."""
+"""The width of the column of keys."""
 HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
@@ -74,8 +72,6 @@ def help_text(sections: Iterable[HelpSection]) -> Content:
 
 def sections_of(app: App[None], pane: Pane | None) -> Iterator[HelpSection]:
     """What help shows: the view's own keys first."""
-    from dispatch_cli.explore.operator_list import OperatorList
-
     if pane is not None:
         nodes = [pane, *pane.query("*")]
         rows = tuple(dict.fromkeys(row for node in nodes for row in key_rows(type(node))))

@@ -107,7 +107,7 @@ class ListPane(Pane):
         raise NotImplementedError
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
-        """What is said of a row; None where there is none."""
+        """What is said of a row. row: None where the list is empty."""
         raise NotImplementedError
 
     def opens(self, item: Any) -> Any:  # noqa: ARG002

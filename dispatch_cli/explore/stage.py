@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from importlib import import_module
-from importlib.util import find_spec
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -25,11 +24,6 @@ BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
 _FRAMES = 4
 """Calls that an error shows, the innermost ones."""
-
-
-def known_panes() -> tuple[PaneEntry, ...]:
-    """The views that are there."""
-    return tuple(entry for entry in PANES if find_spec(f"dispatch_cli.explore.panes.{entry.id}") is not None)
 
 
 def pane_class(entry: PaneEntry) -> type[Pane]:
@@ -89,7 +83,7 @@ class PaneStage(Contained, Horizontal):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id)
         self.session = session
-        self.entries = {entry.id: entry for entry in known_panes()}
+        self.entries = {entry.id: entry for entry in PANES}
         self.views: dict[str, Pane | FailedView] = {}
         self.shown: tuple[str, ...] = ()
         self._focused: dict[str, Widget] = {}

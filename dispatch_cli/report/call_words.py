@@ -67,8 +67,13 @@ def context_completions(universe: Universe, text: str) -> Iterator[Completion]:
 
 def key_set_completions(universe: Universe, text: str) -> Iterator[Completion]:
     """A key, or an expression of keys with its last word completed."""
-    start = len(text.rstrip(_LETTERS))
+    start = last_key(text)
     yield from (Completion(text[:start] + one) for one in starting(universe.keys_by_id, text[start:]))
+
+
+def last_key(text: str) -> int:
+    """Where the last key of an expression begins, which may be only the beginning of one."""
+    return len(text.rstrip(_LETTERS))
 
 
 def _whole_contexts() -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
@@ -14,7 +13,6 @@ from dispatch_cli.engine.rules import MISSING, Decision
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry, answer
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.baseline import Entry
 
 SlotPlace = tuple[OperatorName, str]
 """An operator and the key of a slot."""
@@ -59,7 +57,7 @@ class PythonSlotEffect(NamedTuple):
 class Effect(NamedTuple):
     """What is different from another state.
 
-    slots, python_slots: by operator, in table order. new, gone: findings. operators: those that were compared.
+    slots, python_slots: by operator, in table order. new, gone: findings. operators: how many were compared.
     """
 
     slots: tuple[SlotEffect, ...] = ()
@@ -139,19 +137,6 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
             if was != became:
                 found.append(PythonSlotEffect(name, key, was, became))
     return found
-
-
-def beyond(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings that the others do not have, or not so often."""
-    left = Counter(map(Entry.of, others))
-    found = []
-    for one in findings:
-        entry = Entry.of(one)
-        if left[entry]:
-            left[entry] -= 1
-        else:
-            found.append(one)
-    return tuple(found)
 
 
 def caused_by(slots: Sequence[SlotEffect], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotEffect, ...]:

@@ -11,9 +11,11 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.baseline import Entry
 from dispatch_cli.report.findings import placed
-from dispatch_cli.whatif.effect import Touched, beyond
+from dispatch_cli.whatif.effect import Touched
 from dispatch_cli.whatif.suppressions import unused_effect
 
 
@@ -78,10 +80,14 @@ def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
 
 
 def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:
-    """The findings that come and go between two states."""
-    of_files = has_files(before)
+    """The findings that come and go between two states.
+
+    Over an embedded state alone, they are about what the changes register: as where a file would register it.
+    """
+    of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
-    came, went = beyond(_all_of(new), _all_of(old)), beyond(_all_of(old), _all_of(new))
+    came = tuple(beyond(_all_of(new), _all_of(old), Entry.of))
+    went = tuple(beyond(_all_of(old), _all_of(new), Entry.of))
     if not touched.keys:  # else all checks have run over everything
         useless, useful = unused_effect(before, old, new)
         came, went = (*came, *useless), (*went, *useful)

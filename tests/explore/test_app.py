@@ -49,7 +49,6 @@ class StandIn(Pane):
 def panes(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Pane]]:
     """Stand-ins for all views, which a test can replace."""
     found: dict[str, type[Pane]] = {entry.id: StandIn for entry in PANES}
-    monkeypatch.setattr(stage, "known_panes", lambda: PANES)
 
     def pane_class(entry: PaneEntry) -> type[Pane]:
         return found[entry.id]

@@ -223,8 +223,12 @@ def test_what_is_tried_is_marked() -> None:
         for row in block.rows
         if isinstance(row, StepLine) and row.is_changed
     ]
-    assert marked
-    assert rows
+    steps = [(step.hop.slot, step.entry.kernel) for step in after.steps]
+    old = [(step.hop.slot, step.entry.kernel) for step in before.steps]
+    different = [number for number, step in enumerate(steps, 1) if step not in old[number - 1 : number]]
+    assert [row.step.number for row in marked] == different != []
+    assert [row.step for row in rows] == [*after.steps]
+    assert registration.kernel.label not in [kernel for _, kernel in steps]
 
 
 def test_slots_that_higher_order_operators_do_not_have_are_not_opened() -> None:

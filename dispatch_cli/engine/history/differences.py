@@ -7,7 +7,6 @@ not by when they were registered.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from dispatch_cli.engine.rules import MISSING
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.table.table import Table, TableEntry, answer, changed_slots
+from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -182,13 +182,7 @@ def _kernel_difference(
 
 def _beyond(kernels: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> list[Kernel]:
     """Those that the others do not have, or not so often; of equal ones the newest."""
-    left, found = Counter(others), []
-    for kernel in reversed(kernels):
-        if left[kernel]:
-            left[kernel] -= 1
-        else:
-            found.append(kernel)
-    return found[::-1]
+    return beyond(reversed(kernels), others, lambda kernel: kernel)[::-1]
 
 
 def _content(one: Definition | LibraryHold | None) -> tuple[object, ...] | None:

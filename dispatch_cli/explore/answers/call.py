@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.kernels.generated import called_by
@@ -18,6 +19,7 @@ from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.report.call_request import CallRequest, call_report, keys_of_call, read_call
+from dispatch_cli.report.call_words import ABSENT_WORDS
 from dispatch_cli.report.key_answer import key_answer
 from dispatch_cli.report.resolve import ResolveReport, StepReport
 from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
@@ -60,7 +62,7 @@ def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
 
     like: a draft of another operator, whose first tensor and contexts are taken over.
     """
-    first = next((text for text in (like.tensors if like else ()) if text not in _ABSENT), None)
+    first = next((text for text in (like.tensors if like else ()) if text not in ABSENT_WORDS), None)
     tensor = first or next(iter(state.dispatcher.universe.devices))
     contexts = like.contexts if like else ()
     schema = schema_of(state, spot)
@@ -88,8 +90,7 @@ def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
     asked = _request(spot, draft)
     report = _resolved(session.state, asked)
-    words = [one for text in draft.tensors for one in ("--tensor", text)]
-    words += [one for text in draft.contexts for one in ("--context", text)]
+    words = [*_thread_arguments(draft)]
     words += [one for option, text in draft.options.given for one in (f"--{option}", text)]
     words += [] if draft.keyset is None else ["--keyset", draft.keyset]
     return PaneAnswer(report, session.command("resolve", *words, before=(asked.operator,)))
@@ -116,10 +117,14 @@ def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
         return PaneAnswer(report, ("keys", draft.keyset, *universe_arguments(session)))
     if not draft.tensors and not draft.contexts:
         return None
-    words = [one for text in draft.tensors for one in ("--tensor", text)]
-    words += [one for text in draft.contexts for one in ("--context", text)]
     found = keys_of_call(universe, draft.tensors, draft.contexts)
-    return PaneAnswer(found, ("keys", *universe_arguments(session), *words))
+    return PaneAnswer(found, ("keys", *universe_arguments(session), *_thread_arguments(draft)))
+
+
+def _thread_arguments(draft: Draft) -> Iterator[str]:
+    """The tensors and the contexts of a draft as arguments."""
+    yield from (one for text in draft.tensors for one in ("--tensor", text))
+    yield from (one for text in draft.contexts for one in ("--context", text))
 
 
 def changed_steps(
@@ -160,6 +165,3 @@ def _of(step: StepReport) -> tuple[object, ...]:
     hop = step.hop
     python = None if hop.python is None else hop.python.kernel
     return hop.slot, step.entry.kernel, step.entry.rule, step.entry.span, python, hop.does, hop.passes
-
-
-_ABSENT = ("none", "undefined")

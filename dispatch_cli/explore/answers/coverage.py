@@ -21,6 +21,6 @@ def coverage_answer(session: Session, key: str, missing: bool = False) -> PaneAn
 
 
 def backends(session: Session) -> list[CoveredBackend]:
-    """The backends that can be asked for, PrivateUse1 first if the files register something there."""
+    """The backends that can be asked for."""
     universe = session.state.dispatcher.universe
     return [backend_of(universe, key) for key in backend_keys(universe)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from dispatch_cli import api
@@ -13,6 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import tried_file
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session
+from dispatch_cli.model.beyond import beyond
 from dispatch_cli.report.baseline import BaselineFilter, Entry
 from dispatch_cli.report.checked import checked_operators
 from dispatch_cli.report.findings import FindingsReport, findings_report
@@ -49,11 +49,5 @@ def has_files(session: Session) -> bool:
 
 def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:
     """The fingerprints of the findings that came with what is being tried. new: what came with it."""
-    left = Counter(map(Entry.of, new))
-    found = set()
-    for one in report.findings:
-        entry = Entry.of(one.finding)
-        if left[entry]:
-            left[entry] -= 1
-            found.add(one.fingerprint)
-    return frozenset(found)
+    old = frozenset(map(id, beyond([one.finding for one in report.findings], new, Entry.of)))
+    return frozenset(one.fingerprint for one in report.findings if id(one.finding) not in old)

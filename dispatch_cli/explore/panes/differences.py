@@ -195,7 +195,8 @@ class DifferencesPane(ListPane):
         spot = self.spot
         if self._versions is None:
             self._say_nothing("Opening the embedded versions…")
-            self._opening.start(every_version, self._have_versions, self._failed, lambda text: self.say(text))
+            if not self._opening.busy:
+                self._opening.start(every_version, self._have_versions, self._not_opened, lambda text: self.say(text))
             return
         self._shown = history_answer(spot, self._versions)
         if self._shown is None:
@@ -203,6 +204,9 @@ class DifferencesPane(ListPane):
             return
         self.say((f"{spot.operator or spot.higher_order}", "bold"), " over the embedded versions")
         self._show()
+
+    def _not_opened(self, error: Exception) -> None:
+        self._say_nothing(f"Opening the embedded versions failed: {type(error).__name__}: {str(error)[:500]}")
 
     def _have_versions(self, versions: Versions) -> None:
         self._versions = versions

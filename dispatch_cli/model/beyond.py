@@ -1,0 +1,24 @@
+"""What one collection has and another has not, where things can be in both more than once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+_One = TypeVar("_One")
+
+
+def beyond(ones: Iterable[_One], others: Iterable[_One], identity: Callable[[_One], Hashable]) -> list[_One]:
+    """Those that the others do not have, or not so often; the first ones are taken for those that both have.
+
+    identity: equal for two that count as the same.
+    """
+    left, found = Counter(map(identity, others)), []
+    for one in ones:
+        same = identity(one)
+        if left[same]:
+            left[same] -= 1
+        else:
+            found.append(one)
+    return found
