@@ -23,8 +23,9 @@ ALLOWED: dict[str, set[str]] = {
     "extract": {"model", "files", "extract", "declarations", "audit"},
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
     "checks": {"model", "engine", "checks"},
-    "report": {"model", "engine", "checks", "crossref", "bases", "report"},
-    "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},
+    "trace": {"model", "engine", "universes", "bases", "capture", "trace"},
+    "report": {"model", "engine", "checks", "crossref", "bases", "trace", "report"},
+    "render": {"", "model", "engine", "checks", "crossref", "trace", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
     "bases.regenerate": {"model", "universes", "bases", "declarations", "capture"},  # and another
     "capture": {"model", "universes", "capture", "bases", "declarations.source"},
@@ -50,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
         "bases",
         "capture",
         "crossref",
+        "trace",
         "report",
         "render",
         "cli",

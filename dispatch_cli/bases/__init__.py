@@ -114,7 +114,64 @@ def load(name: str) -> Base:
     return Base(os.path.join(_HERE, f"{name}{SUFFIX}"))
 
 
-class Base:
+class Records:
+    """A captured state whose operators are records, which are read as far as they are asked for.
+
+    A record is a list: schema, debug text, alias analysis, tags, kernels (oldest first), Python kernels, what
+    FakeTensorMode asks for. A kernel is one, too: key, debug text, signature, flags (``b`` boxed, ``u`` unboxed, ``f``
+    fallthrough), whether it is a Python function, how it goes on, and what it is made of.
+    """
+
+    def record(self, name: str) -> list[Any]:
+        """One operator. Errors: KeyError when the state has none of that name."""
+        raise KeyError(name)
+
+    def operator(self, name: str) -> CapturedOperator:
+        """One operator. Errors: KeyError when the state has none of that name."""
+        from dispatch_cli.bases.operators import operator_of
+
+        return operator_of(name, self.record(name))
+
+    def header(self, name: str) -> CapturedHeader:
+        """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
+        schema, _, _, _, kernels, python_kernels, *_ = self.record(name)
+        # oldest first, so that the last one at a key, the active one, remains
+        active = {kernel[0]: (kernel[1], "f" in kernel[3]) for kernel in kernels}
+        overridden: tuple[str, ...] = ()
+        if len(active) < len(kernels):
+            overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
+        python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
+        if not any(len(kernel) > MADE_OF for kernel in kernels):
+            return CapturedHeader(schema, active, overridden, python_keys)
+        from dispatch_cli.bases.operators import functions_of
+
+        return CapturedHeader(schema, active, overridden, python_keys, functions_of(kernels))
+
+    def listing(self, name: str) -> CapturedListing:
+        """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
+        schema, _, alias_analysis, tags, kernels, python_kernels, *_ = self.record(name)
+        return CapturedListing(
+            schema,
+            None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else alias_analysis,
+            tags,
+            [(kernel[0], kernel[1], "f" in kernel[3]) for kernel in kernels],
+            python_kernels,
+        )
+
+    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
+        """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
+        kernels: list[list[str]] = self.record(name)[5]
+        return kernels
+
+    def fake_rules(self, name: str) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
+        from dispatch_cli.model.fake_tensor import FakeRules
+
+        made = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
+        return made._replace(meta_refuses=tuple(made.meta_refuses))
+
+
+class Base(Records):
     """An embedded state, read as far as it is asked for.
 
     Source of the data: a live PyTorch, by ``capture``.
@@ -165,50 +222,6 @@ class Base:
         """The names of all operators, sorted."""
         names: list[str] = self._head["names"]
         return names
-
-    def operator(self, name: str) -> CapturedOperator:
-        """One operator. Errors: KeyError when the state has none of that name."""
-        from dispatch_cli.bases.operators import operator_of
-
-        return operator_of(name, self.record(name))
-
-    def header(self, name: str) -> CapturedHeader:
-        """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        schema, _, _, _, kernels, python_kernels, *_ = self.record(name)
-        # oldest first, so that the last one at a key, the active one, remains
-        active = {kernel[0]: (kernel[1], "f" in kernel[3]) for kernel in kernels}
-        overridden: tuple[str, ...] = ()
-        if len(active) < len(kernels):
-            overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
-        python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
-        if not any(len(kernel) > MADE_OF for kernel in kernels):
-            return CapturedHeader(schema, active, overridden, python_keys)
-        from dispatch_cli.bases.operators import functions_of
-
-        return CapturedHeader(schema, active, overridden, python_keys, functions_of(kernels))
-
-    def listing(self, name: str) -> CapturedListing:
-        """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
-        schema, _, alias_analysis, tags, kernels, python_kernels, *_ = self.record(name)
-        return CapturedListing(
-            schema,
-            None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else alias_analysis,
-            tags,
-            [(kernel[0], kernel[1], "f" in kernel[3]) for kernel in kernels],
-            python_kernels,
-        )
-
-    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
-        """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
-        kernels: list[list[str]] = self.record(name)[5]
-        return kernels
-
-    def fake_rules(self, name: str) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
-        from dispatch_cli.model.fake_tensor import FakeRules
-
-        made = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
-        return made._replace(meta_refuses=tuple(made.meta_refuses))
 
     def record(self, name: str) -> list[Any]:
         """One operator as the file has it. Errors: KeyError when the state has none of that name."""

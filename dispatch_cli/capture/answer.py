@@ -115,6 +115,11 @@ def read(file: Path, with_answers: bool) -> dict[str, Any]:
         raise AnswerError(f"gave an answer that cannot be read: {error.message}") from None
     except ValueError as error:
         raise AnswerError(f"gave an answer that cannot be read: {error}") from None
+    return checked(data, with_answers)
+
+
+def checked(data: Any, with_answers: bool) -> dict[str, Any]:
+    """An answer that is what it must be, and whose parts belong together. Errors: AnswerError."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise AnswerError("gave an answer in another format")
     try:

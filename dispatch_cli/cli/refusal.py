@@ -15,7 +15,7 @@ from dispatch_cli.report.problems import ProblemsReport
 
 MAX_MESSAGE = 1_000
 """Characters of a line that says what is wrong."""
-WITHOUT_PROBLEMS = ("text", "raw", "yaml")
+WITHOUT_PROBLEMS = ("text", "raw", "yaml", "chrome")
 """The formats in which nothing is written where there is no answer: standard error has said it as text."""
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 _REGISTERED_AT = re.compile(r"(?:registered|lambda) at (?:.*[/\\:])?([^/\\:]+?)(?:_\d+)?(\.\w+):\d+")
 
+_PLACED = re.compile(r"(?:registered|lambda) at (.+?:\d+)(?:$|\s)")
+
 
 @lru_cache(maxsize=65536)
 def source_file(debug: str) -> str | None:
@@ -18,6 +20,15 @@ def source_file(debug: str) -> str | None:
     """
     match = _REGISTERED_AT.match(debug)
     return None if match is None else match[1] + match[2]
+
+
+@lru_cache(maxsize=65536)
+def registered_place(debug: str) -> str | None:
+    """``PATH:LINE`` of ``registered at PATH:LINE``; None for another text, and where Python did not say it."""
+    if is_python_without_place(debug):
+        return None
+    match = _PLACED.match(debug)
+    return None if match is None else match[1]
 
 
 @lru_cache(maxsize=65536)

@@ -115,8 +115,9 @@ def resolve_report(
     over_assumed: bool = False,
     keyset: str | None = None,
     stop_after: int | None = None,
+    advised: bool = True,
 ) -> ResolveReport:
-    """The report of a call. stop_after: how many steps are shown."""
+    """The report of a call. stop_after: how many steps are shown. advised: with what would help, where it fails."""
     dispatcher = state.dispatcher
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     header = dispatcher.header(call.operator)
@@ -145,7 +146,7 @@ def resolve_report(
         alternatives=(),
         selections=selections,
     )
-    return _with_help(report, state, call) if report.fails else report
+    return _with_help(report, state, call) if report.fails and advised else report
 
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:

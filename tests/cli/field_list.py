@@ -24,6 +24,7 @@ from tests.cli.support import ROOT, call
 from tests.crossref.support import doctored, written
 from tests.crossref.test_stand_in import python_that_answers, with_higher_order
 from tests.support import UNIVERSE_OF, load_recording
+from tests.trace.support import every
 
 FIELDS = Path(__file__).parent / "fields" / "fields.txt"
 COMMANDS = """
@@ -144,6 +145,8 @@ resolve mylib::normalize tests/cli/redispatches.yaml --tensor 'cpu batched' --co
 resolve mylib::whiten tests/cli/redispatches.yaml --tensor cpu
 resolve stale::quantized examples/stale.yaml --tensor mkldnn
 rules
+trace $TMP/every.trace --kernels examples/out_of_tree_backend.yaml
+trace tests/trace/recordings/train.trace
 table --base torch-2.15 --op 'aten::*_like' --resolver differences
 table --base torch-2.15 --op aten::zeros_like --op cond
 table --base torch-2.15 --op aten::zeros_like --op cond --resolver python
@@ -205,6 +208,7 @@ def inputs() -> Iterator[str]:
         known = [{"check": "order-sensitive", "operator": "gone::op", "key": "CPU"}]
         baseline = {"schema_version": 1, "report": "baseline", "findings": known}
         Path(folder, "baseline.json").write_text(json.dumps(baseline), encoding="utf-8")
+        Path(folder, "every.trace").write_text(every(), encoding="utf-8")
         yield folder
 
 

@@ -93,6 +93,7 @@ RUNS = {
     "diff": ("torch-2.14", "torch-2.15", "--op", "aten::add.Tensor"),
     "coverage": ("CPU", "examples/add.yaml"),
     "extract": ("examples/extension", "--no-cache"),
+    "trace": ("tests/trace/recordings/train.trace",),
     "page": ("examples/add.yaml",),
 }
 """For each command arguments that it has an answer for; what is not here reads a file."""

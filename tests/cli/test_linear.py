@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.cli.support import call
+from tests.trace.support import Writer
 
 MOST = 2.7
 """Two for steps that grow with the input, a little more with its logarithm; four for a square."""
@@ -54,6 +55,25 @@ def schema(arguments: Callable[[int], str]) -> Callable[[int], str]:
 def entries(count: int) -> str:
     rows = [{"check": "guard", "operator": f"demo::op{number}", "key": "CPU"} for number in range(count)]
     return json.dumps({"schema_version": 1, "report": "baseline", "findings": rows})
+
+
+def calls(count: int) -> str:
+    """Calls of a program that repeat and that do not, nested ones, and backward ones."""
+    made = Writer()
+    for number in range(count):
+        made.call("aten::linear", ends=False, line=number % 7)
+        made.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, sequence=number)
+        made.end()
+        made.call("aten::relu", thread="backward", sequence=number, forward="MainThread")
+    return made.text()
+
+
+def signatures(count: int) -> str:
+    """Calls that all differ."""
+    made = Writer()
+    for number in range(count):
+        made.call("aten::sin", dtype=number % 40, layout=number % 7, grads=(number % 2 == 1,), line=number)
+    return made.text()
 
 
 GUARD = "{op: 'demo::op', key: CPU, kernel: z@}"
@@ -138,6 +158,8 @@ KINDS = (
     Kind("a project's guards", within("[tool.dispatch-cli]\nguards = [", each("'x@', "), "]\n"), CONFIG),
     Kind("a project's fields", within("[tool.dispatch-cli]\n", each("x@ = 1\n")), CONFIG),
     Kind("checks of a comment", within(f"{HEAD}# dispatch-cli: ignore[", each("x@", ", "), "] x\n")),
+    Kind("calls of a program", calls, ("trace", "x.trace"), file="x.trace"),
+    Kind("different calls of a program", signatures, ("trace", "x.trace"), file="x.trace"),
     Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
 )  # fmt: skip
 

@@ -31,6 +31,7 @@ from tests.cli.test_untrusted_names import DANGEROUS, IGNORABLE, NO_CHARACTERS, 
 from tests.declarations.test_format import EVERY_FIELD
 from tests.fuzz.documents import schema, seeds, spots
 from tests.fuzz.verdict import COLOUR, WORKFLOW, unreadable
+from tests.trace.support import every
 
 TAINTS = {
     "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
@@ -254,6 +255,21 @@ def test_recorded_guards_say_what_held() -> None:
 
 
 # other inputs
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_recordings_of_programs(taint: str) -> None:
+    """Each text of a recording in turn; every format shows it or refuses it harmlessly."""
+    lines = [json.loads(line) for line in every().splitlines()]
+    explained = [("--format", one, "--explain", "0") for one in ("text", "json")]
+    runs = itertools.cycle([*(("--format", one) for one in (*FORMATS, "chrome")), *explained])
+    count = 0
+    for one in planted(lines, TAINTS[taint]):
+        text = "".join(f"{json.dumps(line)}\n" for line in one.document)
+        Path("x.trace").write_text(text, encoding="utf-8")
+        run("trace", "x.trace", *next(runs))
+        count += 1
+    assert count > 200
 
 
 @pytest.mark.parametrize("taint", TAINTS)

@@ -72,6 +72,12 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "first": (0.1, _words(words.base)),
     "last": (0.1, _words(words.base)),
     "older": (0.1, _words(words.base)),
+    "lines": (0.1, _words(lambda dice: dice.choice(("train.py", "train.py:1", "me/train.py:4", "x", ":", "\x1b[31m")))),
+    "where": (0.1, _words(lambda dice: dice.choice(("cpu->*", "*->npu", "CPU->CPU", "cpu", "->", "[->[")))),
+    "depth": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
+    "explain": (0.2, lambda inputs: str(inputs.dice.choice([0, 1, 5] if inputs.careful else [-1, 10**9]))),
+    "limit": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 5]))),
+    "kernels": (0.1, lambda inputs: inputs.declarations()),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.
@@ -260,6 +266,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "schema": list,
         "crossref": lambda: _crossref(format_, inputs, files),
         "diff": lambda: _sides(inputs, files),
+        "trace": lambda: [inputs.trace() if inputs.careful or dice.random() < 0.9 else (files or ["-"])[0]],
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]

@@ -16,6 +16,7 @@ from dispatch_cli.checks import CHECKS
 from dispatch_cli.declarations.project import FIELDS
 from tests.fuzz import built, calls, code, documents, recorded, words
 from tests.support import load_recording
+from tests.trace.support import every
 
 CAREFUL = 0.75
 """How many cases mean to be understood: their files are of good parts, their options go together."""
@@ -202,6 +203,17 @@ class Inputs:
         if number < 0.2:
             return self._write("state.json.gz", gzip.compress(text.encode("utf-8", "surrogatepass")))
         return self._write("state.json", text)
+
+    def trace(self) -> str:
+        """A recording of a program: the lines of a good one, some of them changed, or left out."""
+        lines = every().splitlines(keepends=True)
+        if not self.careful:
+            for _ in range(self.dice.randrange(4)):
+                at = self.dice.randrange(len(lines))
+                lines[at] = words.broken(self.dice, lines[at]) if self.dice.random() < 0.7 else ""
+        elif self.dice.random() < 0.3:
+            lines = lines[: self.dice.randrange(1, len(lines))]
+        return self._write("program.trace", "".join(lines))
 
     def python(self, answer: str) -> str:
         """A stand-in for a Python that has PyTorch, which gives this answer."""

@@ -88,7 +88,7 @@ class CallSimulator:
             place = (at.values, at.thread, at.keyset, at.reached)
             if place in seen or len(self._hops) >= MAX_HOPS:
                 circle = self._hops[seen.get(place, 0) :]
-                return tuple(self._hops), End(EndKind.ERROR, error=errors.endless(any(map(_runs_python, circle))))
+                return tuple(self._hops), End(EndKind.ERROR, error=errors.endless(any(map(runs_python, circle))))
             seen[place] = len(self._hops)
             step = self._at_slot(at)
             if step.end is not None:
@@ -259,7 +259,7 @@ def _new_keys(before: DispatchKeySet, after: DispatchKeySet) -> DispatchKeySet |
     return new if new.bits & new.layout.functionality_mask else None
 
 
-def _runs_python(hop: Hop) -> bool:
+def runs_python(hop: Hop) -> bool:
     """Whether the kernel is a Python function."""
     if hop.python is not None and hop.python.kernel is not None:
         return True

@@ -1,0 +1,208 @@
+"""``dispatch-cli trace``"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
+from dispatch_cli.cli.options import SourceOptions, as_sentence, load_state
+from dispatch_cli.cli.output import BadInput, Output, output_options, show, write
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.trace.selected import Wanted
+
+ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python")
+"""What --only takes: `dispatch_cli.trace.facts.Fact`, which is not imported for it."""
+ROWS = 1000
+CHROME = "chrome"
+
+
+@click.command("trace")
+@click.argument("recording", metavar="RECORDING", shell_complete=complete_files)
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_operators,
+    help="Only calls of operators that match.",
+)
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_runtime_keys,
+    help="Only calls that run a kernel at a key that matches.",
+)
+@click.option(
+    "--line",
+    "lines",
+    multiple=True,
+    metavar="FILE[:N]",
+    shell_complete=complete_files,
+    help="Only calls from this file of Python, or from line N of it. The end of a path is enough.",
+)
+@click.option(
+    "--where",
+    metavar="CPU->CUDA",
+    help="Only calls with a tensor on the one device and a result on the other; * is any.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(ONLY),
+    help="Only calls that reach a backend fallback, decompose into other operators, want gradients and get none, find "
+    "a stale slot, or run Python. Repeatable.",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of calls inside of calls. Default: all."
+)
+@click.option("--explain", type=click.IntRange(min=0), metavar="N", help="Explain call N as `resolve` does.")
+@click.option(
+    "--kernels",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Which kernels that FILE registers ran, and which never did. Repeatable.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=ROWS,
+    show_default=True,
+    metavar="N",
+    help="Show N lines of calls as text, Markdown or HTML; 0 is all. Other formats have all.",
+)
+@click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
+@output_options(CHROME)
+def command(
+    recording: str,
+    ops: tuple[str, ...],
+    keys: tuple[str, ...],
+    lines: tuple[str, ...],
+    where: str | None,
+    only: tuple[str, ...],
+    depth: int | None,
+    explain: int | None,
+    kernels: tuple[str, ...],
+    limit: int,
+    full: bool,
+    out: Output,
+) -> None:
+    """Show a recording of a program: its calls as a tree, with the kernels of each in turn.
+
+    The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
+    kernels after it are predicted, as `resolve` predicts them. Calls and groups of calls that repeat are shown once,
+    with a count. Calls keep their numbers, whatever is shown.
+
+    At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, results without
+    gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots.
+
+    --format chrome writes events for chrome://tracing and Perfetto.
+    """
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        view = _view(recording)
+        if explain is not None:
+            _explain(view, explain, out, full)
+            return
+        wanted = _wanted(view, ops, keys, lines, where, only)
+        if out.format == CHROME:
+            from dispatch_cli.render.chrome import chrome_text
+
+            write(chrome_text(view, view.select(wanted)), out.file, kind="data")
+            return
+        from dispatch_cli.report.trace import trace_report
+
+        own = None
+        if kernels:
+            own = load_state(SourceOptions(kernels, (), None, (view.base,)), out.color)
+        report = trace_report(view, wanted, depth, own)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit or None}))
+
+
+def _view(file: str) -> TraceView:
+    """Errors: InputError."""
+    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.trace.recording import read
+    from dispatch_cli.trace.state import state_of
+
+    recording = read(file)
+    return TraceView(recording, state_of(recording))
+
+
+def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
+    """Show one call as `resolve` does."""
+    from dispatch_cli.report.trace_call import trace_call_report
+
+    if out.format in ("csv", CHROME):
+        raise click.UsageError(f"--explain has no format {out.format}.")
+    count = len(view.recording.calls)
+    if number >= count:
+        known = f"the recording has the calls 0 to {count - 1}" if count else "the recording has no calls"
+        raise click.BadParameter(f"there is no call {number}; {known}.", param_hint="'--explain'")
+    report = trace_call_report(view, number)
+    if report is None:
+        problem = view.path(number).problem
+        raise click.UsageError(f"Nothing is known of call {number} of {view.recording.operator_of(number)}: {problem}.")
+    show(report, out, full=full)
+
+
+def _wanted(
+    view: TraceView,
+    ops: tuple[str, ...],
+    keys: tuple[str, ...],
+    lines: tuple[str, ...],
+    where: str | None,
+    only: tuple[str, ...],
+) -> Wanted:
+    """What the options ask for; exits with 2 where one asks for nothing that the recording has."""
+    from dispatch_cli.cli.options import chosen_keys
+    from dispatch_cli.trace.devices import DeviceChange
+    from dispatch_cli.trace.facts import CallFact
+    from dispatch_cli.trace.selected import PythonLine, Wanted
+
+    asked = tuple(map(PythonLine.parse, lines))
+    for text, line in zip(lines, asked, strict=True):
+        if not any(line.has(place) for place in view.recording.places):
+            files = sorted({place.file for place in view.recording.places})
+            known = f"The calls come from {', '.join(files[:5])}." if files else "The recording has no lines of Python."
+            raise click.BadParameter(f"no call comes from {text!r}. {known}", param_hint="'--line'")
+    change = None
+    if where is not None:
+        change = DeviceChange.parse(where)
+        if change is None:
+            raise click.BadParameter("give two devices, such as 'cpu->cuda'.", param_hint="'--where'")
+    return Wanted(
+        _operators(view, ops),
+        chosen_keys(view.state.dispatcher.universe, keys),
+        asked,
+        change,
+        tuple(map(CallFact, only)),
+    )
+
+
+def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
+    """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
+    from dispatch_cli.report.selection import select_names, similar_names
+
+    names = view.recording.operators
+    chosen: set[str] = set()
+    for glob in ops:
+        found = select_names(names, glob)
+        if not found:
+            from dispatch_cli.model.suggest import did_you_mean
+
+            hint = as_sentence(did_you_mean(similar_names(names, glob)))
+            raise click.BadParameter(
+                f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
+            )
+        chosen.update(found)
+    return frozenset(chosen) if ops else None

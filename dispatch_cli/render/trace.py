@@ -1,0 +1,248 @@
+"""A recorded program: a summary, the tree of calls of each thread, what is worth knowing, and totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    joined,
+    lines,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.trace_wording import (
+    TIMES,
+    finding_help,
+    finding_places,
+    finding_text,
+    heading_of,
+    missing_sentences,
+    path_runs,
+    path_text,
+    row_operator,
+    seen_sentence,
+    state_sentence,
+)
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.trace import OperatorTotal, TraceReport, TraceRow, TraceThread
+from dispatch_cli.report.trace_coverage import KernelReached
+from dispatch_cli.report.trace_findings import TraceFinding
+
+ROWS = 1000
+"""Lines of the trees that people are shown; all other formats have all."""
+TOTALS = 20
+_INDENT = 2
+
+
+def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS) -> Iterator[Block]:
+    """The answer. limit: of the lines of the trees, None for all."""
+    yield from _summary(report)
+    left = limit
+    cut = False
+    for thread in report.threads:
+        yield Gap()
+        rows = [*(thread.rows if left is None else islice(thread.rows, left + 1))]
+        cut = left is not None and len(rows) > left
+        rows = rows[:left] if cut else rows
+        left = None if left is None else left - len(rows)
+        if report.counts.threads > 1:
+            yield Paragraph(_thread_title(thread), kind=ParagraphKind.SECTION)
+        yield TableBlock(_COLUMNS, [*_lines(rows, report.directory)])
+        if cut:
+            break
+    if cut:
+        yield Gap()
+        yield Paragraph(
+            f"Only the first {limit:,} lines are shown. --depth, --op, --key, --line and --only choose others; "
+            "--limit 0 shows all, and so does --format json."
+        )
+    if not report.counts.shown:
+        yield Gap()
+        yield Paragraph("No call matches." if report.counts.calls else "No call was recorded.")
+    yield from _operators(report)
+    yield from _kernels(report)
+    yield from _findings(report)
+
+
+def _summary(report: TraceReport) -> Iterator[Block]:
+    counts = report.counts
+    yield Paragraph(f"Trace of {' '.join(report.argv) or report.recording}", kind=ParagraphKind.TITLE)
+    about = [f"PyTorch {report.torch}", *([f"Python {report.python}"] if report.python else [])]
+    yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
+    of = f"{counts.distinct:,} distinct, of {plural(counts.operators, 'operator')}"
+    of = f"{of}, on {plural(counts.threads, 'thread')}"
+    calls = f"{counts.calls:,}{f' in {counts.seconds:.1f} s' if counts.seconds is not None else ''}: {of}"
+    facts = [Fact("Calls", calls)]
+    if counts.shown != counts.calls:
+        facts.append(Fact("Shown", plural(counts.shown, "call")))
+    ended = [plural(counts.raised, "call")] if counts.raised else []
+    facts += [Fact("Raised", Run(ended[0], Tone.BAD))] if ended else []
+    if counts.unfinished:
+        facts.append(Fact("Unfinished", Run(plural(counts.unfinished, "call"), Tone.WARN)))
+    facts.append(Fact("Kernels", seen_sentence(report)))
+    facts.append(Fact("Registrations", state_sentence(report)))
+    missing = [*missing_sentences(report)]
+    if missing:
+        facts.append(Fact("Not recorded", lines(*missing, tone=Tone.WARN)))
+    yield Facts(facts)
+
+
+def _thread_title(thread: TraceThread) -> str:
+    return f"Thread {thread.name}: {plural(thread.calls, 'call')}"
+
+
+class _ShownLine(NamedTuple):
+    """A line of a table: a row, or the lines of Python that the rows below it are from. indent: in blanks."""
+
+    row: TraceRow | None
+    heading: str
+    indent: int
+
+
+def _lines(rows: Iterable[TraceRow], directory: str | None) -> Iterator[_ShownLine]:
+    """The rows, and above those of each line of Python that line."""
+    around: list[str | None] = [""]
+    """The heading that is above the rows of each level, and of those inside of it; None where none is."""
+    room = 0
+    for row in rows:
+        del around[row.level + 2 :]
+        while len(around) < row.level + 2:
+            around.append(around[-1])
+        if row.operator is None:
+            around[row.level + 1] = None
+        elif (heading := heading_of(row, directory)) != around[row.level + 1]:
+            around[row.level + 1] = heading
+            if heading:
+                room = _INDENT
+                yield _ShownLine(None, heading, _INDENT * row.level)
+        yield _ShownLine(row, "", _INDENT * row.level + room)
+
+
+def _columns() -> list[Column[_ShownLine]]:
+    def number(line: _ShownLine, _: bool) -> Inline:
+        row = line.row
+        return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
+
+    def operator(line: _ShownLine, _: bool) -> Inline:
+        row, indent = line.row, Run(" " * line.indent)
+        if row is None:
+            return (indent, Run(line.heading, Tone.PLACE))
+        return (
+            indent,
+            Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD),
+        )
+
+    def kernels(line: _ShownLine, _: bool) -> Inline:
+        row = line.row
+        if row is None or row.path is None:
+            return ""
+        found = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing")
+        return joined(found, Run(" raised", Tone.BAD)) if row.raised else found
+
+    def times(line: _ShownLine, _: bool) -> Inline:
+        row = line.row
+        return "" if row is None or row.operator is None or row.times == 1 else f"{TIMES}{row.times:,}"
+
+    return [
+        Column("Call", number, wraps=False, right=True),
+        Column("Operator", operator, wraps=False),
+        Column("", times, wraps=False, right=True, optional=True),
+        Column("Kernels in turn", kernels),
+    ]
+
+
+_COLUMNS = _columns()
+
+
+def _operators(report: TraceReport) -> Iterator[Block]:
+    if not report.operators:
+        return
+    yield Gap()
+    yield Paragraph("Operators", kind=ParagraphKind.SECTION)
+    rows = report.operators[:TOTALS]
+
+    def paths(one: OperatorTotal, _: bool) -> Inline:
+        several = len(one.paths) > 1
+        said = (f"{path_text(each.keys)}{f' {TIMES}{each.calls:,}' if several else ''}" for each in one.paths[:4])
+        return lines(*said, *([f"{len(one.paths) - 4} more"] if len(one.paths) > 4 else []))
+
+    columns: list[Column[OperatorTotal]] = [
+        Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
+        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
+        Column("ms", lambda one, _: f"{one.microseconds / 1000:,.1f}", right=True),
+        Column("Kernels in turn", paths),
+    ]
+    yield TableBlock(columns, rows)
+    if len(report.operators) > TOTALS:
+        yield Paragraph(f"{len(report.operators) - TOTALS} more operators with fewer calls")
+
+
+def _kernels(report: TraceReport) -> Iterator[Block]:
+    if report.kernels is None:
+        return
+    never = [one for one in report.kernels if not one.calls]
+    yield Gap()
+    yield Paragraph("Kernels of the files", kind=ParagraphKind.SECTION)
+    yield Paragraph(f"{len(report.kernels) - len(never)} of {plural(len(report.kernels), 'kernel')} ran.")
+    if never:
+        columns: list[Column[KernelReached]] = [
+            Column("Never ran", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
+            Column("Key", lambda one, _: one.key, wraps=False),
+            Column("Kernel", lambda one, _: one.kernel),
+            Column(
+                "Declared at", lambda one, _: Run("" if one.span is None else str(one.span), Tone.PLACE), Narrow.BELOW
+            ),
+        ]
+        yield TableBlock(columns, never)
+
+
+def _findings(report: TraceReport) -> Iterator[Block]:
+    if not report.findings:
+        return
+    yield Gap()
+    yield Paragraph("Worth knowing", kind=ParagraphKind.SECTION)
+    yield Facts([Fact(one.operator, _finding(one, report.directory)) for one in report.findings])
+
+
+def _finding(finding: TraceFinding, directory: str | None) -> Inline:
+    said = [Run(finding_text(finding)), Run(f" {finding_help(finding)}", Tone.DIM)]
+    places = finding_places(finding, directory)
+    first = f"first: call {finding.first}"
+    said.append(Run(f"{places}; {first}" if places else first, Tone.PLACE, breaks=True))
+    return tuple(said)
+
+
+def sheet(report: TraceReport) -> Sheet:
+    """A row for each line of the trees."""
+    columns = ("thread", "call", "level", "times", "operator", "kernels", "end", "python_line", "microseconds")
+    return Sheet(
+        columns,
+        (
+            (
+                thread.name,
+                row.number,
+                row.level,
+                row.times,
+                row.operator,
+                () if row.path is None else tuple(one.key for one in row.path.kernels),
+                None if row.path is None else row.path.end,
+                None if row.place is None else str(row.place),
+                row.microseconds,
+            )
+            for thread in report.threads
+            for row in thread.rows
+        ),
+    )

@@ -1,0 +1,71 @@
+"""One call of a recording, as `resolve` answers it: with the tensors and the thread that were observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dispatch_cli.engine.call.tensors import Value
+from dispatch_cli.model.call import ContextKind
+from dispatch_cli.report.resolve import ResolveReport, resolve_report
+from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.devices import tensor_devices
+from dispatch_cli.trace.explained import Explained
+from dispatch_cli.trace.observed import mode_names
+
+
+def trace_call_report(view: TraceView, call: int) -> ResolveReport | None:
+    """The report of a call; None where nothing can be said of it. Nothing is advised: it is what ran."""
+    signature = view.recording.calls.signature[call]
+    explained = view.explainer.of_signature(signature)
+    if explained.call is None:
+        return None
+    report = resolve_report(view.state, explained.call, advised=False)
+    return replace(
+        report,
+        over=(view.base,) if view.known.is_base else (),
+        tensors=tuple(_tensors(view, explained)),
+        contexts=tuple(_contexts(view, explained, signature)),
+        left_out=(),
+    )
+
+
+def _tensors(view: TraceView, explained: Explained) -> Iterator[str]:
+    """What is known of each tensor, in the words of `resolve`."""
+    devices = tensor_devices(explained, view.state.dispatcher.universe)
+    for position, value in enumerate(explained.values):
+        if value.is_absent:
+            yield value.text
+            continue
+        said = explained.devices[position] if position < len(explained.devices) else None
+        words = [said or devices[position] or "no device"]
+        if position < len(explained.requires_grad) and explained.requires_grad[position]:
+            words.append("requires_grad")
+        subclass = explained.subclasses[position] if position < len(explained.subclasses) else None
+        words += [f"subclass={subclass}"] if subclass else []
+        yield " ".join([*words, *reversed([*_wrappers(value)])])
+
+
+def _wrappers(value: Value) -> Iterator[str]:
+    """The wrappers of a tensor, the outermost first."""
+    inner: Value | None = value
+    while inner is not None:
+        if inner.wrapper is not None:
+            yield str(inner.wrapper)
+        inner = inner.inner
+
+
+def _contexts(view: TraceView, explained: Explained, number: int) -> Iterator[str]:
+    """The state of the thread beside its keys, in the words of `resolve`."""
+    thread = explained.thread
+    if thread is None:
+        return
+    if thread.inference:
+        yield ContextKind.INFERENCE_MODE.value
+    elif not explained.grad_mode:
+        yield ContextKind.NO_GRAD.value
+    yield from (layer.kind.value for layer in thread.layers)
+    names = mode_names(view.recording.signatures[number])
+    yield from (f"mode={name}" for name in names or [mode.name for mode in thread.modes])
+    if thread.python_dispatcher:
+        yield ContextKind.PYTHON_DISPATCHER.value

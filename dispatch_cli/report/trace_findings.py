@@ -1,0 +1,207 @@
+"""Findings over a trace: what its calls reached that is slow, loses gradients, or is not what was registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.trace import EndKind, Hop
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import BACKEND_SELECT
+from dispatch_cli.report.trace_view import TraceView, registered_at
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.explained import Explained
+from dispatch_cli.trace.facts import autocast_hop, autograd_keys, fallbacks, lacks_gradient
+from dispatch_cli.trace.recording import PythonPlace
+from dispatch_cli.trace.selected import Selected
+
+MAX_PLACES = 5
+"""Lines of Python that a finding names."""
+
+
+class TraceFindingKind(Enum):
+    """What is found; the value is the name in machine formats."""
+
+    FALLBACK = "fallback"
+    """A backend fallback ran."""
+    NO_GRADIENT = "no-gradient"
+    """A tensor wanted gradients, and what ran gives none."""
+    DECOMPOSITION = "decomposition"
+    """The operator was taken apart for this backend, and has a kernel of its own at another one."""
+    AUTOCAST = "autocast-casts"
+    """Autocast cast tensors."""
+    STALE = "stale"
+    """The slot held another kernel than the registrations determine."""
+    DIFFERENT = "different"
+    """What ran is not what the engine predicts."""
+
+
+class TraceFinding(NamedTuple):
+    """A finding about the calls of one operator.
+
+    key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
+    cast. kernel, registered_at: what ran there. keys: of DECOMPOSITION, where the operator has a kernel.
+    excluded: of NO_GRADIENT, the thread excludes the autograd keys; otherwise the operator has no kernel there.
+    places: the lines of Python from which most come; more_places: how many others there are.
+    """
+
+    kind: TraceFindingKind
+    operator: str
+    key: str
+    calls: int
+    first: int
+    casts: int
+    kernel: str | None
+    registered_at: str | None
+    keys: tuple[str, ...]
+    excluded: bool
+    places: tuple[PythonPlace, ...]
+    more_places: int
+
+
+class _About(NamedTuple):
+    """What a finding is about, without its calls."""
+
+    kind: TraceFindingKind
+    operator: str
+    key: str
+    kernel: str | None = None
+    registered_at: str | None = None
+    keys: tuple[str, ...] = ()
+    excluded: bool = False
+
+
+class _CallsAbout:
+    """The calls of a finding, as they are counted."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.count = self.casts = 0
+        self.places: dict[int, int] = {}
+
+    def add(self, place: int, casts: int) -> None:
+        self.count += 1
+        self.casts += casts
+        if place != NONE:
+            self.places[place] = self.places.get(place, 0) + 1
+
+
+def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...]:
+    """The findings, by kind, those with the most calls first."""
+    calls = view.recording.calls
+    casts = _casts(view)
+    known: dict[tuple[int, bool], tuple[_About, ...]] = {}
+    found: dict[_About, _CallsAbout] = {}
+    for numbers in chosen.of_thread:
+        for call in numbers:
+            signature, is_top = calls.signature[call], calls.parent[call] == NONE
+            abouts = known.get((signature, is_top))
+            if abouts is None:
+                abouts = tuple(dict.fromkeys(_of_signature(view, view.explainer.of_signature(signature), is_top)))
+                known[signature, is_top] = abouts
+            for about in abouts:
+                cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
+                if cast or about.kind is not TraceFindingKind.AUTOCAST:
+                    found.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)
+            if view.difference(call) is not None:
+                about = _different(view, call)
+                found.setdefault(about, _CallsAbout(call)).add(calls.place[call], 0)
+    order = [*TraceFindingKind]
+    made = [_finding(view, about, each) for about, each in found.items()]
+    return tuple(sorted(made, key=lambda one: (order.index(one.kind), -one.calls, one.operator, one.key)))
+
+
+def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding:
+    most = sorted(calls.places, key=lambda place: -calls.places[place])
+    return TraceFinding(
+        kind=about.kind,
+        operator=about.operator,
+        key=about.key,
+        calls=calls.count,
+        first=calls.first,
+        casts=calls.casts,
+        kernel=about.kernel,
+        registered_at=about.registered_at,
+        keys=about.keys,
+        excluded=about.excluded,
+        places=tuple(view.recording.places[place] for place in most[:MAX_PLACES]),
+        more_places=max(0, len(most) - MAX_PLACES),
+    )
+
+
+def _of_signature(view: TraceView, explained: Explained, is_top: bool) -> Iterator[_About]:
+    """What there is to find about calls of a signature."""
+    universe, name = view.state.dispatcher.universe, str(explained.operator)
+    hops = explained.hops
+    if not hops:
+        return
+    autograd = autograd_keys(universe)
+    for hop in fallbacks(explained):
+        if hop.slot not in autograd:
+            yield _about(TraceFindingKind.FALLBACK, name, hop)
+    if lacks_gradient(explained, universe, is_top):
+        yield _without_gradient(explained, name, autograd)
+    if explained.end is not None and explained.end.kind is EndKind.DECOMPOSITION and hops[-1].live.rule is Rule.MATH:
+        others = _others(view, explained)
+        if others:
+            yield _about(TraceFindingKind.DECOMPOSITION, name, hops[-1])._replace(keys=others)
+    cast = autocast_hop(explained, universe)
+    if cast is not None:
+        yield _about(TraceFindingKind.AUTOCAST, name, cast)
+    for hop in hops:
+        if hop.canonical is not None:
+            yield _about(TraceFindingKind.STALE, name, hop)
+
+
+def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
+    kernel = hop.live.kernel
+    return _About(kind, name, hop.slot, None if kernel is None else kernel.label, registered_at(kernel))
+
+
+def _without_gradient(explained: Explained, name: str, autograd: tuple[str, ...]) -> _About:
+    """At which autograd key nothing ran; what ran below it."""
+    selection = explained.selection
+    assert selection is not None, "a call that is explained has a selection"
+    key = next((hop.slot for hop in explained.hops if hop.slot in autograd), None)
+    key = key or next((key for key in selection.skipped if key in autograd), None)
+    excluded = key is None
+    key = key or next(key for key in reversed([*selection.keyset]) if key in autograd)
+    return _about(TraceFindingKind.NO_GRADIENT, name, explained.hops[-1])._replace(key=key, excluded=excluded)
+
+
+def _others(view: TraceView, explained: Explained) -> tuple[str, ...]:
+    """The keys of other backends at which an operator has a kernel that a call like this would reach."""
+    dispatcher, keyset = view.state.dispatcher, explained.hops[-1].keyset
+    names = dispatcher.universe.functionalities
+    computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
+    group = next((dispatcher.universe.per_backend.get(one, ()) for one in reversed(computing) if keyset.has(one)), ())
+    active = dispatcher.active(explained.operator)
+    return tuple(key for key in group if key in active and not active[key].kernel.fallthrough)
+
+
+def _different(view: TraceView, call: int) -> _About:
+    found = view.difference(call)
+    assert found is not None, "the caller has looked"
+    name = view.recording.operator_of(call)
+    return _About(TraceFindingKind.DIFFERENT, name, found.ran or found.predicted or "", keys=(found.predicted or "",))
+
+
+def _casts(view: TraceView) -> dict[int, int]:
+    """How many calls each autocast kernel made before it called its operator again: those that cast its tensors."""
+    recording, universe = view.recording, view.state.dispatcher.universe
+    calls = recording.calls
+    autocast = [False] * len(recording.signatures)
+    for signature in {*calls.signature}:
+        autocast[signature] = autocast_hop(view.explainer.of_signature(signature), universe) is not None
+    found: dict[int, int] = {}
+    done: set[int] = set()
+    for call, parent in enumerate(calls.parent):
+        if parent == NONE or not autocast[calls.signature[parent]] or parent in done:
+            continue
+        operators = (recording.signatures[calls.signature[one]]["operator"] for one in (call, parent))
+        if len({*operators}) == 1:
+            done.add(parent)
+        else:
+            found[parent] = found.get(parent, 0) + 1
+    return {call: count for call, count in found.items() if call in done}

@@ -1,0 +1,159 @@
+"""What the engine says of recorded calls: each signature is explained once, however many calls have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.simulator import CallSimulator
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Thread
+from dispatch_cli.engine.call.trace import Call, End, Handler, HandlerKind, Hop, Selection
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.call import CallError
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
+from dispatch_cli.trace.observed import NotObserved, mode_names, observed
+from dispatch_cli.trace.recording import Ran, Recording
+from dispatch_cli.trace.signature import GENERATOR
+
+
+class Explained(NamedTuple):
+    """A signature, explained.
+
+    call: what happens in such a call; None where it cannot be said. problem: why.
+    values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
+    """
+
+    operator: OperatorName
+    call: Call | None
+    problem: str | None
+    values: tuple[Value, ...] = ()
+    thread: Thread | None = None
+    devices: tuple[str | None, ...] = ()
+    requires_grad: tuple[bool, ...] = ()
+    subclasses: tuple[str | None, ...] = ()
+    grad_mode: bool = True
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """The kernels in turn, as the engine says."""
+        return () if self.call is None else self.call.hops
+
+    @property
+    def end(self) -> End | None:
+        """How the call ends, as the engine says."""
+        return None if self.call is None else self.call.end
+
+    @property
+    def selection(self) -> Selection | None:
+        """The selection of the first kernel."""
+        return self.hops[0].selection if self.hops else None
+
+    @property
+    def wants_gradient(self) -> bool:
+        """Whether grad mode is on, and a tensor wants gradients."""
+        return self.grad_mode and any(self.requires_grad)
+
+
+class Explainer:
+    """Explains the signatures of a recording, each when it is first asked for."""
+
+    def __init__(self, recording: Recording, state: State) -> None:
+        self._recording = recording
+        self._state = state
+        self._maker = TensorMaker(state.dispatcher.universe)
+        self._simulators: dict[tuple[OperatorName, Options], CallSimulator] = {}
+        self._found: list[Explained | None] = [None] * len(recording.signatures)
+
+    def of_signature(self, number: int) -> Explained:
+        """What happens in a call with that signature."""
+        found = self._found[number]
+        if found is None:
+            found = self._found[number] = self._explain(self._recording.signatures[number])
+        return found
+
+    def of_call(self, number: int) -> Explained:
+        """The same, of a call."""
+        return self.of_signature(self._recording.calls.signature[number])
+
+    def _explain(self, signature: dict[str, Any]) -> Explained:
+        text = self._recording.operators[signature["operator"]]
+        name = OperatorName.parse(text)
+        if name not in self._state.dispatcher:
+            return Explained(name, None, "the state has no such operator")
+        try:
+            values, thread, options = observed(signature, self._state.dispatcher.layout)
+            hops, end = self._simulator(name, options).run(values, thread)
+        except (NotObserved, CallError, Refused) as error:
+            return Explained(name, None, str(error))
+        handler = end.handler
+        if handler is not None:
+            end = end._replace(handler=_named(handler, signature))
+        tensors = _tensors(signature)
+        return Explained(
+            name,
+            Call(name, (), (), hops, end, options),
+            None,
+            values,
+            thread,
+            tuple(_at(signature.get("devices"), at) for at in tensors),
+            tuple(bool(_at(signature.get("requires_grad"), at)) for at in tensors),
+            tuple(_at(signature.get("subclasses"), at) for at in tensors),
+            signature.get("grad_mode", True),
+        )
+
+    def _simulator(self, name: OperatorName, options: Options) -> CallSimulator:
+        found = self._simulators.get((name, options))
+        if found is None:
+            python = {one.dispatch_key: one.kernel for one in self._state.python_kernels(name)}
+            found = CallSimulator(self._state.dispatcher, name, self._maker, python, options)
+            self._simulators[name, options] = found
+        return found
+
+
+def _tensors(signature: dict[str, Any]) -> list[int]:
+    """Where the tensors of a signature are, without generators."""
+    return [at for at, one in enumerate(signature["tensors"]) if one[1:] != [GENERATOR]]
+
+
+def _at(values: Sequence[Any] | None, position: int) -> Any:
+    """What a signature says of a tensor; None where it says nothing."""
+    return values[position] if values is not None and position < len(values) else None
+
+
+def _named(handler: Handler, signature: dict[str, Any]) -> Handler:
+    """A handler with the name that was recorded."""
+    if handler.kind is HandlerKind.MODE:
+        return handler._replace(name=mode_names(signature)[-1] if mode_names(signature) else "")
+    tensors = _tensors(signature)
+    position = handler.position - 1
+    name = _at(signature.get("subclasses"), tensors[position]) if position < len(tensors) else None
+    return handler._replace(name=name or "")
+
+
+class Difference(NamedTuple):
+    """Where the kernels that ran are not those that the engine predicts.
+
+    at: which kernel, from 0. ran, predicted: its slot, None where there is none.
+    """
+
+    at: int
+    ran: str | None
+    predicted: str | None
+
+
+def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
+    """Where what ran and what is predicted part; None where they do not."""
+    if explained.call is None:
+        return None
+    predicted = [hop for hop in explained.hops if hop.live.kernel is not None]
+    for at, (hop, kernel) in enumerate(zip(predicted, ran, strict=False)):
+        if hop.slot != kernel.slot or hop.keyset.bits != kernel.raw:
+            return Difference(at, kernel.slot, hop.slot)
+    if len(ran) < len(predicted) and not (ran and ran[-1].raised):
+        return Difference(len(ran), None, predicted[len(ran)].slot)
+    if len(ran) > len(predicted):
+        return Difference(len(predicted), ran[len(predicted)].slot, None)
+    return None

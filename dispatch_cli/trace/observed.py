@@ -1,0 +1,116 @@
+"""A recorded signature in the engine's own types: tensors, thread and options, as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.tensors import Value
+from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
+from dispatch_cli.trace.signature import GENERATOR
+
+_BASE = "torch"
+"""How PyTorch names the layer of functorch's stack that is no transform."""
+_MODE = "Mode"
+"""What the engine is told of any mode: it gets the call, whatever it does with it."""
+
+
+class Observed(NamedTuple):
+    """What a call was made with. options: also that it is a boxed call, where there is a generator."""
+
+    values: tuple[Value, ...]
+    thread: Thread
+    options: Options
+
+
+class NotObserved(ValueError):
+    """A signature lacks what a call is computed from, or has keys that the universe lacks; the message says which."""
+
+
+def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
+    """What the engine needs of a signature. Errors: NotObserved."""
+    for name in ("tensors", "keys"):
+        if name not in signature:
+            raise NotObserved(f"{_WORDS[name]} could not be read")
+    tensors = signature["tensors"]
+    return Observed(
+        tuple(value_of(one, layout) for one in tensors if one[1:] != [GENERATOR]),
+        thread_of(signature, layout),
+        options_of(signature, layout),
+    )
+
+
+_WORDS = {"tensors": "its tensors", "keys": "the keys of its thread"}
+
+
+def keys_of(raw: int, layout: KeyLayout) -> DispatchKeySet:
+    """A raw key set. Errors: NotObserved for bits that mean nothing in the universe."""
+    if raw & ~(layout.functionality_mask | layout.backend_mask):
+        raise NotObserved(f"the key set {raw:#x} has bits that the universe {layout.universe.name} does not have")
+    return DispatchKeySet(layout, raw)
+
+
+def value_of(data: list[Any], layout: KeyLayout) -> Value:
+    """A tensor, with what it wraps. Errors: NotObserved."""
+    keyset = keys_of(data[0], layout)
+    if data[1:] in ([Absent.NONE.value], [Absent.UNDEFINED.value]):
+        return Value(keyset, data[1], TensorSpec(absent=Absent(data[1])))
+    if len(data) == 1:
+        return Value(keyset, str(keyset), None)
+    _, kind, level, inner = data
+    return Value(keyset, str(keyset), None, Wrapper(WrapperKind(kind), level), value_of(inner, layout))
+
+
+def options_of(signature: Mapping[str, Any], layout: KeyLayout) -> Options:
+    """The options that count for dispatch. Errors: NotObserved."""
+    number, dtype = signature.get("layout"), signature.get("dtype")
+    generator = next((one for one in signature["tensors"] if one[1:] == [GENERATOR]), None)
+    return Options(
+        signature.get("device"),
+        None if number is None or number >= len(LAYOUT_NUMBERS) else LAYOUT_NUMBERS[number].value,
+        None if dtype is None or dtype >= len(DTYPES) else DTYPES[dtype],
+        None if generator is None else _device_of(keys_of(generator[0], layout)),
+    )
+
+
+def _device_of(keyset: DispatchKeySet) -> str:
+    """The device of the backend of a key set; that of the first one, where it has none."""
+    universe = keyset.layout.universe
+    return next((name for name, key in universe.devices.items() if key in keyset), next(iter(universe.devices)))
+
+
+def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
+    """The state of the thread. Errors: NotObserved."""
+    inference = signature.get("inference", False)
+    layers = tuple(
+        Layer(ContextKind(kind), level, inference, saved=None if saved is None else _local_keys(saved, layout))
+        for kind, level, saved in signature.get("layers", ())
+        if kind != _BASE
+    )
+    count = signature.get("modes", 0)
+    modes = tuple(Mode(_MODE, None, at) for at in range(count if isinstance(count, int) else len(count)))
+    return Thread(
+        _local_keys(signature["keys"], layout),
+        inference,
+        modes,
+        layers,
+        signature.get("python_dispatcher", False),
+        gradients=signature.get("grad_mode", True),
+    )
+
+
+def mode_names(signature: Mapping[str, Any]) -> list[str]:
+    """The classes of the active modes, the one that gets a call first at the end; none where they are not recorded."""
+    modes = signature.get("modes", 0)
+    if isinstance(modes, int):
+        return []
+    own = [name for name in modes if name not in INFRA_MODES]
+    return [*sorted((name for name in modes if name in INFRA_MODES), key=INFRA_MODES.index), *own]
+
+
+def _local_keys(data: list[int], layout: KeyLayout) -> LocalKeys:
+    return LocalKeys(keys_of(data[0], layout), keys_of(data[1], layout))

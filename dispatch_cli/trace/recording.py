@@ -1,0 +1,413 @@
+"""Reading a recording: a text file of one JSON value a line, which a program may have left at any moment.
+
+A line that is cut at the end of the file is left out; a tag that is not known is passed over; anything else that is not
+what it must be is refused, with its line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.span import MAX_LINE, Span
+from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, RecordedCalls
+
+VERSION = 1
+HEAD = "dispatch_cli_trace"
+START = b'{"dispatch_cli_trace":'
+"""How a recording begins; blanks may stand between."""
+MAX_BYTES = 4 << 30
+"""Bytes of a recording that are read."""
+MAX_CALLS = 5_000_000
+"""Calls that are read; they take 250 MB."""
+MAX_LINE_BYTES = 1 << 20
+MAX_STATE_BYTES = 128 << 20
+"""Of the line with the state. PyTorch 2.15 has 6 MiB to say."""
+MAX_NAMES = 1_000_000
+"""Entries of one table: operators, places, signatures …"""
+MAX_DEPTH = 10_000
+MAX_NUMBER = 1 << 62
+_SMALL = 4096
+"""Bytes of a line that needs no budget."""
+
+
+class Head(NamedTuple):
+    """The first line.
+
+    torch: the version of PyTorch. python: that of Python. argv: the command line. directory: where it ran.
+    started: seconds since 1970. lines: whether Python lines were recorded.
+    """
+
+    torch: str
+    python: str | None = None
+    argv: tuple[str, ...] = ()
+    directory: str | None = None
+    pid: int | None = None
+    started: float | None = None
+    lines: bool = True
+
+
+class PythonPlace(NamedTuple):
+    """A place in Python. function: the name of the function that the line is in."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Ran(NamedTuple):
+    """A kernel that was seen to run. raw: the key set that it got. raised: None where that is not known."""
+
+    slot: str
+    raw: int
+    redispatched: bool
+    raised: bool | None
+    depth: int
+
+
+class NotRecorded(NamedTuple):
+    """Why something is not recorded. reason: a word, such as ``limit``. text: a sentence."""
+
+    reason: str
+    text: str
+
+
+class RecordingEnd(NamedTuple):
+    """What the recorder says at the end. dropped: calls that were not recorded. seconds: how long the program ran."""
+
+    calls: int
+    dropped: int
+    seconds: float | None
+
+
+@dataclass
+class Recording:
+    """A recording, as far as it goes.
+
+    signatures: each call without its time, as it is written. kernels: those that were seen to run, by call.
+    state: what `dispatch_cli.capture.probe` writes; None where the program ended before. cut: the last line is not
+    whole. more: calls that were not read, because there are too many.
+    """
+
+    file: str
+    head: Head
+    operators: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    places: list[PythonPlace] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
+    signatures: list[dict[str, Any]] = field(default_factory=list)
+    calls: RecordedCalls = field(default_factory=RecordedCalls)
+    kernels: dict[int, list[Ran]] = field(default_factory=dict)
+    stopped: list[NotRecorded] = field(default_factory=list)
+    state: dict[str, Any] | None = None
+    end: RecordingEnd | None = None
+    cut: bool = False
+    more: bool = False
+
+    def operator_of(self, call: int) -> str:
+        """The name of the operator that was called."""
+        name: str = self.operators[self.signatures[self.calls.signature[call]]["operator"]]
+        return name
+
+    def place_of(self, call: int) -> PythonPlace | None:
+        """Where in Python it was called."""
+        place = self.calls.place[call]
+        return None if place == NONE else self.places[place]
+
+
+class _BadLine(ValueError):
+    """What is wrong with a line."""
+
+
+def is_recording(file: str) -> bool:
+    """Whether a file begins as a recording does. What cannot be read is none."""
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123
+            start = stream.read(len(START) + 64)
+    except (OSError, ValueError):
+        return False
+    return start.replace(b" ", b"").startswith(START)
+
+
+def read(file: str) -> Recording:
+    """The recording in a file. Errors: InputError."""
+    from dispatch_cli.model.garbage import no_collection
+    from dispatch_cli.model.read_files import note
+
+    try:
+        with open(file, "rb") as stream, no_collection():  # noqa: PTH123
+            note(file)
+            return _RecordingReader(file).read(stream)
+    except OSError as error:
+        message = f"cannot read {file}: {(error.strerror or str(error)).lower()}"
+        raise InputError((Problem("unreadable-file", message),)) from None
+    except ValueError as error:
+        raise InputError((Problem("unreadable-file", f"cannot read {file!r}: {error}"),)) from None
+
+
+class _RecordingReader:
+    """Reads one recording line by line."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._open: list[list[int]] = []
+        """For each thread the calls that have begun and not ended."""
+        self._of: Recording
+        self._tags: dict[str, Callable[[list[Any]], None]] = {
+            "c": self._call,
+            "e": self._end_of_call,
+            "k": self._kernel,
+            "o": self._operator,
+            "f": self._python_file,
+            "l": self._place,
+            "t": self._thread,
+            "s": self._signature,
+            "x": self._stopped,
+            "state": self._state,
+            "end": self._end,
+        }
+
+    def read(self, stream: BinaryIO) -> Recording:
+        """Errors: InputError, OSError."""
+        number, size = 0, 0
+        for number, line in enumerate(_lines(stream), start=1):
+            size += len(line)
+            is_whole = line.endswith(b"\n")
+            try:
+                self._line(number, line)
+            except (ValueError, RecursionError, OverBudget) as error:
+                if number > 1 and not is_whole:
+                    self._of.cut = True
+                    break
+                raise self._problem(number, line, error) from None
+            if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
+                self._of.more = True
+                break
+        if not number:
+            raise InputError((Problem("bad-recording", f"{self._file} is empty", Span(self._file, 1, 1)),))
+        return self._of
+
+    def _line(self, number: int, line: bytes) -> None:
+        """Errors: ValueError, RecursionError."""
+        if not line.strip():
+            return
+        if number == 1:
+            self._of = Recording(self._file, _head(_parsed(line)))
+            return
+        value = _parsed(line)
+        if type(value) is not list or not value or type(value[0]) is not str:
+            raise _BadLine('must be a list that begins with a tag, such as ["c", …]')
+        take = self._tags.get(value[0])
+        if take is not None:
+            take(value)
+
+    def _problem(self, number: int, line: bytes, error: Exception) -> InputError:
+        """What is wrong with a line, with its text."""
+        column = 1
+        if isinstance(error, json.JSONDecodeError):
+            column, message = error.colno, f"not valid JSON: {error.msg}"
+        elif isinstance(error, _BadLine | OverBudget):
+            message = str(error)
+        elif isinstance(error, UnicodeDecodeError):
+            message = "not valid UTF-8"
+        else:
+            message = "lists are nested too deeply, or a number is too long"
+        what = "a recording of `dispatch-cli trace`: " if number == 1 else "a line of a recording: "
+        text = line[: MAX_LINE * 4].decode("utf-8", "replace").rstrip("\n")[:MAX_LINE]
+        hint = "record it again, or cut the file off before this line" if number > 1 else None
+        place = Span(self._file, number, min(column, MAX_LINE))
+        return InputError((Problem("bad-recording", f"not {what}{message}", place, text, hint),))
+
+    # The lines
+
+    def _operator(self, value: list[Any]) -> None:
+        _next(value, 3, self._of.operators)
+        self._of.operators.append(_text(value[2], "an operator"))
+
+    def _python_file(self, value: list[Any]) -> None:
+        _next(value, 3, self._of.files)
+        self._of.files.append(_text(value[2], "a file"))
+
+    def _place(self, value: list[Any]) -> None:
+        _next(value, 5, self._of.places)
+        file = self._of.files[_index(value[2], self._of.files, "a file")]
+        self._of.places.append(PythonPlace(file, _number(value[3], "a line"), _text(value[4], "a function")))
+
+    def _thread(self, value: list[Any]) -> None:
+        _next(value, 3, self._of.threads)
+        self._of.threads.append(_text(value[2], "a thread"))
+        self._open.append([])
+
+    def _signature(self, value: list[Any]) -> None:
+        from dispatch_cli.trace.signature import check
+
+        _next(value, 3, self._of.signatures)
+        try:
+            check(value[2])
+        except ValueError as error:
+            raise _BadLine(f"the signature is not understood: {error}") from None
+        _index(value[2]["operator"], self._of.operators, "an operator")
+        self._of.signatures.append(value[2])
+
+    def _call(self, value: list[Any]) -> None:
+        if len(value) < 8:
+            raise _BadLine("a call has 8 elements")
+        _, signature, thread, depth, place, start, sequence, forward, *_ = value
+        of = self._of
+        _index(signature, of.signatures, "a signature")
+        _index(thread, of.threads, "a thread")
+        if place != NONE:
+            _index(place, of.places, "a place")
+        if forward != NONE:
+            _index(forward, of.threads, "a thread")
+        if type(depth) is not int or not 0 <= depth <= MAX_DEPTH:
+            raise _BadLine(f"the depth of a call is a number from 0 to {MAX_DEPTH}")
+        _number(start, "a time")
+        if sequence != NONE:
+            _number(sequence, "a sequence number")
+        stack = self._open[thread]
+        if depth > len(stack):
+            raise _BadLine(f"a call at depth {depth}, where {len(stack)} are open")
+        del stack[depth:]  # they have ended; how is not recorded
+        parent = stack[-1] if stack else NONE
+        stack.append(len(of.calls))
+        of.calls.begin(signature, thread, depth, place, start, sequence, forward, parent)
+
+    def _end_of_call(self, value: list[Any]) -> None:
+        if len(value) < 4:
+            raise _BadLine("the end of a call has 4 elements")
+        stack = self._open[_index(value[1], self._of.threads, "a thread")]
+        time = _number(value[2], "a time")
+        if not stack:
+            raise _BadLine("a call ends, where none is open")
+        call = stack.pop()
+        self._of.calls.end[call] = time
+        self._of.calls.raised[call] = _RAISED.get(value[3], NOT_KNOWN) if type(value[3]) is bool else NOT_KNOWN
+
+    def _kernel(self, value: list[Any]) -> None:
+        """It is of the innermost open call of its thread."""
+        if len(value) < 7:
+            raise _BadLine("a kernel has 7 elements")
+        _, thread, depth, slot, raw, reached, raised, *_ = value
+        stack = self._open[_index(thread, self._of.threads, "a thread")]
+        if reached not in ("call", "redispatch"):
+            raise _BadLine("a kernel is reached by 'call' or 'redispatch'")
+        if raised is not None and type(raised) is not bool:
+            raise _BadLine("whether a kernel raised is true, false or null")
+        ran = Ran(
+            _text(slot, "a slot"),
+            _number(raw, "a key set", 1 << 64),
+            reached == "redispatch",
+            raised,
+            _number(depth, "a depth"),
+        )
+        if stack:
+            self._of.kernels.setdefault(stack[-1], []).append(ran)
+
+    def _stopped(self, value: list[Any]) -> None:
+        if len(value) < 2 or type(value[1]) is not dict:
+            raise _BadLine("what is not recorded is said by an object")
+        said = value[1]
+        if len(self._of.stopped) < MAX_NAMES:
+            self._of.stopped.append(
+                NotRecorded(_text(said.get("reason", ""), "a reason"), _text(said.get("text", ""), "a text"))
+            )
+
+    def _state(self, value: list[Any]) -> None:
+        if len(value) < 2 or type(value[1]) is not dict:
+            raise _BadLine("a state is an object")
+        self._of.state = value[1]
+
+    def _end(self, value: list[Any]) -> None:
+        if len(value) < 2 or type(value[1]) is not dict:
+            raise _BadLine("the end is an object")
+        said = value[1]
+        seconds = said.get("seconds")
+        if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < MAX_NUMBER):
+            raise _BadLine("seconds must be a number")
+        calls, dropped = (_number(said.get(name, 0), name) for name in ("calls", "dropped"))
+        self._of.end = RecordingEnd(calls, dropped, seconds)
+
+
+_RAISED = {True: RAISED, False: RETURNED}
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines, none longer than a state may be. Errors: ValueError, OSError."""
+    while line := stream.readline(MAX_STATE_BYTES):
+        yield line
+
+
+def _parsed(line: bytes) -> Any:
+    """Errors: ValueError, RecursionError."""
+    if len(line) > MAX_LINE_BYTES and not line.startswith(b'["state"'):
+        raise _BadLine(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
+    if len(line) >= MAX_STATE_BYTES:
+        raise _BadLine(f"the state is larger than {MAX_STATE_BYTES >> 20} MiB")
+    return json.loads(line) if len(line) < _SMALL else parse_json(line, Budget(len(line)))
+
+
+def _head(value: Any) -> Head:
+    """The first line. Errors: ValueError."""
+    if type(value) is not dict or HEAD not in value:
+        raise _BadLine(f"it must begin with an object that has the field {HEAD!r}")
+    version = value[HEAD]
+    if version != VERSION or type(version) is not int:
+        raise _BadLine(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
+    argv, started, lines, pid = value.get("argv", []), value.get("started"), value.get("lines", True), value.get("pid")
+    if type(argv) is not list or not all(type(one) is str for one in argv):
+        raise _BadLine("argv must be a list of strings")
+    if started is not None and (type(started) not in (int, float) or not abs(started) < MAX_NUMBER):
+        raise _BadLine("started must be a number")
+    if type(lines) is not bool:
+        raise _BadLine("lines must be true or false")
+    if pid is not None:
+        _number(pid, "pid")
+    python, directory = value.get("python"), value.get("directory")
+    return Head(
+        torch=_text(value.get("torch"), "torch"),
+        python=None if python is None else _text(python, "python"),
+        argv=tuple(argv),
+        directory=None if directory is None else _text(directory, "directory"),
+        pid=pid,
+        started=None if started is None else float(started),
+        lines=lines,
+    )
+
+
+def _next(value: list[Any], length: int, table: list[Any]) -> None:
+    """Refuse an entry that is not the next one of its table. Errors: ValueError."""
+    if len(value) < length:
+        raise _BadLine(f"an entry {value[0]!r} has {length} elements")
+    if value[1] != len(table) or type(value[1]) is not int:
+        raise _BadLine(f"the next entry {value[0]!r} must have the number {len(table)}")
+    if len(table) >= MAX_NAMES:
+        raise _BadLine(f"there are more than {MAX_NAMES:,} entries {value[0]!r}")
+
+
+def _index(value: Any, table: list[Any], what: str) -> int:
+    """Errors: ValueError for what is no number of an entry."""
+    if type(value) is not int or not 0 <= value < len(table):
+        raise _BadLine(f"{what} must be the number of an entry before this line, not {str(value)[:20]!r}")
+    return value
+
+
+def _number(value: Any, what: str, most: int = MAX_NUMBER) -> int:
+    """Errors: ValueError for what is no number from 0."""
+    if type(value) is not int or not 0 <= value < most:
+        raise _BadLine(f"{what} must be a number from 0, not {str(value)[:20]!r}")
+    return value
+
+
+def _text(value: Any, what: str) -> str:
+    """Errors: ValueError for what is no text."""
+    if type(value) is not str:
+        raise _BadLine(f"{what} must be a string")
+    return value

@@ -1,0 +1,123 @@
+"""Which calls of a trace are asked for, and which of them made which others."""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.devices import DeviceChange
+from dispatch_cli.trace.explained import Explained, Explainer
+from dispatch_cli.trace.facts import CallFact, facts_of
+from dispatch_cli.trace.recording import PythonPlace, Recording
+
+
+class PythonLine(NamedTuple):
+    """A file of Python, or one line of it. file: its path, or the end of it."""
+
+    file: str
+    line: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> PythonLine:
+        """Read ``train.py`` or ``train.py:12``."""
+        file, colon, number = text.rpartition(":")
+        if colon and file and number.isascii() and number.isdigit() and len(number) < 10:
+            return cls(file, int(number))
+        return cls(text)
+
+    def has(self, place: PythonPlace) -> bool:
+        """Whether a place is in it."""
+        file, wanted = place.file.replace("\\", "/"), self.file.replace("\\", "/").removeprefix("./")
+        return self.line in (None, place.line) and (file == wanted or file.endswith(f"/{wanted}"))
+
+
+class Wanted(NamedTuple):
+    """What is asked for; what is None, or empty, is not asked.
+
+    operators: by name. keys: at one of which a kernel ran. lines: in one of which it was called. change: its device
+    changes so. facts: one of which it has.
+    """
+
+    operators: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
+    lines: tuple[PythonLine, ...] = ()
+    change: DeviceChange | None = None
+    facts: tuple[CallFact, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        """Whether all calls are asked for."""
+        return self == Wanted()
+
+
+class CallFacts:
+    """The facts of calls, each decided once for a signature, and for whether another call made it."""
+
+    def __init__(self, recording: Recording, explainer: Explainer, state: State) -> None:
+        self._calls = recording.calls
+        self._explainer = explainer
+        self._universe = state.dispatcher.universe
+        self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
+
+    def of_call(self, call: int) -> tuple[CallFact, ...]:
+        """The facts of a call."""
+        key = self._calls.signature[call], self._calls.parent[call] == NONE
+        found = self._known.get(key)
+        if found is None:
+            explained = self._explainer.of_signature(key[0])
+            found = self._known[key] = facts_of(explained, self._universe, key[1])
+        return found
+
+
+class Selected(NamedTuple):
+    """The calls that are asked for, in order.
+
+    of_thread: those of each thread. parents: for every call of the recording, the nearest one around it that is asked
+    for.
+    """
+
+    of_thread: tuple[array[int], ...]
+    parents: array[int]
+
+    @property
+    def calls(self) -> int:
+        """How many there are."""
+        return sum(map(len, self.of_thread))
+
+
+def select(recording: Recording, wanted: Wanted, explainer: Explainer, facts: CallFacts, state: State) -> Selected:
+    """The calls that are asked for."""
+    calls = recording.calls
+    of_thread = tuple(array("i") for _ in recording.threads)
+    if wanted.everything:
+        for call, thread in enumerate(calls.thread):
+            of_thread[thread].append(call)
+        return Selected(of_thread, calls.parent)
+    places = [not wanted.lines or any(one.has(place) for one in wanted.lines) for place in recording.places]
+    signatures: list[bool | None] = [None] * len(recording.signatures)
+    parents = array("i", [NONE]) * len(calls)
+    is_in = bytearray(len(calls))
+    for call, signature in enumerate(calls.signature):
+        parent = calls.parent[call]
+        parents[call] = parent if parent == NONE or is_in[parent] else parents[parent]
+        place = calls.place[call]
+        if wanted.lines and (place == NONE or not places[place]):
+            continue
+        takes = signatures[signature]
+        if takes is None:
+            takes = signatures[signature] = _takes(wanted, explainer.of_signature(signature), state)
+        if takes and (not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call))):
+            is_in[call] = 1
+            of_thread[calls.thread[call]].append(call)
+    return Selected(of_thread, parents)
+
+
+def _takes(wanted: Wanted, explained: Explained, state: State) -> bool:
+    """Whether a signature is asked for."""
+    if wanted.operators is not None and str(explained.operator) not in wanted.operators:
+        return False
+    if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.hops):
+        return False
+    return wanted.change is None or wanted.change.is_of(explained, state.dispatcher)

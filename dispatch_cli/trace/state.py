@@ -1,0 +1,128 @@
+"""The state that a recording was made in: what the program's own PyTorch had registered when it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli import bases, universes
+from dispatch_cli.capture.answer import AnswerError, checked
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
+from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.trace.recording import Recording
+
+_NAME = "the recorded program"
+_RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
+
+
+class RecordedState(bases.Records):
+    """The operators of a program's PyTorch, read as far as they are asked for.
+
+    data: what `dispatch_cli.capture.probe` writes, checked.
+    """
+
+    incomplete: tuple[str, ...] = ()
+    name = _NAME
+    parts: tuple[str, ...] = ()
+    higher_order_operators: tuple[HigherOrderOperator, ...] = ()
+    modes: tuple[ModeType, ...] = ()
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._operators: dict[str, Mapping[str, Any]] = {one["name"]: one for one in data["operators"]}
+        self.names: Sequence[str] = sorted(self._operators)
+        self._records: dict[str, list[Any]] = {}
+
+    def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
+        """The name of the state."""
+        return self.name
+
+    def record(self, name: str) -> list[Any]:
+        """The record of one operator. Errors: KeyError when there is none of that name."""
+        found = self._records.get(name)
+        if found is None:
+            found = self._records[name] = _record(self._operators[name])
+        return found
+
+
+def _record(operator: Mapping[str, Any]) -> list[Any]:
+    kind = operator["alias_analysis"]
+    return [
+        operator["schema"],
+        operator["debug"] or "",
+        DEFAULT_ALIAS_ANALYSIS if kind is None else kind,
+        operator["tags"],
+        [_kernel(key, one) for key, kernels in operator["kernels"].items() for one in reversed(kernels)],
+        [*operator["python"].items()],
+        *([_fake_rules(operator["fake_tensor_mode"])] if operator.get("fake_tensor_mode") else []),
+    ]
+
+
+def _kernel(key: str, kernel: Mapping[str, Any]) -> list[Any]:
+    flags = "f" * kernel["fallthrough"] + "b" * kernel["boxed"] + "u" * kernel["unboxed"]
+    fake, wraps = kernel.get("fake"), kernel.get("wraps")
+    return [
+        *(key, kernel["debug"], kernel["signature"], flags, fake is not None),
+        kernel.get("redispatches"),
+        None if fake is None else [fake.get("kernel"), fake.get("source")],
+        None if wraps is None else [wraps.get(field) for field in ("by", "kernel", "at", "setup_context", "dtype")],
+    ]
+
+
+def _fake_rules(rules: Mapping[str, Any]) -> list[Any]:
+    found = [rules.get(field) for field in _RULES]
+    flags = (1, 6)
+    return [
+        *(bool(one) if at in flags else one for at, one in enumerate(found)),
+        rules.get("meta_refuses", []),
+    ]
+
+
+class RegistrationsKnown(NamedTuple):
+    """A state by which calls are explained.
+
+    base: the embedded state of that version of PyTorch, or the newest one. is_base: it is that one; otherwise it is the
+    program's own, as it was recorded.
+    """
+
+    state: State
+    base: str
+    is_base: bool
+
+
+def state_of(recording: Recording) -> RegistrationsKnown:
+    """The state of a recording, or the embedded one of its version of PyTorch. Errors: InputError."""
+    name = "torch-" + ".".join(recording.head.torch.partition("+")[0].split(".")[:2])
+    known = bases.names()
+    base = name if name in known else known[0]
+    if recording.state is not None:
+        return RegistrationsKnown(_recorded(recording), base, False)
+    source = bases.load(base)
+    return RegistrationsKnown(State(Dispatcher(source.universe, base=source), source=source), base, True)
+
+
+def _recorded(recording: Recording) -> State:
+    assert recording.state is not None
+    try:
+        data = checked(recording.state, with_answers=False)
+        source = RecordedState(data)
+        own = _fallbacks_of_pytorch(data)
+        core = [one for one in data["universe"]["fallbacks"] if one["key"] in own]
+        dispatcher = Dispatcher(universes.from_data({**data["universe"], "fallbacks": core}), base=source)
+    except (AnswerError, universes.UniverseError) as error:
+        message = f"{recording.file}: the state in the recording cannot be used: {error}"
+        raise InputError((Problem("bad-recording", message, hint="record it again"),)) from None
+    for one in data["universe"]["fallbacks"]:
+        if one["key"] not in own:
+            dispatcher.fall_back(one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
+    return State(dispatcher, source=source)
+
+
+def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:
+    """The keys whose backend fallback is PyTorch's own: no key has two, so its own are where it always has them."""
+    name, names = data["universe"]["name"], universes.names()
+    universe = universes.load(name if name in names else names[0])
+    return frozenset(one.key for one in universe.fallbacks) - {*data["imported_fallbacks"]}

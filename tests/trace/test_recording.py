@@ -1,0 +1,140 @@
+"""Reading recordings: what is whole, what is cut, and what is refused, with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.trace.calls import NONE, RAISED, RETURNED
+from dispatch_cli.trace.recording import Recording, is_recording, read
+from tests.trace.support import Writer, every, signature
+
+REAL = Path(__file__).parent / "recordings" / "train.trace"
+"""A training step that was recorded on PyTorch 2.13."""
+
+
+def read_text(folder: Path, text: str | bytes) -> Recording:
+    file = folder / "r.trace"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(str(file))
+
+
+def problem_of(folder: Path, text: str | bytes) -> Any:
+    with pytest.raises(InputError) as refused:
+        read_text(folder, text)
+    (problem,) = refused.value.problems
+    return problem
+
+
+def test_a_recording_that_was_made_by_a_program() -> None:
+    found = read(str(REAL))
+    lines = [json.loads(line) for line in REAL.read_text().splitlines()[1:]]
+    begun = [line for line in lines if line[0] == "c"]
+    assert [found.operator_of(call) for call in range(len(found.calls))] == [
+        next(one[2] for one in lines if one[0] == "o" and one[1] == signature["operator"])
+        for _, number, *_ in begun
+        for signature in [next(one[2] for one in lines if one[0] == "s" and one[1] == number)]
+    ]
+    assert [*found.calls.depth] == [line[3] for line in begun]
+    assert found.head.torch == "2.13.0+cpu"
+    assert found.end is not None
+    assert found.end.calls == len(begun) == 204
+
+
+def test_calls_end_and_nest(tmp_path: Path) -> None:
+    found = read_text(tmp_path, every())
+    calls = found.calls
+    assert [*calls.parent[:5]] == [NONE, 0, 0, NONE, NONE]
+    assert [*calls.depth[:3]] == [0, 1, 1]
+    assert {found.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
+        "aten::masked_select"
+    }
+    assert calls.raised[0] == RETURNED
+    assert calls.microseconds(1) == 5
+    assert calls.microseconds(len(calls) - 1) is None
+    assert found.stopped[0].reason == "limit"
+    assert found.kernels.keys() == {next(n for n in range(len(calls)) if found.operator_of(n) == "aten::sum")}
+
+
+def test_each_cut_is_read_up_to_there(tmp_path: Path) -> None:
+    text = every().encode()
+    counts = []
+    head = text.index(b"\n") + 1
+    for end in range(head, len(text), 97):
+        found = read_text(tmp_path, text[:end])
+        counts.append(len(found.calls))
+        assert found.cut == (not text[:end].endswith(b"\n") and not _is_json(text[:end].rpartition(b"\n")[2]))
+    assert counts == sorted(counts)
+    assert counts[-1] > 10
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no list": ({"a": 1}, "must be a list"),
+    "no tag": ([], "must be a list"),
+    "a number that is left out": (["o", 7, "aten::sin"], "must have the number 1"),
+    "an operator that is no text": (["o", 1, 5], "must be a string"),
+    "a signature that is not there": (["c", 9, 0, 0, -1, 5, -1, -1], "a signature must be the number of an entry"),
+    "a thread that is not there": (["c", 0, 9, 0, -1, 5, -1, -1], "a thread must be the number of an entry"),
+    "a place that is not there": (["c", 0, 0, 0, 9, 5, -1, -1], "a place must be the number of an entry"),
+    "true as a number": (["c", True, 0, 0, -1, 5, -1, -1], "a signature must be the number of an entry"),
+    "too deep": (["c", 0, 0, 5, -1, 5, -1, -1], "at depth 5, where 0 are open"),
+    "a time of long ago": (["c", 0, 0, 0, -1, -5, -1, -1], "a time must be a number from 0"),
+    "too short": (["c", 0], "has 8 elements"),
+    "an end of nothing": (["e", 0, 5, False], "where none is open"),
+    "a wrapper that is none": (["s", 1, {**signature(), "tensors": [[1, "wrapped", 1, [1]]]}], "tensors[0]"),
+    "keys of 65 bits": (["s", 1, {**signature(), "keys": [1 << 64, 0]}], "keys[0]"),
+    "a signature of nothing": (["s", 1, {}], "operator is missing"),
+    "a kernel of no kind": (["k", 0, 0, "CPU", 1, "somehow", False], "by 'call' or 'redispatch'"),
+    "a state that is none": (["state", 5], "a state is an object"),
+    "an end that is none": (["end", {"calls": "many"}], "calls must be a number"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_line_is_named(what: str, tmp_path: Path) -> None:
+    line, message = WRONG[what]
+    made = Writer()
+    made.call("aten::sin")
+    made.lines.append(line)
+    made.call("aten::sin")
+    problem = problem_of(tmp_path, made.text())
+    assert message in problem.message
+    assert (problem.span.line, problem.code) == (made.lines.index(line) + 1, "bad-recording")
+    assert problem.hint is not None
+
+
+BROKEN = {
+    "nothing": b"",
+    "something else": b"dispatch: 1\n",
+    "another format": b'{"dispatch_cli_trace":2,"torch":"2.13.0"}\n',
+    "no torch": b'{"dispatch_cli_trace":1}\n',
+    "no UTF-8": b'{"dispatch_cli_trace":1,"torch":"\xff"}\n["t",0,"a"]\n',
+    "brackets": b'{"dispatch_cli_trace":1,"torch":"2.13.0"}\n' + b"[" * 100_000 + b"\n[]\n",
+    "digits": b'{"dispatch_cli_trace":1,"torch":"2.13.0"}\n["o",' + b"9" * 100_000 + b"]\n[]\n",
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_no_recording_is_refused(what: str, tmp_path: Path) -> None:
+    assert problem_of(tmp_path, BROKEN[what]).span.line in (1, 2)
+
+
+def test_a_recording_is_known_by_its_first_line(tmp_path: Path) -> None:
+    assert is_recording(str(REAL))
+    for name, content in BROKEN.items():
+        (tmp_path / "x").write_bytes(content)
+        assert is_recording(str(tmp_path / "x")) == content.startswith(b'{"dispatch_cli_trace":'), name
+    assert not is_recording(str(tmp_path / "missing"))
+    assert not is_recording(str(tmp_path))

@@ -1,0 +1,188 @@
+"""The command, over recordings of a real program and such that are made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import call
+from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, every
+from tests.trace.test_recording import REAL
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "every.trace"
+    path.write_text(every(), encoding="utf-8")
+    return str(path)
+
+
+def answer(*arguments: str) -> Any:
+    result = call("trace", *arguments, "--format", "json")
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+def rows_of(found: Any) -> list[Any]:
+    return [row for thread in found["threads"] for row in thread["rows"]]
+
+
+def findings_of(made: Writer, folder: Path, *options: str) -> list[tuple[str, str, str, int]]:
+    (folder / "f.trace").write_text(made.text(), encoding="utf-8")
+    found = answer(str(folder / "f.trace"), *options)["findings"]
+    return [(one["kind"], one["operator"], one["key"], one["calls"]) for one in found]
+
+
+def test_a_real_program_is_shown_whole() -> None:
+    found = answer(str(REAL))
+    recorded = [json.loads(line) for line in REAL.read_text(encoding="utf-8").splitlines()]
+    operators = {one[1]: one[2] for one in recorded[1:] if one[0] == "o"}
+    signatures = {one[1]: operators[one[2]["operator"]] for one in recorded[1:] if one[0] == "s"}
+    called = Counter(signatures[one[1]] for one in recorded[1:] if one[0] == "c")
+    shown: Counter[str] = Counter()
+    for row in rows_of(found):
+        if row["operator"] is not None:
+            shown[row["operator"]] += row["all"]
+    assert shown == called
+    assert {one["operator"]: one["calls"] for one in found["operators"]} == called
+    assert found["counts"]["calls"] == 204
+    assert found["counts"]["different"] == 0
+
+
+def test_each_call_says_what_is_observed() -> None:
+    for row in rows_of(answer(str(REAL))):
+        if row["path"] is not None:
+            seen = [kernel["observed"] for kernel in row["path"]["kernels"]]
+            assert seen == [True, *[False] * (len(seen) - 1)]
+
+
+def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
+    row = next(one for one in rows_of(answer(file)) if one["operator"] == "aten::threshold_backward")
+    forward = next(one for one in rows_of(answer(file)) if one["number"] == row["forward"])
+    assert (forward["operator"], forward["level"], row["times"]) == ("aten::linear", 2, 2)
+    assert (row["place"]["line"], row["forward_place"]["line"]) == (3, 1)
+
+
+def test_a_call_is_explained_as_resolve_does(file: str) -> None:
+    result = call("trace", file, "--explain", "0", "--format", "json")
+    found = json.loads(result.out)
+    assert (result.code, found["report"], found["operator"]) == (0, "resolve", "aten::linear")
+    assert [step["slot"] for one in found["selections"] for step in one["steps"]] == ["AutocastCPU", "AutogradCPU"]
+    assert found["tensors"] == ["cpu", "cpu requires_grad"]
+
+
+def test_numbers_are_positions_whatever_is_shown(file: str) -> None:
+    every_row = {one["number"]: one["operator"] for one in rows_of(answer(file)) if one["operator"]}
+    for options in (["--op", "aten::relu"], ["--line", "train.py:4"], ["--only", "python"], ["--key", "autocast*"]):
+        chosen = rows_of(answer(file, *options))
+        assert chosen
+        assert all(every_row.get(one["number"], one["operator"]) == one["operator"] for one in chosen), options
+
+
+FILTERS: dict[str, tuple[list[str], set[str]]] = {
+    "an operator": (["--op", "aten::relu"], {"aten::relu"}),
+    "a key": (["--key", "AutocastCPU"], {"aten::linear"}),
+    "a line": (["--line", "train.py:8"], {"aten::copy_"}),
+    "a device": (["--where", "cpu->npu"], {"aten::copy_"}),
+    "Python": (["--only", "python"], {"aten::cos"}),
+    "decompositions of a key": (["--only", "decomposes", "--key", "AutocastCPU"], {"aten::linear"}),
+}
+
+
+@pytest.mark.parametrize("what", FILTERS)
+def test_filters(what: str, file: str) -> None:
+    options, expected = FILTERS[what]
+    rows = rows_of(answer(file, *options))
+    assert {row["operator"] for row in rows if row["operator"] is not None} == expected
+
+
+def test_options_that_choose_nothing_are_refused(file: str) -> None:
+    for options, said in (
+        (["--op", "aten::rellu"], "Did you mean aten::relu"),
+        (["--key", "AutogradCPPU"], "AutogradCPU"),
+        (["--line", "other.py:3"], "/home/me/train.py"),
+        (["--where", "cpu"], "cpu->cuda"),
+        (["--explain", "999"], "the recording has the calls 0 to"),
+    ):
+        result = call("trace", file, *options)
+        assert (result.code, result.out) == (2, ""), options
+        assert said in result.err, options
+
+
+def test_findings(tmp_path: Path) -> None:
+    made = Writer()
+    for _ in range(2):
+        made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
+        made.call("aten::to.dtype", 1)
+        made.call("aten::to.dtype", 1)
+        made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
+        made.end()
+    assert ("autocast-casts", "aten::linear", "AutocastCPU", 2) in findings_of(made, tmp_path)
+    found = answer(str(tmp_path / "f.trace"))["findings"]
+    assert [one["casts"] for one in found if one["kind"] == "autocast-casts"] == [4]
+
+
+def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("profiler::_record_function_enter_new", tensors=())
+    name = "aten::_nested_from_padded_tensor"
+    made.call(name, tensors=(PLAIN,), grads=(True,))
+    made.call(name, tensors=(PLAIN,), grads=(False,))
+    made.call(name, tensors=(PLAIN,), grads=(True,), grad_mode=False)
+    made.call("aten::sin", tensors=(PLAIN,), grads=(True,))
+    found = [one for one in findings_of(made, tmp_path) if one[0] == "no-gradient"]
+    below = Writer()
+    below.call("aten::sin", tensors=(PLAIN,), grads=(True,), excluded=("AutogradCPU",), ends=False)
+    below.call("aten::cos", 1, tensors=(PLAIN,), grads=(True,), excluded=("AutogradCPU",))
+    below.end()
+    assert findings_of(below, tmp_path) == [("no-gradient", "aten::sin", "AutogradCPU", 1)]
+    assert all(one[3] == 1 for one in found)
+
+
+def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin", kernels=(("CPU", 1, "call"),))
+    assert findings_of(made, tmp_path) == [("different", "aten::sin", "CPU", 1)]
+    found = answer(str(tmp_path / "f.trace"))
+    assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 1)
+
+
+def test_kernels_that_never_ran(tmp_path: Path) -> None:
+    (tmp_path / "k.yaml").write_text(
+        "dispatch: 1\noperators:\n- name: aten::sin\n  dispatch: {PrivateUse1: mine}\n"
+        "- name: aten::cos\n  dispatch: {PrivateUse1: other}\n",
+        encoding="utf-8",
+    )
+    made = Writer()
+    made.call("aten::sin", tensors=(OF_A_BACKEND,))
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    found = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path / "k.yaml"))["kernels"]
+    # the embedded state has no kernel there, so none of them ran
+    assert [(one["operator"], one["key"], one["calls"]) for one in found] == [
+        ("aten::sin", "PrivateUse1", 0),
+        ("aten::cos", "PrivateUse1", 0),
+    ]
+
+
+def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
+    result = call("trace", file, "--format", "chrome")
+    events = json.loads(result.out)["traceEvents"]
+    complete = [one for one in events if one["ph"] == "X"]
+    assert len(complete) == answer(file)["counts"]["calls"]
+    for one in complete:
+        assert {"name", "ph", "ts", "dur", "pid", "tid", "args"} <= one.keys()
+        assert one["dur"] >= 0
+    for tid in {one["tid"] for one in complete}:
+        open_until: list[int] = []
+        for one in sorted((one for one in complete if one["tid"] == tid), key=lambda one: (one["ts"], -one["dur"])):
+            while open_until and open_until[-1] <= one["ts"]:
+                open_until.pop()
+            assert not open_until or one["ts"] + one["dur"] <= open_until[-1]
+            open_until.append(one["ts"] + one["dur"])
+    starts, ends = ([one for one in events if one["ph"] == kind] for kind in "sf")
+    assert [one["id"] for one in starts] == [one["id"] for one in ends] != []
+    assert {one["args"]["name"] for one in events if one["name"] == "thread_name"} == {"MainThread", "autograd"}
