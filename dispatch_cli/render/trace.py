@@ -28,7 +28,7 @@ from dispatch_cli.render.trace_wording import (
     finding_help,
     finding_places,
     finding_text,
-    heading_of,
+    headings_of,
     missing_sentences,
     path_runs,
     path_text,
@@ -114,20 +114,24 @@ class _ShownLine(NamedTuple):
 
 def _lines(rows: Iterable[TraceRow], directory: str | None) -> Iterator[_ShownLine]:
     """The rows, and above those of each line of Python that line."""
-    around: list[str | None] = [""]
-    """The heading that is above the rows of each level, and of those inside of it; None where none is."""
+    around: list[tuple[str, str] | None] = [("", "")]
+    """The headings that are above the rows of each level, and of those inside of it; None where none are."""
     room = 0
     for row in rows:
         del around[row.level + 2 :]
         while len(around) < row.level + 2:
             around.append(around[-1])
+        before = around[row.level + 1]
         if row.operator is None:
             around[row.level + 1] = None
-        elif (heading := heading_of(row, directory)) != around[row.level + 1]:
-            around[row.level + 1] = heading
-            if heading:
+        elif (headings := headings_of(row, directory)) != before:
+            around[row.level + 1] = headings
+            place, forward = headings
+            if place and (before is None or place != before[0]):
                 room = _INDENT
-                yield _ShownLine(None, heading, _INDENT * row.level)
+                yield _ShownLine(None, place, _INDENT * row.level)
+            if forward:
+                yield _ShownLine(None, forward, _INDENT * row.level + room)
         yield _ShownLine(row, "", _INDENT * row.level + room)
 
 

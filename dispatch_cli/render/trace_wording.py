@@ -61,15 +61,15 @@ def place_label(place: PythonPlace, directory: str | None) -> str:
     return f"{file}:{place.line}"
 
 
-def heading_of(row: TraceRow, directory: str | None) -> str:
-    """The line of Python of a row, and that of the forward call whose backward it is."""
+def headings_of(row: TraceRow, directory: str | None) -> tuple[str, str]:
+    """The line of Python of a row, and the forward call whose backward it is; empty where there is none."""
     place = "" if row.place is None else place_label(row.place, directory)
     if place and row.place is not None and row.place.function not in ("", "<module>"):
         place = f"{place} in {row.place.function}"
     if row.forward is None:
-        return place
-    line = f" at {place_label(row.forward_place, directory)}" if row.forward_place is not None else ""
-    return f"{place}{': ' if place else ''}backward of call {row.forward}{line}"
+        return place, ""
+    line = f", {place_label(row.forward_place, directory)}" if row.forward_place is not None else ""
+    return place, f"backward of call {row.forward}{line}"
 
 
 def row_operator(row: TraceRow) -> str:
