@@ -23,7 +23,6 @@ ALLOWED: dict[str, set[str]] = {
     "extract": {"model", "files", "extract", "declarations", "audit"},
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
     "checks": {"model", "engine", "checks"},
-    "trace": {"model", "engine", "universes", "bases", "capture", "trace"},
     "report": {"model", "engine", "checks", "crossref", "bases", "trace", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "trace", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
@@ -32,7 +31,9 @@ ALLOWED: dict[str, set[str]] = {
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
     "whatif": {"model", "engine", "checks", "report", "whatif"},
-    "trace": {"model", "engine", "capture", "trace", "extract.signing", "extract.cache_files"},
+    "trace": {
+        *("model", "engine", "universes", "bases", "capture", "trace", "extract.signing", "extract.cache_files"),
+    },
     "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
     "explore": {
         *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),

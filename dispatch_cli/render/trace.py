@@ -127,7 +127,7 @@ def _lines(rows: Iterable[TraceRow], directory: str | None) -> Iterator[_ShownLi
         elif (headings := headings_of(row, directory)) != before:
             around[row.level + 1] = headings
             place, forward = headings
-            if place and (before is None or place != before[0]):
+            if place and (before is None or place != before[0] or not forward):
                 room = _INDENT
                 yield _ShownLine(None, place, _INDENT * row.level)
             if forward:
