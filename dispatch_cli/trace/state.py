@@ -29,6 +29,7 @@ class RecordedState(bases.Records):
     name = _NAME
     parts: tuple[str, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
+    higher_order_names: Sequence[str] = ()
     modes: tuple[ModeType, ...] = ()
 
     def __init__(self, data: Mapping[str, Any]) -> None:
