@@ -1,0 +1,49 @@
+"""What there is in the first frame, and what is done only after it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from textual.pilot import Pilot
+
+from dispatch_cli.explore import tidying
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.session import Session
+from tests.explore.support import drive, newest, screen_text, until
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+def test_the_first_frame_has_the_list_the_table_and_the_command(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames: list[str] = []
+    monkeypatch.setattr(ExploreApp, "post_display_hook", lambda app: frames.append(screen_text(app)))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:  # noqa: ARG001
+        first = frames[0]
+        assert "aten::abs.out" in first
+        assert "aten::abs(Tensor self) -> Tensor" in first
+        assert "SparseCPU" in first
+        assert "$ dispatch-cli table" in first
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
+
+
+def test_garbage_is_looked_for_once_the_user_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    names = ("freeze", "set_threshold", "enable", "collect")
+    fake = SimpleNamespace(**{name: lambda *_, name=name: done.append(name) for name in names})
+    monkeypatch.setattr(tidying, "gc", fake)
+    monkeypatch.setattr(tidying, "_REST", 0.05)
+    monkeypatch.setattr(ExploreApp, "own_process", True)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:  # noqa: ARG001
+        assert done[:3] == ["freeze", "set_threshold", "enable"]
+        await until(pilot, lambda: done[3:] == ["collect"])
+        await pilot.pause(0.2)
+        assert done[3:] == ["collect"], "not again as long as nothing happens"
+        await pilot.press("down")
+        await until(pilot, lambda: done[3:] == ["collect", "collect"])
+
+    drive(Session(newest(), ()), steps)
