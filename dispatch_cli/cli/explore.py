@@ -17,6 +17,7 @@ from dispatch_cli.cli.source_arguments import source_arguments
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.report.checked import CheckSetup
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
@@ -57,10 +58,23 @@ def command(source: SourceOptions, theme: str | None) -> None:
 
     state = load_state(source)
     warn_of_overrides(state)
-    session = Session(state, arguments)
+    session = Session(state, arguments, partial(_read_again, source) if source.files else None)
     if _has_settings():
         session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session, theme))
+
+
+def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
+    """The state of files as they are now. Errors: CannotRead."""
+    from dispatch_cli.cli.output import BadInput
+    from dispatch_cli.explore.session import CannotRead
+
+    try:
+        return load_state(source), check_setup(source) if _has_settings() else None
+    except BadInput as error:
+        raise CannotRead(str(error), error.problems) from None
+    except click.ClickException as error:
+        raise CannotRead(error.format_message()) from None
 
 
 def check_setup(source: SourceOptions) -> CheckSetup:

@@ -23,6 +23,7 @@ from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
+from dispatch_cli.explore.reading import Reading
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
 from dispatch_cli.explore.tidying import Tidying
@@ -54,7 +55,7 @@ class ExploreScreen(Contained, Screen[None]):
     """The screen."""
 
 
-class ExploreApp(Trying, Tidying, Contained, App[None]):
+class ExploreApp(Trying, Reading, Tidying, Contained, App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -118,6 +119,7 @@ class ExploreApp(Trying, Tidying, Contained, App[None]):
     def on_mount(self) -> None:
         self.operators.list.focus()
         self._show_command()
+        self.call_after_refresh(self.note_files)
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE
@@ -256,6 +258,14 @@ class ExploreApp(Trying, Tidying, Contained, App[None]):
         self._show_command()
         self.refresh_bindings()
 
+    def files_read(self, other_keys: bool) -> None:
+        self.operators.read_again()
+        self.catalogue = self.operators.catalogue
+        self.tabs.name_session(title_of(self.session))
+        if other_keys:
+            self.call_later(self.stage.renew, self.spot)
+        self.state_changed()
+
     async def on_failed_view_again(self, message: FailedView.Again) -> None:
         await self.stage.again(message.view, self.spot)
 
@@ -316,12 +326,14 @@ class ExploreApp(Trying, Tidying, Contained, App[None]):
         from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
 
         message.stop()
+        self.note_files((message.span.file,))
         try:
             call = editor_call(message.span, os.environ)
             code = self._lend_screen(partial(run_editor, call)) if call.in_terminal else run_editor(call)
         except (CannotOpen, SuspendNotSupported) as why:
             self.notify(str(why), title="No editor", severity="warning")
             return
+        self.read_if_changed()
         if code:
             self.notify(f"The editor ended with code {code}.", severity="warning")
 

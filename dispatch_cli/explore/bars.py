@@ -40,6 +40,11 @@ class Tabs(Contained, Widget):
         self.title = safe(title)
         self.fronts: tuple[str, ...] = ()
 
+    def name_session(self, title: str) -> None:
+        """What is explored has another name now."""
+        self.title = safe(title)
+        self.refresh()
+
     def show(self, fronts: tuple[str, ...]) -> None:
         """These are in front."""
         self.fronts = fronts

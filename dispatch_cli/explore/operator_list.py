@@ -111,6 +111,17 @@ class OperatorList(Contained, SizedScrollView):
         if self.entry is not None and (not self.found or self.found[self.cursor] != before):
             self.post_message(self.Highlighted(self.entry).set_sender(self))
 
+    def renew(self, catalogue: Catalogue) -> None:
+        """Show the operators of another state; the cursor stays on its operator, where that is there."""
+        entry, self.catalogue = self.entry, catalogue
+        self.found = catalogue.find(self.query_text, self.marked)
+        number = None if entry is None else catalogue.numbers.get(entry)
+        self.cursor = self.found.index(number) if number is not None and number in self.found else 0
+        self._strips.clear()
+        self._resize_content()
+        self._show_cursor()
+        self.refresh()
+
     def marks_changed(self, names: frozenset[str] | None = None) -> None:
         """The catalogue's marks are other ones now, of the operators of these names; None for all."""
         if self.marked is not Marked.ALL:

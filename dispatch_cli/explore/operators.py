@@ -116,6 +116,17 @@ class Operators(Contained, Vertical):
         self.filters = Filters(catalogue)
         self.list = OperatorList(catalogue)
 
+    def read_again(self) -> None:
+        """The session has another original state; the checks run anew, and until then findings are marked as before."""
+        found, self.catalogue = self.catalogue.found, Catalogue(self.session.original)
+        self.catalogue.found = found
+        self.filters.catalogue = self.catalogue
+        self._original = None
+        self.list.renew(self.catalogue)
+        self.marks_changed()
+        self.filters.refresh()
+        self._check()
+
     def compose(self) -> ComposeResult:
         yield self.input
         yield self.filters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,8 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.change import Change
+    from dispatch_cli.model.problem import Problem
     from dispatch_cli.report.checked import CheckSetup
     from dispatch_cli.whatif.whatif import WhatIf
 
@@ -36,16 +39,47 @@ class Spot(NamedTuple):
     higher_order: str | None = None
 
 
+class CannotRead(Exception):
+    """The files cannot be read as they are now, as one sentence, or with every problem and its place."""
+
+    def __init__(self, text: str, problems: tuple[Problem, ...] = ()) -> None:
+        super().__init__(text)
+        self.problems = problems
+
+
+ReadFiles = Callable[[], "tuple[State, CheckSetup | None]"]
+"""Reads the files: the state, and what the project says of checks, None for nothing. Errors: CannotRead."""
+
+
 class Session:
     """A state that is explored.
 
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
+    read: loads it once more; None where it is of no file.
     whatif: the changes that are tried out on it.
     """
 
-    def __init__(self, state: State, source: tuple[str, ...]) -> None:
+    def __init__(self, state: State, source: tuple[str, ...], read: ReadFiles | None = None) -> None:
         self.original = state
         self.source = source
+        self._read = read
+
+    def read_again(self) -> tuple[Change, ...]:
+        """Take the files as they are now; the changes on trial that cannot be made any more, and are left out.
+
+        Errors: CannotRead; then everything is as it was.
+        """
+        if self._read is None:
+            raise CannotRead("There is no file to read again.")
+        state, checks = self._read()
+        left_out: tuple[Change, ...] = ()
+        if self.has_tried:
+            self.whatif, left_out = self.whatif.over(state)
+        self.original = state
+        vars(self).pop("checks", None)
+        if checks is not None:
+            self.checks = checks
+        return left_out
 
     @cached_property
     def files(self) -> tuple[str, ...]:

@@ -166,6 +166,14 @@ class PaneStage(Contained, Horizontal):
             await self.show(self.shown, spot)
             self.focus_on(name)
 
+    async def renew(self, spot: Spot) -> None:
+        """Make all views anew: the keys of the state are other ones."""
+        for view in self.views.values():
+            await view.remove()
+        self.views.clear()
+        self._focused.clear()
+        await self.show(self.shown, spot)
+
     def focus_on(self, name: str) -> None:
         """The keys go to a view: to where they last went in it, else to its first part."""
         view = self.views.get(name)

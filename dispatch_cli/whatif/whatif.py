@@ -40,9 +40,10 @@ class WhatIf:
     name registrations as they are before any of them, with what is added after all others.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, path: str | None = None) -> None:
+        """path: the file that the changes are written to; None for a name that is free."""
         self.original = state
-        self.path = _free_name(state)
+        self.path = _free_name(state) if path is None else path
         """The file that the changes are written to: none that is there already."""
         self._written: tuple[Change, ...] = ()
         self._texts: dict[str, str] = {}
@@ -90,6 +91,13 @@ class WhatIf:
                 for one in changes
             ]
         self._go_to(tuple(changes))
+
+    def over(self, state: State) -> tuple[WhatIf, tuple[Change, ...]]:
+        """The same changes, each for itself, tried out on another state, and those that cannot be made there."""
+        other = WhatIf(state, self.path)
+        left_out = [change for change in self.changes if not other._takes(change)]
+        other._written, other._texts = self._written, self._texts
+        return other, tuple(left_out)
 
     def undo(self) -> bool:
         """Go back by one step; whether there was one."""
@@ -217,6 +225,14 @@ class WhatIf:
         """The lines that the file would have are shown as those of files are."""
         now = self._now
         read_lines.keep(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
+
+    def _takes(self, change: Change) -> bool:
+        """Make a change if it can be made; whether it was."""
+        try:
+            self.apply(change)
+        except Refused:
+            return False
+        return True
 
     def _followed(self, changes: tuple[Change, ...]) -> TriedChanges:
         """A version with the first few of the changes that are in effect."""

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from textual.events import AppFocus
 from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
-from dispatch_cli.explore.session import Session
-from tests.explore.support import drive, flat, until
+from dispatch_cli.explore.session import CannotRead, Session
+from dispatch_cli.model.change import RegistrationName, Removal
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.span import Span
+from tests.explore.support import drive, flat, screen_text, until
 
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
 OPERATOR = """dispatch: 1
@@ -52,3 +60,116 @@ def test_the_list_shows_the_findings_that_are_left() -> None:
         await until(pilot, lambda: "2E" not in list_line(app, 0))
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
+
+
+def session_of(file: Path) -> Session:
+    """A session over a file, which can be read again."""
+
+    def read() -> tuple[State, None]:
+        try:
+            return load_state([str(file)]), None
+        except InputError as error:
+            raise CannotRead(str(error), error.problems) from None
+
+    return Session(read()[0], (str(file),), read)
+
+
+def said(app: ExploreApp) -> str:
+    """The notices."""
+    return "\n".join(one.message for one in app._notifications)
+
+
+def test_a_file_is_read_again(tmp_path: Path) -> None:
+    """Changes on trial stay where they can still be made; the others are named."""
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+    more = OPERATOR + "  - func: my::other(Tensor a) -> Tensor\n"
+    name = OperatorName.parse("my::op")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", "4", "x")
+        removal = Removal(RegistrationName(name, "CompositeExplicitAutograd", number=1))
+        assert app.session.whatif.changes == (removal,)
+        file.write_text(more.replace("my_math", "new_math"), encoding="utf-8")
+        await pilot.press("f5", "1")
+        await until(pilot, lambda: "new_math" in screen_text(app))
+        assert [entry.name for entry in app.catalogue.entries][:2] == ["my::op", "my::other"]
+        assert app.session.whatif.changes == (removal,)
+        assert name in app.session.state.dispatcher
+        assert "CompositeExplicitAutograd" not in app.session.state.dispatcher.active(name)
+        file.write_text(more.replace("      CompositeExplicitAutograd: my_explicit\n", ""), encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: "cannot be made any more" in said(app))
+        assert not app.session.whatif.changes
+
+    drive(session_of(file), steps)
+
+
+def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        before = app.session.state
+        file.write_text(OPERATOR.replace("dispatch:\n", "dispatsch:\n", 1), encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: "my.yaml:4:5" in screen_text(app))
+        assert "did you mean" in screen_text(app)
+        assert app.session.state is before
+        await pilot.press("escape")
+        assert "my_explicit" in screen_text(app)
+
+    drive(session_of(file), steps)
+
+
+def test_what_is_read_again_can_have_other_keys(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("3", "6")
+        file.write_text(f"universe: torch-2.4\n{OPERATOR}", encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: "torch-2.4" in app.tabs.title)
+        assert app.session.state.dispatcher.universe.name == "torch-2.4"
+        await pilot.press("1")
+        await until(pilot, lambda: "my_explicit" in screen_text(app))
+
+    drive(session_of(file), steps)
+
+
+def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: app.changed_files() == [] and app._stamps)
+        app.post_message(AppFocus())
+        await pilot.pause()
+        assert not said(app)
+        file.write_text(f"{OPERATOR}\n", encoding="utf-8")
+        app.post_message(AppFocus())
+        await until(pilot, lambda: "my.yaml changed: f5 reads the files again." in said(app))
+
+    drive(session_of(file), steps)
+
+
+def test_what_the_editor_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `e` does it; a test has no terminal that an editor could have."""
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    def edit(_: object, run: object) -> int:
+        del run
+        file.write_text(OPERATOR.replace("my_explicit", "new_kernel"), encoding="utf-8")
+        return 0
+
+    monkeypatch.setenv("EDITOR", "cat")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr(ExploreApp, "_lend_screen", edit)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        app.post_message(Pane.OpenPlace(Span(str(file), 5, 1)))
+        await until(pilot, lambda: "new_kernel" in screen_text(app))
+
+    drive(session_of(file), steps)

@@ -1,0 +1,120 @@
+"""Files that have changed since they were read: they are read again by a key, or after the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import AppFocus
+from textual.screen import ModalScreen
+
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.session import CannotRead, Session
+
+Stamp = tuple[int, int] | None
+"""When a file was last written, and its size; None where it is not there."""
+
+
+class ProblemsScreen(Contained, ModalScreen[None]):
+    """What is wrong in the files, each problem with its place."""
+
+    DEFAULT_CSS = """
+    ProblemsScreen { align: center middle; background: $background 60%; }
+    ProblemsScreen > Vertical { width: 90%; height: 80%; padding: 0 1; border: round $error; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "dismiss", "Close")]
+
+    def __init__(self, error: CannotRead) -> None:
+        super().__init__()
+        self.error = error
+
+    def compose(self) -> ComposeResult:
+        from dispatch_cli.explore.blocks import Blocks
+
+        with Vertical() as box:
+            box.border_title = "The files cannot be read; what was read before is still shown. esc closes"
+            yield Blocks()
+
+    def on_mount(self) -> None:
+        from dispatch_cli.explore.blocks import Blocks
+        from dispatch_cli.render.document import Paragraph
+        from dispatch_cli.render.problems import problems
+
+        found = self.error.problems
+        self.query_one(Blocks).show(problems(found) if found else [Paragraph(str(self.error))])
+        self.query_one(Blocks).focus()
+
+
+class Reading(App[None]):
+    """An application that reads the files of its session again."""
+
+    session: Session
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5", "read_again", "Read the files again", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stamps: dict[str, Stamp] = {}
+
+    def note_files(self, files: Iterable[str] = ()) -> None:
+        """Remember how files are now: those that were read, those that were noted before, and others."""
+        names = (*self.session.original.declarations.files, *self._stamps, *files)
+        self._stamps = {name: stamp_of(name) for name in dict.fromkeys(names)}
+
+    def changed_files(self) -> list[str]:
+        """Files that are not as they were noted."""
+        return [name for name, stamp in self._stamps.items() if stamp_of(name) != stamp]
+
+    def read_if_changed(self) -> None:
+        """Read the files again if one of them is another one."""
+        if self.changed_files():
+            self.action_read_again()
+
+    def action_read_again(self) -> None:
+        """Read the files again. Changes on trial stay where they can still be made."""
+        universe = self.session.original.dispatcher.universe
+        self.note_files()
+        try:
+            left_out = self.session.read_again()
+        except CannotRead as error:
+            if error.problems:
+                self.push_screen(ProblemsScreen(error))
+            else:
+                self.notify(str(error), severity="warning")
+            return
+        self.note_files()
+        self.files_read(other_keys=self.session.original.dispatcher.universe != universe)
+        self.notify("The files were read again.")
+        if left_out:
+            from dispatch_cli.explore.change_blocks import change_text
+
+            texts = "\n".join(map(change_text, left_out))
+            self.notify(
+                f"These changes on trial cannot be made any more:\n{texts}", title="Left out", severity="warning"
+            )
+
+    def files_read(self, other_keys: bool) -> Any:
+        """Everything is shown anew. other_keys: the state has another universe."""
+        raise NotImplementedError
+
+    def on_app_focus(self, _: AppFocus) -> None:
+        """The user comes back from another window, maybe that of an editor."""
+        changed = self.changed_files()
+        if changed:
+            self.note_files()
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            self.notify(f"{changed[0]}{more} changed: f5 reads the files again.", severity="warning")
+
+
+def stamp_of(file: str) -> Stamp:
+    """How a file is now."""
+    try:
+        found = Path(file).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
