@@ -23,7 +23,7 @@ from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
-from dispatch_cli.explore.reading import Reading
+from dispatch_cli.explore.reading import ReadingAgain
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
 from dispatch_cli.explore.tidying import Tidying
@@ -55,7 +55,7 @@ class ExploreScreen(Contained, Screen[None]):
     """The screen."""
 
 
-class ExploreApp(Trying, Reading, Tidying, Contained, App[None]):
+class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -119,7 +119,6 @@ class ExploreApp(Trying, Reading, Tidying, Contained, App[None]):
     def on_mount(self) -> None:
         self.operators.list.focus()
         self._show_command()
-        self.call_after_refresh(self.note_files)
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE
@@ -276,9 +275,11 @@ class ExploreApp(Trying, Reading, Tidying, Contained, App[None]):
         return view.answer if isinstance(view, Pane) else None
 
     def _show_command(self) -> None:
-        answer = self.answer
+        answer, view = self.answer, self.stage.views.get(self.front)
         line = "" if answer is None else command_line(answer)
-        self.command_bar.show(line, TO_SAVE if self.session.unsaved else "")
+        notes = [view.apart] if isinstance(view, Pane) and view.apart else []
+        notes += [TO_SAVE] if self.session.unsaved else []
+        self.command_bar.show(line, "  ".join(notes))
 
     def saved(self) -> None:
         self._show_command()

@@ -169,5 +169,5 @@ class FindingDetail:
         rows = [*next(iter(registrations_report(self._state, [spot.operator]).operators)).kernels]
         if rows:
             yield Gap()
-            yield Paragraph(f"Registrations of {spot.operator}", kind=ParagraphKind.SECTION)
+            yield Paragraph(f"Registrations of {spot.operator}, by key", kind=ParagraphKind.SECTION)
             yield TableBlock(KERNELS, rows)

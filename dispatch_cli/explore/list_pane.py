@@ -76,6 +76,7 @@ class ListPane(Pane):
         super().__init__(session, id=id)
         self.spot = Spot()
         self._later: Timer | None = None
+        self._said_apart = ""
         self.head = Static(classes="head", markup=False)
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
         self.list = Rows(id="list")
@@ -118,6 +119,17 @@ class ListPane(Pane):
         """The place that ``e`` opens for a row."""
         return None
 
+    def chosen_rows(self) -> Iterable[str]:
+        """Which rows the keys of the view choose, in words; nothing for all."""
+        return ()
+
+    @property
+    def apart(self) -> str:
+        """The rows that are chosen here, and not by the command."""
+        words = self.filter.value.strip()
+        chosen = [*self.chosen_rows(), *([f"with “{words}”"] if words else [])]
+        return f"(prints all rows; here only those {', '.join(chosen)})" if chosen and self.answer is not None else ""
+
     # the list
 
     def refill(self, keep: bool = False) -> None:
@@ -131,6 +143,9 @@ class ListPane(Pane):
             self.list.show(self.table(shown))
             self.list.move_to(same)
         self.say(*self.title(len(shown), len(rows)))
+        if self.apart != self._said_apart:
+            self._said_apart = self.apart
+            self.answered(self.answer)
         if shown and self.list.target is None:  # it has no lines before it has a width
             self._later = self.set_timer(SOON, lambda: self._laid_out(same))
         else:

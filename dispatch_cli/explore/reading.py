@@ -49,7 +49,7 @@ class ProblemsScreen(Contained, ModalScreen[None]):
         self.query_one(Blocks).focus()
 
 
-class Reading(App[None]):
+class ReadingAgain(App[None]):
     """An application that reads the files of its session again."""
 
     session: Session
@@ -60,6 +60,9 @@ class Reading(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._stamps: dict[str, Stamp] = {}
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.note_files)
 
     def note_files(self, files: Iterable[str] = ()) -> None:
         """Remember how files are now: those that were read, those that were noted before, and others."""

@@ -68,6 +68,14 @@ class ChangesPane(Pane):
         tried, owner = self.session.whatif, self.owner
         return [*tried.registrations(owner), *(() if owner is None else tried.registrations(owner, python=True))]
 
+    @property
+    def apart(self) -> str:
+        """What `register` and `diff` do not print as it is shown here."""
+        if self._of_fallbacks:
+            which = "not print" if self.session.whatif.changes else ""
+            return f"(does {which} the backend fallbacks)" if which else "no command prints the backend fallbacks"
+        return "" if self.answer is None or self.session.whatif.changes else "(prints them by key, not in order)"
+
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
         self._spot = spot
@@ -103,20 +111,26 @@ class ChangesPane(Pane):
 
     def _answer_soon(self) -> None:
         """What the command line prints is made at once; what takes long, when nothing has changed for a moment."""
-        wanted = (self.session.state, self._spot.operator)
+        wanted = self._wanted
         if wanted == self._answered_for:
             return
         self.answer = None
 
         def answer() -> None:
-            if wanted == (self.session.state, self._spot.operator) and wanted != self._answered_for:
+            if wanted == self._wanted != self._answered_for:
                 self._answered_for = wanted
-                self.answered(changes_answer(self.session, self._spot))
+                only_fallbacks = self._of_fallbacks and not self.session.whatif.changes
+                self.answered(None if only_fallbacks else changes_answer(self.session, self._spot))
 
         if any(one.keys for one in self.session.whatif.touched):
             self.set_timer(ANSWER_AFTER, answer)
         else:
             answer()
+
+    @property
+    def _wanted(self) -> tuple[object, ...]:
+        """What the command line depends on."""
+        return self.session.state, self._spot.operator, self._of_fallbacks
 
     # the part under the cursor
 

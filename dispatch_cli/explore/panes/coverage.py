@@ -67,6 +67,7 @@ class CoveragePane(ListPane):
         answer = coverage_answer(self.session, self.backend, self.missing)
         self._report = None if answer is None else answer.report
         self._counts = True
+        self.answer = answer
         self.refill()
         self.answered(answer)
 
@@ -107,6 +108,10 @@ class CoveragePane(ListPane):
         chosen += ["not served"] if self.missing else []
         if chosen or shown != report.chosen:
             yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
+
+    def chosen_rows(self) -> Iterable[str]:
+        """Those that are served in one way."""
+        return () if self._service is None else (f"served by: {SERVICE_NAMES[self._service]}",)
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """The counts, until the cursor was moved; then an operator."""

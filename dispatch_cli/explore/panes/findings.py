@@ -115,12 +115,19 @@ class FindingsPane(ListPane):
         if self._report is None:
             return
         yield (outcome(summary_of(self._report)).text, "bold")
-        chosen = [self._severity.value] if self._severity is not None else []
-        chosen += [self._check] if self._check is not None else []
-        chosen += [f"of {self._operator_name}"] if self._this else []
+        chosen = [*self.chosen_rows()]
         if chosen or shown != count:
             yield "\n"
             yield f"{shown:,} of {len(self._rows):,} rows: {', '.join(chosen) or 'by the filter'}"
+
+    def chosen_rows(self) -> Iterable[str]:
+        """Those of a severity, of a check, of an operator."""
+        if self._severity is not None:
+            yield f"of severity {self._severity.value}"
+        if self._check is not None:
+            yield f"of {self._check}"
+        if self._this:
+            yield f"of {self._operator_name}"
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
         """A finding; without one, how the run ended."""
