@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand, get_system_commands_provider
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.events import DescendantFocus, Resize
+from textual.events import DescendantFocus, Event, Key, Resize
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
@@ -303,6 +303,12 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     def action_help_quit(self) -> None:
         """textual's, for ctrl+c: how to leave."""
         self.notify("q leaves; ctrl+q does also while typing.")
+
+    async def on_event(self, event: Event) -> None:
+        """textual's. Another key takes back the wish to leave."""
+        if isinstance(event, Key) and event.key != "q":
+            self._asked_to_leave = False
+        await super().on_event(event)
 
     async def action_quit(self) -> None:
         """Leave; where changes are not written, only when asked again."""

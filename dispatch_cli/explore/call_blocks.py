@@ -106,7 +106,7 @@ def call_blocks(
     """
     short = True
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.said(report, short, full)
+        yield from resolve_higher_order.said(report, short, full, by="f")
         yield from _before(report, before, short)
         yield Gap()
         yield TableBlock(_higher_order_columns(), report.steps)
@@ -114,7 +114,7 @@ def call_blocks(
         yield Gap()
         yield Facts([resolve_higher_order.thread_fact(report)])
         return
-    yield from resolve.said(report, short, full)
+    yield from resolve.said(report, short, full, by="f")
     yield from _before(report, before, short)
     yield Gap()
     yield TableBlock(_step_columns(), [*_step_rows(state, report, before)])

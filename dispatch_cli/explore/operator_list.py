@@ -210,7 +210,12 @@ class OperatorList(Contained, SizedScrollView):
 
     def _said(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        text = "" if self.found or y else f"  no operator {'so marked' if not self.query_text.strip() else 'matches'}"
+        text = ""
+        if not self.found and y < 2:
+            query = self.query_text.strip()
+            text = f"  no operator {'so marked' if not query else 'matches'}" if y == 0 else ""
+            if query and self.marked is not Marked.ALL:
+                text = ("  no operator so marked matches", "  f in the list: other marks")[y]
         return Strip([Segment(text, self.look(_DIM))]).adjust_cell_length(width, self.look())
 
     def _make_row(self, row: int) -> Strip:

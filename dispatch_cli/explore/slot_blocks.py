@@ -146,7 +146,8 @@ class SlotBlocks:
     def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
         for one, text in zip(advice, advice_lines(advice), strict=True):
             yield Gap()
-            yield self._leading(Paragraph(text), ToAdvice(one))
+            tries = (Run(" (enter tries it)", Tone.DIM),) if one.changes else ()
+            yield self._leading(Paragraph((*text, *tries)), ToAdvice(one))
         if self.working:
             yield Gap()
             yield Paragraph(Run(WORKING, Tone.DIM))

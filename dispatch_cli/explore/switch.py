@@ -1,14 +1,17 @@
-"""Registrations are switched off on trial, and on again."""
+"""Registrations are switched off on trial, and on again; advice is taken on trial."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Removal
+from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
+from dispatch_cli.model.edit import Action, Function
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.advice import Change as AdvisedChange
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_rules import Concerned, Role
 
@@ -22,6 +25,22 @@ def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
     found = registration_of(session.whatif.registrations(operator), concerned)
     if found is not None:
         session.whatif.apply(Removal(found.name))
+
+
+def take_advice(session: Session, advised: AdvisedChange) -> None:
+    """Make an advised change on trial, as one step. Errors: Refused, also for what cannot be tried."""
+    from dispatch_cli.report.trial import kernel_of
+
+    changes: list[Change] = []
+    for edit in advised.edits:
+        if edit.action is Action.REMOVE:
+            there = [one for one in session.whatif.registrations(edit.operator) if one.name.key == edit.key]
+            changes += [Removal(one.name) for one in there[-1:]]
+        elif edit.function is Function.FAKE:
+            raise Refused(Refusal.NO_KERNEL, "A fake implementation cannot be tried out here; declare it in a file.")
+        else:
+            changes.append(Addition(edit.operator, edit.key, kernel_of(edit, session.state.dispatcher)))
+    session.whatif.apply(*changes)
 
 
 def registration_of(registrations: Sequence[NamedRegistration], concerned: Concerned) -> NamedRegistration | None:

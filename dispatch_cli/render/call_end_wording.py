@@ -89,11 +89,11 @@ def raised_label(end: End) -> str:
 _ENDS = ": the kernels call one another endlessly, and the process crashes"
 
 
-def error_lines(end: End | None, full: bool) -> list[str]:
-    """An error's text as PyTorch words it; a long one is shortened unless *full*."""
+def error_lines(end: End | None, full: bool, by: str = "--full") -> list[str]:
+    """An error's text as PyTorch words it; a long one is shortened unless *full*. by: what makes it full."""
     if end is None or end.error is None or not end.error.text:
         return []
     text = end.error.text.rstrip()
     if not full and (short := brief(text)) != text:
-        return [f"{short} (--full shows the whole text)"]
+        return [f"{short} ({by} shows the whole text)"]
     return [*text.split("\n"), *([] if end.error.whole else ["…"])]

@@ -64,9 +64,9 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
         yield Facts([*stage_facts(report, stage), *_steps(stage, short)])
 
 
-def said(report: ResolveReport, short: bool, full: bool = False) -> Iterator[Block]:
-    """How the call ends, and what there is to say of it in sentences."""
-    yield from answer(report.end, end_sentence(report, short), full)
+def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
+    """How the call ends, and what there is to say of it in sentences. by: what makes error texts full."""
+    yield from answer(report.end, end_sentence(report, short), full, by)
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
     if own_function is not None:
@@ -111,11 +111,11 @@ def heading(
     yield Gap()
 
 
-def answer(end: End | None, sentence: str, full: bool) -> Iterator[Block]:
-    """How the call ends, and the text of its error; in full, a long one is whole."""
+def answer(end: End | None, sentence: str, full: bool, by: str = "--full") -> Iterator[Block]:
+    """How the call ends, and the text of its error; in full, a long one is whole. by: what makes it full."""
     fails = end is not None and end.error is not None
     yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD))
-    if error := error_lines(end, full):
+    if error := error_lines(end, full, by):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
     if end is not None and end.fake is not None:
         yield Paragraph(fake_sentence(end.fake))

@@ -49,9 +49,9 @@ def document(report: ResolveHigherOrderReport, width: int | None = None, full: b
     )
 
 
-def said(report: ResolveHigherOrderReport, short: bool, full: bool = False) -> Iterator[Block]:
+def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """How the call ends, and what there is to say of it in sentences."""
-    yield from answer(report.end, end_sentence(report, short), full)
+    yield from answer(report.end, end_sentence(report, short), full, by)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:

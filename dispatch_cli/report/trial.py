@@ -92,15 +92,14 @@ class Trial:
     def _change(self, edit: Edit) -> Change | None:
         """An edit as a change of the history; None where it removes what is in no file."""
         if edit.action is not Action.REMOVE:
-            return Addition(edit.operator, edit.key, self._kernel(edit))
+            return Addition(edit.operator, edit.key, kernel_of(edit, self.dispatcher))
         names = RegistrationIndex(self._state.declarations, None)
         there = [one for one in names.of(edit.operator) if one.name.key == edit.key]
         return Removal(there[-1].name) if there and there[-1].step is not None else None
 
     def kernel_at(self, name: OperatorName, key: str) -> Kernel | None:
         """The operator's active kernel at a key."""
-        registration = self.dispatcher.operator(name).active(key)
-        return None if registration is None else registration.kernel
+        return _kernel_at(self.dispatcher, name, key)
 
     def _replay(self, name: OperatorName, before: Iterable[Step], after: Iterable[Step]) -> None:
         """Register for an operator what *after* says in the place of what *before* says."""
@@ -118,19 +117,25 @@ class Trial:
             elif isinstance(step, Settle) and name in step.operators and name in dispatcher:
                 dispatcher.settle(name)
 
-    def _kernel(self, edit: Edit) -> Kernel:
-        """The kernel that an edit registers."""
-        match edit.function:
-            case Function.FALLTHROUGH:
-                return Kernel("fallthrough", "fallthrough", fallthrough=True)
-            case Function.SAME if edit.source is not None and edit.operator is not None:
-                return self.kernel_at(edit.operator, edit.source) or Kernel("")
-            case Function.FALLBACK:
-                return self.dispatcher.fallbacks[edit.key].kernel
-            case Function.FAKE:
-                return Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
-            case _:
-                return Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
+
+def kernel_of(edit: Edit, dispatcher: Dispatcher) -> Kernel:
+    """The kernel that an edit registers. dispatcher: of the state that is edited."""
+    match edit.function:
+        case Function.FALLTHROUGH:
+            return Kernel("fallthrough", "fallthrough", fallthrough=True)
+        case Function.SAME if edit.source is not None and edit.operator is not None:
+            return _kernel_at(dispatcher, edit.operator, edit.source) or Kernel("")
+        case Function.FALLBACK:
+            return dispatcher.fallbacks[edit.key].kernel
+        case Function.FAKE:
+            return Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
+        case _:
+            return Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
+
+
+def _kernel_at(dispatcher: Dispatcher, name: OperatorName, key: str) -> Kernel | None:
+    registration = dispatcher.operator(name).active(key)
+    return None if registration is None else registration.kernel
 
 
 def _serious(view: View) -> list[Finding]:

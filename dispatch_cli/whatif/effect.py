@@ -83,7 +83,7 @@ class Touched(NamedTuple):
 
 
 def slot_changes(before: State, after: State, touched: Touched) -> list[SlotEffect]:
-    """The slots that are different, of the canonical tables and of the live ones."""
+    """The slots in which calls find something else."""
     found = [change for name in sorted(touched.operators, key=str) for change in _of_operator(before, after, name)]
     if touched.keys:
         found += _of_fallbacks(before, after, touched)
@@ -98,7 +98,7 @@ def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[Sl
     for key in before.dispatcher.universe.slots:
         old, new = (TableEntry(key, MISSING, None) if table is None else table[key] for table in tables)
         was, became = (found.get(key) for found in stale)
-        if answer(old) != answer(new) or _live(was) != _live(became):
+        if _found(old, was) != _found(new, became):
             yield SlotEffect(name, key, old, new, was, became)
 
 
@@ -106,8 +106,9 @@ def _table(dispatcher: Dispatcher, name: OperatorName) -> Table | None:
     return dispatcher.table(name) if name in dispatcher else None
 
 
-def _live(entry: StaleEntry | None) -> tuple[object, ...] | None:
-    return None if entry is None else answer(entry.live)
+def _found(canonical: TableEntry, stale: StaleEntry | None) -> tuple[object, ...]:
+    """What calls find in a slot."""
+    return answer(canonical if stale is None else stale.live)
 
 
 def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[SlotEffect]:
@@ -121,7 +122,7 @@ def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[Slo
         stale = [state.dispatcher.stale_slots(name) if name in registered else {} for state in (before, after)]
         for key in keys:
             was, became = (found.get(key) for found in stale)
-            if answer(old[key]) != answer(new[key]) or _live(was) != _live(became):
+            if _found(old[key], was) != _found(new[key], became):
                 yield SlotEffect(name, key, old[key], new[key], was, became)
 
 

@@ -10,11 +10,15 @@ from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
-from dispatch_cli.explore.session import CannotRead, Session
-from dispatch_cli.model.change import RegistrationName, Removal
+from dispatch_cli.explore.session import CannotRead, Session, Spot
+from dispatch_cli.explore.slot_blocks import ToAdvice
+from dispatch_cli.explore.slot_view import ExplainedSlot
+from dispatch_cli.model.change import RegistrationName, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
@@ -173,3 +177,59 @@ def test_what_the_editor_changed_is_read_again(tmp_path: Path, monkeypatch: pyte
         await until(pilot, lambda: "new_kernel" in screen_text(app))
 
     drive(session_of(file), steps)
+
+
+def test_another_key_takes_back_the_wish_to_leave() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", "x")
+        assert app.session.unsaved
+        await pilot.press("q", "escape", "down", "q")
+        await pilot.pause()
+        assert app.is_running
+        assert app.return_code is None
+
+    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
+
+
+def test_advice_is_tried_by_enter() -> None:
+    """The reported problem: no autograd kernel, and what explain advises first."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1"), "slot")
+        view = app.query_one(ExplainedSlot)
+        await until(pilot, lambda: "enter tries it" in screen_text(app))
+        found = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
+        advice = view.choice(next(found)).target.advice
+        view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session.unsaved)
+        fills = advice.changes[0].fills
+        entry = app.session.state.dispatcher.table(OperatorName.parse("aten::to.dtype"))[fills.key]
+        assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)
+        await pilot.press("u")
+        assert not app.session.whatif.changes
+
+    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, size=(120, 60))
+
+
+def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> None:
+    """The table marks what What if counts: the slots in which calls find something else."""
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+    name = OperatorName.parse("my::op")
+    session = Session(load_state([str(file)]), (str(file),))
+    keys = [RegistrationName(name, f"Composite{which}Autograd", number=1) for which in ("Explicit", "Implicit")]
+    session.whatif.make(Reordering(keys[0], after=keys[1]))
+    tried = tried_slots(session, name)
+    assert list(tried) == [one.key for one in session.whatif.slots]
+    assert tried["AutogradCPU"].rule is Rule.FALLBACK
+    assert "CPU" not in tried
+
+
+def test_a_filter_that_hides_what_is_searched_for_is_named() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("f", "slash", *"linear")
+        await until(pilot, lambda: "no operator so marked matches" in list_line(app, 0))
+        assert "f in the list: other marks" in list_line(app, 1)
+
+    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)

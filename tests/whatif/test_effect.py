@@ -28,13 +28,13 @@ from tests.whatif.random_changes import make_random_changes
 
 
 def slots(state: State) -> dict[tuple[OperatorName, str], object]:
+    """What calls find in each slot."""
     found: dict[tuple[OperatorName, str], object] = {}
     for text in state.dispatcher.names():
         name = OperatorName.parse(text)
         stale = {} if state.dispatcher.is_untouched(name) else state.dispatcher.stale_slots(name)
         for key, entry in state.dispatcher.table(name).items():
-            live = None if key not in stale else answer(stale[key].live)
-            found[name, key] = (answer(entry), live)
+            found[name, key] = answer(stale[key].live if key in stale else entry)
     return found
 
 
@@ -48,7 +48,7 @@ def check_effect(tried: WhatIf, what: object) -> None:
     """Compare an effect with all slots and findings of both states."""
     effect = tried.effect()
     before, after = slots(tried.original), slots(tried.state)
-    missing = (answer(TableEntry("", MISSING, None)), None)
+    missing = answer(TableEntry("", MISSING, None))
     different = {
         place for place in before.keys() | after.keys() if before.get(place, missing) != after.get(place, missing)
     }

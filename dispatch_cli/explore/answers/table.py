@@ -113,12 +113,13 @@ def _names(state: State) -> list[str]:
 
 
 def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
-    """What slots held in the original state, where changes on trial have given them another answer."""
+    """What calls found in slots of the original state, where changes on trial have given them another answer."""
     before, after = session.original, session.state
     if before is after or name not in before.dispatcher or name not in after.dispatcher:
         return {}
     found = {}
-    for was, became in changed_slots(before.dispatcher.table(name), after.dispatcher.table(name)):
+    tables = [state.dispatcher.live_table(name) for state in (before, after)]
+    for was, became in changed_slots(*tables):
         kernel = was.kernel
         found[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
     return found

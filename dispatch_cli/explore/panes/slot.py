@@ -14,11 +14,20 @@ from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.slot_blocks import SlotBlocks, Target, ToPlace, ToRegistration, ToSlot, ToSwitchedOff
+from dispatch_cli.explore.slot_blocks import (
+    SlotBlocks,
+    Target,
+    ToAdvice,
+    ToPlace,
+    ToRegistration,
+    ToSlot,
+    ToSwitchedOff,
+)
 from dispatch_cli.explore.slot_view import ExplainedSlot
-from dispatch_cli.explore.switch import filling, switch_off, switched_off
+from dispatch_cli.explore.switch import filling, switch_off, switched_off, take_advice
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
+from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.adviser import Steps
 
 QUIET = 0.12
@@ -120,12 +129,21 @@ class SlotPane(Pane):
         target: Target | None = event.target
         if isinstance(target, ToSlot):
             self._go(target.key)
+        elif isinstance(target, ToAdvice):
+            self._take(target.advice)
         else:
             self._edit(target)
 
     def _go(self, key: str) -> None:
         self.open(self._spot._replace(key=key))
         self.post_message(self.Went(self._spot))
+
+    def _take(self, advice: Advice) -> None:
+        """Try out what is advised first."""
+        if not advice.changes:
+            self.notify("There is no change of registrations here that could be tried.")
+        elif self.try_out(lambda: take_advice(self.session, advice.changes[0])):
+            self.notify("The change is on trial: 4 shows what it leads to, u takes it back.")
 
     def action_next_slot(self, by: int) -> None:
         """The next slot of the table."""
@@ -141,7 +159,7 @@ class SlotPane(Pane):
             return
         one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
         if one is None:
-            self.notify("There is no registration here to switch off.")
+            self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
         else:
             self.try_out(lambda: switch_off(self.session, self._spot, one))
 
