@@ -108,7 +108,9 @@ def main() -> None:
     toggles, _ = costs("whatif", runs)
     line("what-if toggle with checks / cursor of the peer", toggles["whatif"], peer["cursor"])
     line("what-if toggle with checks / cursor of the peer whose table follows", toggles["whatif"], following["cursor"])
-    starts = {side: [in_terminal(side) for _ in range(5 + 2 * runs)] for side in ("start", "empty")}
+    # in turn, so that what else the machine does is the same for both
+    pairs = [(in_terminal("start"), in_terminal("empty")) for _ in range(5 + 2 * runs)]
+    starts = dict(zip(("start", "empty"), zip(*pairs, strict=True), strict=True))
     mine, empty = (statistics.median(one["seconds"] for one in starts[side][1:]) for side in ("start", "empty"))
     used, usual = (statistics.median(one["processor"] for one in starts[side][1:]) for side in ("start", "empty"))
     print(
