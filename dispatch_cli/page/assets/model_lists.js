@@ -68,6 +68,9 @@ Object.assign(Page.prototype, {
       "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "python"],
+      history: (name) => ["history", this.whole(name)],
+      resolve: (name) => ["resolve", this.whole(name), ...source, "--tensor", "cpu"],
+      explore: () => ["explore", ...source],
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", ...source],
@@ -76,6 +79,7 @@ Object.assign(Page.prototype, {
       fallbacks: () => ["register", ...source],
       keys: () => ["keys", ...this.universeArguments()],
       key: (key) => ["keys", key, ...this.universeArguments()],
+      tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
       page: () => ["page", ...source],
     };
     return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");

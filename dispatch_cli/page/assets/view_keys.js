@@ -9,6 +9,8 @@ function keysView(argument) {
     command: page.command("keys"),
     parts: [
       make("p", { class: "lead" }, `${plural(keys.functionalities.length, "functionality", "functionalities")} and ${plural(keys.backends.length, "backend")} make ${plural(keys.keys.length, "runtime key")}; ${plural(keys.aliases.length, "alias key")}.`),
+      paragraph("The page does not have the keys that a tensor carries, such as a nested one on CUDA under autocast:"),
+      commandLine(page.command("tensor")),
       section("Functionalities that are per backend", keyGrid(perBackend)),
       section("Priority", paragraph("A call goes to the highest key of its set."), table("Highest first", [
         ["Priority", (one) => String(one.priority), "number"],

@@ -66,6 +66,7 @@ function operatorParts(found) {
     pythonSection(found.operator),
     findings.length > 0 && section("Findings", findingCards(findings, 10)),
     registrationsSection(found.operator, registered),
+    elsewhereSection(found),
   ];
 }
 
@@ -86,6 +87,14 @@ function slotsSection(found) {
   draw(slotsAs);
   part.append(body);
   return part;
+}
+
+/** What a page of one state cannot have, with the commands that do. */
+function elsewhereSection({ operator, new: isNew }) {
+  return section("What this page does not have",
+    paragraph("A simulated call, of any tensors and contexts:"), commandLine(page.command("resolve", operator)),
+    page.about.over.length > 0 && !isNew && [paragraph("The operator in all versions of PyTorch:"), commandLine(page.command("history", operator))],
+    paragraph("Changes that are tried out, with what they lead to, in the terminal:"), commandLine(page.command("explore")));
 }
 
 /** The key of the slot that is shown, if it is one of that operator. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,3 +247,20 @@ _GRID = (
     "[...document.querySelectorAll('.grid tbody tr')]"
     ".map(row => [...row.querySelectorAll('a')].map(link => link.firstChild.data))"
 )
+
+
+def test_what_a_page_cannot_have_is_printed_by_commands_that_it_names(tab: Tab, page_of: Pages) -> None:
+    """A simulated call, the versions of an operator, changes that are tried out, the keys of a tensor."""
+    name = "aten::linear"
+    tab.open(page_of(OVERRIDE), name)
+    named = commands(tab)[-3:]
+    assert named == [
+        f"dispatch-cli resolve {name} {OVERRIDE} --tensor cpu",
+        f"dispatch-cli history {name}",
+        f"dispatch-cli explore {OVERRIDE}",
+    ]
+    tab.go("!keys")
+    named = [*named[:2], *[one for one in commands(tab) if "--tensor" in one]]
+    assert len(named) == 3
+    for one in named:
+        assert len(lines(*shlex.split(one)[1:])) > 3, one
