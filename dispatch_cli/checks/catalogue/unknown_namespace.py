@@ -51,8 +51,10 @@ def find(view: View) -> Iterator[Finding]:
     written = [block for block in blocks if not block.implicit]
     if not written:
         return
-    known = {name.namespace or "" for name in view.names if view.schema_text(name) is not None}
-    known |= {block.namespace for block in written if block.kind is LibraryKind.DEF} | view.pytorch_namespaces
+    known = {block.namespace for block in written if block.kind is LibraryKind.DEF} | view.pytorch_namespaces
+    if {block.namespace for block in written} <= known | {FALLBACKS}:
+        return  # without a look at all operators
+    known |= {name.namespace or "" for name in view.names if view.schema_text(name) is not None}
     unknown: dict[str, list[Block]] = {}
     for block in written:
         if block.namespace != FALLBACKS and block.namespace not in known:
