@@ -10,7 +10,7 @@ function slotView(name, key) {
   const [lead, ...sentences] = found.sentences;
   const code = page.code(found.answer);
   part.append(...nodes([
-    make("h2", {}, make("span", { class: code.tone }, code.meaning)),
+    make("h2", {}, make("span", { class: code.tone }, capital(code.meaning))),
     commandLine(page.command("explain", name, key)),
     make("p", { class: "lead" }, lead),
     sentences.map((sentence) => paragraph(sentence)),
