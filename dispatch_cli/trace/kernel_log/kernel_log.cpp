@@ -2,7 +2,8 @@
 //
 // Each kernel notes the slot, the key set that it gets and how it was reached, and calls the kernel that was there
 // before. Tables are written directly: a registration would displace other kernels. A registration writes an operator's
-// table anew; its logging kernels are put back when the operator is called again.
+// table anew; its logging kernels are put back when the operator is called again. Kernels that were asked for by a key,
+// as the Python dispatcher does, have that key in the place of the slot; it can be an alias key.
 //
 // What was noted goes to one of these:
 // - the recorder of `dispatch-cli trace`, which takes the kernels of each call when the call ends;
@@ -27,20 +28,34 @@ using kernel_log::logged;
 using kernel_log::logging_kernel;
 using kernel_log::LoggingKernel;
 
-// Puts a logging kernel into every slot of an operator that has another kernel; returns how many.
+// Puts a logging kernel in the place of a kernel, if there is one; returns whether it did.
+bool log_kernel(KernelFunction& place, const std::string& slot) {
+  if (!place.boxed_kernel_func_.isValid() || place.isFallthrough()) return false;
+  const auto* logging = logging_kernel(place);
+  if (logging != nullptr && *logging->slot() == slot) return false;
+  const KernelFunction original = logging == nullptr ? place : logging->original();
+  std::lock_guard<std::mutex> lock(logged.mutex);
+  logged.kept.push_back(KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(original, &slot)));
+  place = logged.kept.back();
+  return true;
+}
+
+// Does so in every slot of an operator; returns in how many. Also with its registrations: the Python dispatcher calls
+// the kernel of a key, not that of a slot.
 int64_t log_kernels(const OperatorHandle& op) {
   int64_t count = 0;
-  auto& table = op.operatorDef_->op.dispatchTable_;
-  for (size_t index = 0; index < table.size(); ++index) {
-    auto& entry = table[index];
-    if (!entry.boxed_kernel_func_.isValid() || entry.isFallthrough() || logging_kernel(entry) != nullptr) continue;
-    std::lock_guard<std::mutex> lock(logged.mutex);
-    logged.kept.push_back(
-        KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(entry, &logged.slot_names[index])));
-    entry = logged.kept.back();
-    ++count;
+  auto& entry = op.operatorDef_->op;
+  for (size_t index = 0; index < entry.dispatchTable_.size(); ++index) {
+    count += log_kernel(entry.dispatchTable_[index], logged.slot_names[index]);
+  }
+  for (auto& [key, kernels] : entry.kernels_) {
+    if (!kernels.empty()) log_kernel(kernels.front().kernel, logged.key_names[static_cast<size_t>(key)]);
   }
   return count;
+}
+
+void restore(KernelFunction& place) {
+  if (const auto* logging = logging_kernel(place)) place = KernelFunction(logging->original());
 }
 
 // At the beginning of a call, before its kernel is read out of the table.
@@ -55,15 +70,15 @@ std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function
 
 void name_slots() {
   logged.slot_names.assign(c10::num_runtime_entries, "");
-  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
+  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
     const auto key = static_cast<c10::DispatchKey>(number);
-    const std::string name = c10::toString(key);
+    logged.key_names.push_back(c10::toString(key));
     const bool per_backend = key > c10::DispatchKey::EndOfFunctionalityKeys;
-    if (c10::isPerBackendFunctionalityKey(key)) continue;
+    if (key > c10::DispatchKey::EndOfRuntimeBackendKeys || c10::isPerBackendFunctionalityKey(key)) continue;
     if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
     const int index = c10::getDispatchTableIndexForDispatchKey(key);
     if (index >= 0 && index < static_cast<int>(logged.slot_names.size()) && logged.slot_names[index].empty()) {
-      logged.slot_names[index] = name;
+      logged.slot_names[index] = logged.key_names.back();
     }
   }
 }
@@ -83,6 +98,9 @@ int64_t kernel_log_install() {
   for (const auto& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);
     if (op && op->hasSchema()) count += log_kernels(*op);
+  }
+  for (size_t index = 0; index < logged.slot_names.size(); ++index) {
+    log_kernel(dispatcher.backendFallbackKernels_[index].kernel, logged.slot_names[index]);
   }
   at::addGlobalCallback(at::RecordFunctionCallback(announce).scopes({at::RecordScope::FUNCTION}));
   pthread_atfork(nullptr, nullptr, close_file);
@@ -108,10 +126,12 @@ void kernel_log_remove() {
   for (const auto& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);
     if (!op) continue;
-    for (auto& entry : op->operatorDef_->op.dispatchTable_) {
-      if (const auto* logging = logging_kernel(entry)) entry = KernelFunction(logging->original());
+    for (auto& place : op->operatorDef_->op.dispatchTable_) restore(place);
+    for (auto& [key, kernels] : op->operatorDef_->op.kernels_) {
+      for (auto& one : kernels) restore(one.kernel);
     }
   }
+  for (auto& one : dispatcher.backendFallbackKernels_) restore(one.kernel);
 }
 
 // Every call is also written to that file when its first kernel ends; a child that is forked writes nothing. Returns

@@ -47,6 +47,7 @@ struct Log {
   std::atomic<int> file{-1};
   std::vector<KernelFunction> kept;  // every logging kernel, as long as the process lives: one may be running
   std::vector<std::string> slot_names;
+  std::vector<std::string> key_names;
 };
 
 inline Log& logged = *new Log;  // never destroyed: kernels of Python functions must not be at the end of the process
@@ -143,6 +144,7 @@ class LoggingKernel final : public c10::OperatorKernel {
   }
 
   const KernelFunction& original() const { return original_; }
+  const std::string* slot() const { return slot_; }
 
  private:
   static void finish(Node* parent, bool same, bool is_call, std::unique_ptr<Node> node, const Call& call) {

@@ -13,7 +13,8 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import FUNCTIONALIZE, UNDEFINED
+from dispatch_cli.engine.table.live import LiveTable
+from dispatch_cli.model.universe import FUNCTIONALIZE, PYTHON, PYTHON_DISPATCHER, UNDEFINED
 from tests.engine.call.judge.observed import Kernel, ObservedCall
 
 META = "Meta"
@@ -74,7 +75,7 @@ class Judge:
     def judge(self, call: ObservedCall) -> Judgement:
         """Whether the engine names the kernels that ran."""
         hops, end = self._simulated(call)
-        ours = [hop for hop in hops if hop.live.kernel is not None]
+        ours = [hop for hop in hops if _is_seen(hop)]
         theirs = self._chain(call)
         first = bool(ours) and _same(ours[0], theirs[0], is_first=True)
         for number, (hop, kernel) in enumerate(zip(ours, theirs, strict=False)):
@@ -92,8 +93,9 @@ class Judge:
     def kernels(self, call: ObservedCall) -> Iterator[Seen]:
         """The kernels that ran in a call."""
         live = self._dispatcher.operator(call.operator).live
+        slots = self._dispatcher.universe.slot
         for kernel in self._chain(call):
-            registration = live[kernel.slot].registration
+            registration = live[kernel.slot].registration if kernel.slot in slots else None
             source = _SOURCE.search(registration.kernel.debug) if registration is not None else None
             if registration is not None and source is not None:
                 yield _NUMBER.sub("", source[1].rpartition(".")[0]), registration.key, str(call.operator)
@@ -112,36 +114,51 @@ class Judge:
         """The kernels of one operator that follow one another."""
         live = self._dispatcher.operator(call.operator).live
         found = [call.first]
-        while (following := self._following(found[-1], live[found[-1].slot].rule)) is not None:
+        while (following := self._following(found[-1], live)) is not None:
             found.append(following)
         return found
 
-    def _following(self, kernel: Kernel, rule: Rule) -> Kernel | None:
+    def _following(self, kernel: Kernel, live: LiveTable) -> Kernel | None:
         """The kernel of the same operator with which a kernel goes on.
 
-        One that computes, and one written in other operators, may call the same operator with tensors of its own; such
-        a call is another one. So is functionalization's trial of an operator in place, on meta tensors.
+        One that computes, one written in other operators, and Python code that gets the call may call the same operator
+        with tensors of its own; such a call is another one. So is functionalization's trial of an operator in place, on
+        meta tensors.
         """
+        if kernel.slot == PYTHON:
+            return None
         redispatched = next((one for one in kernel.continuations if one.redispatched), None)
         if redispatched is not None:
             return redispatched
-        is_backend = kernel.slot == UNDEFINED or kernel.slot in backend_keys(self._dispatcher.universe)
-        if is_backend or rule in _COMPOSITES:
+        universe = self._dispatcher.universe
+        if kernel.slot in (UNDEFINED, PYTHON_DISPATCHER) or kernel.slot in backend_keys(universe):
+            return None
+        if kernel.slot not in universe.slot or live[kernel.slot].rule in _COMPOSITES:
             return None
         is_trial = kernel.slot == FUNCTIONALIZE and not kernel.keyset.has(META)
         calls = [one for one in kernel.continuations if not (is_trial and one.keyset.has(META))]
         return calls[0] if calls else None
 
 
+def _is_seen(hop: Hop) -> bool:
+    """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
+    return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
+
+
+def _slot(hop: Hop) -> str | None:
+    """The slot of a kernel; of one that the Python dispatcher chooses, its key."""
+    return hop.slot if hop.python is None else hop.python.chosen_key
+
+
 def _same(hop: Hop, kernel: Kernel, is_first: bool) -> bool:
     redispatched = hop.reached is Reached.REDISPATCH
-    alike = hop.slot == kernel.slot and hop.keyset == kernel.keyset
+    alike = _slot(hop) == kernel.slot and hop.keyset == kernel.keyset
     return alike and (is_first or redispatched == kernel.redispatched)
 
 
 def _difference(ours: list[Hop], theirs: list[Kernel], at: int) -> str:
     """What was said and what ran, where they part."""
-    said = _next(ours[at].slot, ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
+    said = _next(_slot(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
     ran = _next(theirs[at].slot, theirs[at].redispatched, at) if at < len(theirs) else None
     if said == ran and said is not None:
         extra = [str(key) for key in theirs[at].keyset if not ours[at].keyset.has(key)]
@@ -154,8 +171,8 @@ def _difference(ours: list[Hop], theirs: list[Kernel], at: int) -> str:
     return f"{_kernel_of(before)}: {ran or 'goes no further'}; ours: {said or ending}"
 
 
-def _next(slot: str, redispatched: bool, at: int) -> str:
-    return slot if at == 0 else f"{'redispatches to' if redispatched else 'calls anew to'} {slot}"
+def _next(slot: str | None, redispatched: bool, at: int) -> str:
+    return str(slot) if at == 0 else f"{'redispatches to' if redispatched else 'calls anew to'} {slot}"
 
 
 def _kernel_of(hop: Hop) -> str:
