@@ -9,10 +9,22 @@ from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
-from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, not_known, raises
+from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, hands_over, not_known, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Hop, PythonChoice, Reached, Selection, Why
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Mode, Thread
+from dispatch_cli.engine.call.trace import (
+    Does,
+    End,
+    EndKind,
+    Error,
+    Handler,
+    HandlerKind,
+    Hop,
+    PythonChoice,
+    Reached,
+    Selection,
+    Why,
+)
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -22,7 +34,7 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
-from dispatch_cli.model.universe import PYTHON, PYTHON_DISPATCHER
+from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
 
 _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
 """How the debug text of a kernel ends that Python code has registered."""
@@ -177,7 +189,11 @@ class CallSimulator:
         slot = slot_of(rest)
         full = self._selector.select(at.values, at.thread.keys).result
         choice, entry = self._choose(slot)
-        if choice.rule is Rule.NOT_KNOWN:
+        mode = self._pre_dispatch_mode(at, slot)
+        if mode is not None:
+            choice = choice._replace(chosen_key=slot, kernel=mode.name)
+            step = hands_over(Handler(HandlerKind.MODE, mode.name, mode.position), why=Why.PYTHON)
+        elif choice.rule is Rule.NOT_KNOWN:
             step = not_known()
         elif choice.chosen_key is None:
             error = errors.python_unresolved(self._name, rest.highest_priority(), choice.rule)
@@ -188,6 +204,13 @@ class CallSimulator:
             step = self._kernel(at, slot, entry, full)
         self._hop(at._replace(reached=Reached.REDISPATCH, selection=None), slot, entry, full, step, choice)
         return step
+
+    def _pre_dispatch_mode(self, at: _At, slot: str) -> Mode | None:
+        """The mode that gets the call from Python at PreDispatch, which asks for no kernel then."""
+        modes = at.thread.pre_dispatch_modes
+        if slot != PRE_DISPATCH or not modes or at.thread.keys.excluded.has(PYTHON):
+            return None
+        return modes[-1]
 
     def _choose(self, slot: str) -> tuple[PythonChoice, TableEntry]:
         """What Python chooses for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""

@@ -77,9 +77,9 @@ def not_known() -> KernelStep:
     return KernelStep(Does.NOT_KNOWN, Why.INCOMPLETE, end=End(EndKind.NOT_KNOWN))
 
 
-def hands_over(handler: Handler, passed: tuple[Handler, ...] = ()) -> KernelStep:
+def hands_over(handler: Handler, passed: tuple[Handler, ...] = (), why: Why = Why.CORE_FALLBACK) -> KernelStep:
     """A Python handler gets the call. passed: those that returned NotImplemented before."""
-    return KernelStep(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler, passed=passed))
+    return KernelStep(Does.HANDS_OVER, why, end=End(EndKind.HANDLER, handler, passed=passed))
 
 
 def redispatches(

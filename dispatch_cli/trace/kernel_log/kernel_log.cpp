@@ -6,7 +6,7 @@
 // as the Python dispatcher does, have that key in the place of the slot; it can be an alias key.
 //
 // What was noted goes to one of these:
-// - the recorder of `dispatch-cli trace`, which takes the kernels of each call when the call ends;
+// - the recorder of `dispatch-cli trace`, which asks for the kernels of each call when it has ended;
 // - counts: equal calls in the same context are counted, not repeated (kernel_log_context, kernel_log_write);
 // - a file that has every call in order, so that others can be compared with it (kernel_log_file).
 //
@@ -60,8 +60,8 @@ void restore(KernelFunction& place) {
 
 // At the beginning of a call, before its kernel is read out of the table.
 std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function) {
-  here.ended.clear();
   here.announced = function.operator_name();
+  here.function = &function;
   if (logged.on && here.announced) {
     if (const auto op = c10::Dispatcher::singleton().findOp(*here.announced)) log_kernels(*op);
   }
@@ -110,13 +110,17 @@ int64_t kernel_log_install() {
 // Kernels are noted from here on.
 void kernel_log_start() { logged.on = true; }
 
-// The kernels of the call of this thread that ended last, in the order in which they began, one a line:
-// DEPTH,"SLOT",KEY_SET,"call"|"redispatch",RAISED. No text where there are none; each call's are given once.
-const char* kernel_log_kernels() {
+// The kernels of a call that has ended, in the order in which they began, one a line:
+// DEPTH,"SLOT",KEY_SET,"call"|"redispatch",RAISED. No text where none ran. Asked for in the call's thread, once; function:
+// where its RecordFunction was; of several at the same place, the oldest.
+const char* kernel_log_kernels(const void* function) {
   thread_local std::string given;
-  given.swap(here.ended);
-  here.ended.clear();
-  return given.empty() ? nullptr : given.c_str();
+  const auto found = here.ended.find(function);
+  if (found == here.ended.end()) return nullptr;
+  given = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) here.ended.erase(found);
+  return given.c_str();
 }
 
 // Puts the original kernels back.

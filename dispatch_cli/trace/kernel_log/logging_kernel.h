@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -33,11 +34,14 @@ struct Node {
 // A call that is noted: its fields, and its place in the order of the thread.
 struct Call {
   std::string fields;
+  const void* function;
   uint64_t number, depth;
   bool announced, in_order;
 };
 
 constexpr size_t MOST_CALLS = 4;  // of the calls of an operator by one kernel of its own: a slice each, for example
+
+constexpr size_t MOST_ENDED = 16;  // calls with a RecordFunction at the same place that nobody has asked for
 
 struct Log {
   std::mutex mutex;
@@ -56,7 +60,8 @@ inline std::atomic<uint64_t> threads{0};
 struct ThreadLog {
   Node* running = nullptr;
   std::optional<c10::OperatorName> announced;  // by RecordFunction, which sees calls and no redispatches
-  std::string ended;                           // the kernels of the call that ended last
+  const void* function = nullptr;              // the RecordFunction that announced it
+  std::unordered_map<const void*, std::deque<std::string>> ended;  // the kernels of calls, by their RecordFunction
   uint64_t thread = threads++, calls = 0, depth = 0;
 };
 
@@ -126,7 +131,7 @@ class LoggingKernel final : public c10::OperatorKernel {
     here.announced.reset();
     auto node = std::make_unique<Node>(Node{&op, slot_, keyset.raw_repr(), called});
     const bool is_call = called || !same;
-    Call call{"", here.calls, here.depth, announced, logged.file >= 0};
+    Call call{"", here.function, here.calls, here.depth, announced, logged.file >= 0};
     if (is_call) {
       if (call.in_order || !logged.context.empty()) call.fields = note_call(op, *stack, !called, call.in_order);
       ++here.calls;
@@ -152,10 +157,12 @@ class LoggingKernel final : public c10::OperatorKernel {
     here.announced.reset();
     if (is_call) --here.depth;
     if (!call.fields.empty()) write_call(call, *node);
-    if (call.announced) {
+    if (call.announced && logged.context.empty()) {
       std::ostringstream out;
       note_lines(out, *node, 0);
-      here.ended = out.str();
+      auto& ended = here.ended[call.function];
+      if (ended.size() == MOST_ENDED) ended.pop_front();
+      ended.push_back(out.str());
     }
     if (same && (!node->called || parent->continuations.size() < MOST_CALLS)) {
       parent->continuations.push_back(std::move(node));

@@ -336,6 +336,19 @@ def test_the_python_dispatcher() -> None:
     ]
 
 
+def test_a_mode_for_pre_dispatch() -> None:
+    """Python gives the call to the mode; a handler inside a mode, which excludes Python, gets the kernel."""
+    dispatcher = dispatcher_of("CPU", "AutogradCPU")
+    mode = "pre_dispatch_mode=ProxyTorchDispatchMode"
+    result = call(dispatcher, "cpu", "python_dispatcher", mode)
+    assert path(result) == ["PythonDispatcher redispatches", "PreDispatch hands-over"]
+    assert result.end.handler == Handler(HandlerKind.MODE, "ProxyTorchDispatchMode", 2)
+    below = call(dispatcher, "cpu", "python_dispatcher", mode, "exclude=Python")
+    assert path(below)[1:3] == ["PreDispatch redispatches", "PythonDispatcher redispatches"]
+    without = call(dispatcher, "cpu", mode)
+    assert path(without) == ["PreDispatch redispatches", "AutogradCPU redispatches", "CPU ends"]
+
+
 def test_a_given_key_set() -> None:
     keyset = DispatchKeySet.of(UNIVERSE, ("CPU", "AutogradCPU"))
     result = simulate(dispatcher_of("CPU"), NAME, keyset=keyset)

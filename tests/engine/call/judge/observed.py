@@ -14,6 +14,7 @@ from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
+from dispatch_cli.model.universe import PRE_DISPATCH
 
 GENERATOR = "generator"
 
@@ -103,7 +104,10 @@ def _thread(data: dict[str, Any], layout: KeyLayout) -> Thread:
         for kind, level, saved in data["layers"]
     )
     modes = tuple(Mode("Mode", None, position) for position in range(data["modes"]))
-    return Thread(_keys(data["keys"], layout), inference, modes, layers, data["python_dispatcher"])
+    keys = _keys(data["keys"], layout)
+    # PyTorch includes the key with the first mode on its stack, and removes it with the last one.
+    pre_dispatch = (Mode("Mode", None, 0),) if keys.included.has(PRE_DISPATCH) else ()
+    return Thread(keys, inference, modes, layers, data["python_dispatcher"], pre_dispatch_modes=pre_dispatch)
 
 
 def _keys(data: list[int], layout: KeyLayout) -> LocalKeys:

@@ -1,0 +1,158 @@
+"""Whether a recording has what the logging kernels saw, and whether the program ran as it does without them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+from tests.trace.judge.seen import Seen, Threads
+
+FIELDS = (
+    *("tensors", "keys", "layers", "inference", "modes", "python_dispatcher", "device", "layout", "dtype"),
+    *("grad_mode", "requires_grad", "devices"),
+)
+"""What a call is made with; those before ``grad_mode`` decide which kernels run."""
+
+
+class Pair(NamedTuple):
+    """A call as it was recorded and as the kernels saw it; None where it was not."""
+
+    recorded: Seen | None
+    seen: Seen | None
+
+
+class Causes:
+    """Differences by cause, each with the operators that have it, counted."""
+
+    def __init__(self) -> None:
+        self._found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(self, cause: str, operator: str) -> None:
+        self._found[cause][operator] += 1
+
+    def total(self) -> int:
+        return sum(one.total() for one in self._found.values())
+
+    def lines(self) -> list[str]:
+        """Each cause with its count and some of its operators, the most frequent first."""
+        causes = sorted(self._found.items(), key=lambda one: -one[1].total())
+        return [
+            f"{names.total()} of {cause} ({', '.join(f'{name} {count}' for name, count in names.most_common(4))})"
+            for cause, names in causes
+        ]
+
+
+@dataclass
+class Compared:
+    """Figures of calls, and what is different.
+
+    seen: calls that the logging kernels saw and PyTorch announced. recorded: of these, those in the recording.
+    alike: of these, those that were made with the same. kernels: of these, those with the same kernels.
+    only_recorded: calls of the recording in which no kernel ran. silent: calls that PyTorch does not announce.
+    by_key: kernels that another operator's kernel, or Python, asked for by a key set or a key: no calls.
+    """
+
+    seen: int = 0
+    recorded: int = 0
+    alike: int = 0
+    kernels: int = 0
+    only_recorded: int = 0
+    silent: Counter[str] = field(default_factory=Counter)
+    by_key: Counter[str] = field(default_factory=Counter)
+    differences: Causes = field(default_factory=Causes)
+
+
+def compare(recorded: Threads, seen: Threads) -> Compared:
+    """The calls of all threads."""
+    found = Compared()
+    for thread in seen.values():
+        for call in thread:
+            if not call.announced:
+                (found.by_key if call.data["redispatched"] else found.silent)[call.operator] += 1
+    announced = {number: [one for one in calls if one.announced] for number, calls in seen.items()}
+    for pair in _pairs(recorded, {number: calls for number, calls in announced.items() if calls}):
+        _add(found, *pair)
+    return found
+
+
+def _add(found: Compared, recorded: Seen | None, seen: Seen | None) -> None:
+    if seen is None:
+        assert recorded is not None
+        found.only_recorded += 1
+        if recorded.kernels:
+            found.differences.add("kernels of a call that was not seen", recorded.operator)
+        return
+    found.seen += 1
+    if recorded is None:
+        found.differences.add("not recorded", seen.operator)
+        return
+    found.recorded += 1
+    unlike = [*_unlike(recorded.data, seen.data)]
+    for one in unlike:
+        found.differences.add(one, seen.operator)
+    if not unlike:
+        found.alike += 1
+    if recorded.kernels == seen.kernels:
+        found.kernels += 1
+    else:
+        found.differences.add(f"kernels: {recorded.kernels or 'none'}; ran: {seen.kernels}", seen.operator)
+
+
+def _unlike(recorded: dict[str, Any], seen: dict[str, Any]) -> Iterator[str]:
+    for name in FIELDS:
+        ours, theirs = recorded.get(name), seen.get(name)
+        if name == "modes" and isinstance(ours, list):
+            ours = len(ours)
+        if name == "devices" and ours is not None and theirs is not None:
+            theirs = [one if two is not None else None for one, two in zip(theirs, ours, strict=False)]
+        if ours != theirs:
+            yield f"{name} left out" if ours is None else f"{name} {ours}; were: {theirs}"
+
+
+def _pairs(recorded: Threads, seen: Threads) -> Iterator[Pair]:
+    """The calls of both, in order. Threads are numbered differently: those belong together that called the same."""
+    left = dict(recorded)
+    for calls in sorted(seen.values(), key=len, reverse=True):
+        names = Counter(one.operator for one in calls)
+        best = max(left, key=lambda one: _common(left[one], names), default=None)
+        yield from aligned(left.pop(best) if best is not None else [], calls)
+    for calls in left.values():
+        yield from aligned(calls, [])
+
+
+def _common(calls: Sequence[Seen], names: Counter[str]) -> float:
+    ours = Counter(one.operator for one in calls)
+    return (ours & names).total() - 0.5 * (ours - names).total()
+
+
+def aligned(recorded: Sequence[Seen], seen: Sequence[Seen]) -> Iterator[Pair]:
+    """The same calls of two sequences, and those that only one has."""
+    ours, theirs = ([f"{one.operator} {one.data.get('tensors')}" for one in calls] for calls in (recorded, seen))
+    if len(ours) == len(theirs) and [one.operator for one in recorded] == [one.operator for one in seen]:
+        yield from map(Pair, recorded, seen)
+        return
+    for what, first, last, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if what in ("equal", "replace"):
+            yield from map(Pair, recorded[first:last], seen[start:end])
+            first, start = (first + min(last - first, end - start), start + min(last - first, end - start))
+        yield from (Pair(one, None) for one in recorded[first:last])
+        yield from (Pair(None, one) for one in seen[start:end])
+
+
+def undisturbed(wrapped: Threads, unwrapped: Threads) -> Causes:
+    """What is different in the run without logging kernels."""
+    found = Causes()
+    for pair in _pairs(wrapped, unwrapped):
+        if pair.seen is None or pair.recorded is None:
+            one = pair.seen or pair.recorded
+            assert one is not None
+            found.add(f"calls only {'without' if pair.recorded is None else 'with'} logging kernels", one.operator)
+        elif pair.recorded.operator != pair.seen.operator:
+            found.add(f"with logging kernels {pair.recorded.operator}", pair.seen.operator)
+        else:
+            for one_unlike in _unlike(pair.recorded.data, pair.seen.data):
+                found.add(f"with logging kernels {one_unlike}", pair.seen.operator)
+    return found

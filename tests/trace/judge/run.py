@@ -1,0 +1,133 @@
+"""Run programs with the recorder and the logging kernels in one process, and judge recorder and engine by what ran."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli.capture.document import document
+from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.trace import recorder
+from dispatch_cli.trace.verify import library_for
+from tests.capture.support import read_document
+from tests.engine.call.judge.compare import Judge, Judged, judge_all
+from tests.engine.call.judge.observed import observed_calls
+from tests.trace.judge.compare import Causes, Compared, compare, undisturbed
+from tests.trace.judge.seen import Seen, Threads, Trace, logged, traced
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE.parent / "programs"
+RECORDER = Path(recorder.__file__)
+SECONDS = 600
+
+
+class Failed(RuntimeError):
+    """A program did not run to its end, or was not recorded."""
+
+
+class Judgement(NamedTuple):
+    """A program. compared: the recording with what the kernels saw. engine: its answers with the kernels that ran.
+
+    disturbed: differences between the recordings with and without logging kernels. threads: what the kernels saw.
+    """
+
+    program: str
+    compared: Compared
+    engine: Judged
+    disturbed: Causes
+
+
+def names() -> list[str]:
+    """The programs."""
+    return sorted(path.stem for path in PROGRAMS.glob("*.py"))
+
+
+def judge(python: str, program: str, directory: Path) -> Judgement:
+    """Run a program twice. Errors: Failed."""
+    script, library = PROGRAMS / f"{program}.py", library_for(python)
+    log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
+    driver = [python, str(HERE / "driver.py"), library, str(log), str(RECORDER), "--kernels", library]
+    with_kernels = _run([*driver, "--save", str(wrapped), str(script)])
+    without = _run([python, str(RECORDER), "--save", str(unwrapped), "--no-state", str(script)])
+    alone = _run([python, str(script)])
+    if not with_kernels == without == alone:
+        raise Failed(f"{program} says {alone!r}; with the recorder {without!r}; with logging kernels {with_kernels!r}")
+    trace, seen = _whole(traced(wrapped)), logged(log)
+    if trace.state is None:
+        raise Failed(f"{program}: the registry is not in the recording")
+    engine = _engine(trace.state, seen, directory / "calls")
+    disturbed = undisturbed(trace.threads, _whole(traced(unwrapped)).threads)
+    return Judgement(program, compare(trace.threads, seen), engine, disturbed)
+
+
+def _run(command: list[str]) -> str:
+    """What a program prints. Errors: Failed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)} exited with {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _whole(trace: Trace) -> Trace:
+    if trace.stopped:
+        raise Failed("; ".join(trace.stopped))
+    return trace
+
+
+def _engine(state: dict[str, Any], seen: Threads, path: Path) -> Judged:
+    """The engine's answers to all calls that made a selection."""
+    calls = [one for thread in seen.values() for one in thread if not one.data["redispatched"]]
+    counts = Counter(json.dumps(_signature(one), sort_keys=True) for one in calls)
+    lines = [json.dumps({**json.loads(text), "count": count}) + "\n" for text, count in counts.items()]
+    path.write_text("".join(lines), encoding="utf-8")
+    called = {one.operator for one in calls}
+    operators = [one for one in state["operators"] if one["name"] in called]
+    dispatcher = read_document(document({**state, "operators": operators, "higher_order_operators": []}))
+    for name in called:
+        dispatcher.settle(OperatorName.parse(name))
+    judge = Judge(dispatcher, {one["name"]: one["python"] for one in operators})
+    return judge_all(judge, observed_calls(path, layout_of(dispatcher.universe)))
+
+
+def _signature(call: Seen) -> dict[str, Any]:
+    """A call without its place in the program."""
+    left_out = ("thread", "number", "depth", "announced", "requires_grad", "devices", "grad_mode")
+    return {"context": "calls", **{name: value for name, value in call.data.items() if name not in left_out}}
+
+
+def table(judgements: list[Judgement]) -> str:
+    """The figures of each program, and every difference with its count, the most frequent first."""
+    head = ("program", "calls", "recorded", "alike", "kernels", "first", "chain", "silent", "by key", "disturbed")
+    rows = [head, *(_row(one) for one in judgements)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+    for one in judgements:
+        lines += [f"{one.program}: {line}" for line in one.compared.differences.lines()]
+        lines += [f"{one.program}: disturbed: {line}" for line in one.disturbed.lines()]
+        for tally in one.engine.tallies.values():
+            lines += [
+                f"{one.program}: engine: {count} of {cause} ({', '.join(tally.examples[cause])})"
+                for cause, count in tally.causes.most_common()
+            ]
+    return "\n".join(lines)
+
+
+def _row(one: Judgement) -> tuple[str, ...]:
+    compared = one.compared
+    calls = sum(tally.calls for tally in one.engine.tallies.values())
+    first = sum(tally.first for tally in one.engine.tallies.values())
+    chain = sum(tally.chain for tally in one.engine.tallies.values())
+    figures = (compared.recorded, compared.alike, compared.kernels)
+    return (
+        one.program,
+        str(compared.seen),
+        *(f"{figure / max(compared.seen, 1):.2%}" for figure in figures),
+        *(f"{figure / max(calls, 1):.2%}" for figure in (first, chain)),
+        str(compared.silent.total()),
+        str(compared.by_key.total()),
+        str(one.disturbed.total()),
+    )
