@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.explore.change_words import change_text
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
+from dispatch_cli.model.change import Change
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
@@ -47,24 +48,6 @@ class FindingChange(NamedTuple):
 
     finding: Finding
     is_new: bool
-
-
-def change_text(change: Change) -> str:
-    """A change in words."""
-    if isinstance(change, Addition):
-        kernel = change.kernel
-        name = kernel if isinstance(kernel, str) else "a fallthrough" if kernel.fallthrough else kernel.debug
-        whose = "the backend fallback" if change.operator is None else str(change.operator)
-        return f"add {short_kernel(name)} at {change.key} of {whose}"
-    if isinstance(change, Removal):
-        return f"without {_name(change.which)}"
-    word, target = ("before", change.before) if change.before is not None else ("after", change.after)
-    moved = f"the block of {_name(change.which)}" if change.block else _name(change.which)
-    return f"move {moved} {word} {_name(target) if target is not None else ''}"
-
-
-def _name(name: RegistrationName) -> str:
-    return str(name if (name.number or 1) > 1 else name._replace(number=None))
 
 
 def slot_spot(item: Any) -> Spot | None:

@@ -94,7 +94,7 @@ class ReadingAgain(App[None]):
         self.files_read(other_keys=self.session.original.dispatcher.universe != universe)
         self.notify("The files were read again.")
         if left_out:
-            from dispatch_cli.explore.change_blocks import change_text
+            from dispatch_cli.explore.change_words import change_text
 
             texts = "\n".join(map(change_text, left_out))
             self.notify(

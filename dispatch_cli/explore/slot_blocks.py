@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
-from dispatch_cli.render.words import before_label, inherited_lines, over_label, schema_label
+from dispatch_cli.render.explain_wording import around_sentences, before_phrase, slot_sentences
+from dispatch_cli.render.words import inherited_lines, over_label, schema_label
 from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
@@ -116,7 +117,7 @@ class SlotBlocks:
             span = what.cause.span if stale and what.cause is not None else None
             yield block if span is None else self._leading(block, ToPlace(span))
         if self.before is not None:
-            text = f"~ Before the changes on trial, {what.key} held {before_label(self.before, short=True)}."
+            text = f"~ Before the changes on trial, {what.key} held {before_phrase(self.before, short=True)}."
             yield Paragraph(Run(text, Tone.WARN))
         yield Gap()
         yield TableBlock(explain.RULES, what.rules)
@@ -124,7 +125,7 @@ class SlotBlocks:
             yield Gap()
             yield TableBlock(explain.REGISTRATIONS, what.registrations)
         for number, removal in self.off:
-            text = f"~ Switched off on trial: {removal.which} (x switches it on again)"
+            text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
             yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number))
         origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
         for line in inherited_lines(origins):

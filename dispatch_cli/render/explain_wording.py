@@ -77,14 +77,15 @@ def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = F
             f"{cause.kernel} at {cause.key}{place} did not recompute {row.key}."
         )
     if row.before is not None:
-        yield f"Before these files, {row.key} held {_before_phrase(row.before, short)}."
+        yield f"Before these files, {row.key} held {before_phrase(row.before, short)}."
     elif what.in_base:
         yield f"Before these files, {row.key} held the same."
     elif report.new:
         yield "The base does not have the operator."
 
 
-def _before_phrase(before: Before, short: bool) -> str:
+def before_phrase(before: Before, short: bool) -> str:
+    """What a slot held, inside a sentence."""
     if before.kernel is None:
         return "nothing"
     label = before_label(before, short)

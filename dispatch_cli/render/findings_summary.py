@@ -49,7 +49,10 @@ def outcome(report: FindingsSummaryReport) -> Run:
         return Run(f"All checks passed: {checked}", Tone.KERNEL)
     count = plural(sum(report.counts.values()), "finding")
     rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
-    found = f"{count} in {report.affected_operators:,} of {checked}{rest}"
+    where = (
+        f" in {report.affected_operators:,} of" if report.affected_operators else ", not about an operator; checked:"
+    )
+    found = f"{count}{where} {checked}{rest}"
     return Run(found, Tone.BAD if report.failed else Tone.WARN)
 
 

@@ -93,7 +93,7 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
         if id(row) not in told:
             sides = answer_text(row.before), answer_text(row.after)
             keys = " ".join(row.keys.keys) if whole else _keys(row.keys)
-            yield "slots", keys, *sides, causes_text(row.causes)
+            yield "slots", keys, *sides, causes_text(row.causes, row.after.source, len(row.keys.keys))
 
 
 def _keys(runs: KeyRuns) -> str:

@@ -114,21 +114,23 @@ _CAUSES = {
     CauseKind.FALLBACK_ADDED: "the key has a backend fallback",
     CauseKind.FALLBACK_REMOVED: "the key has no backend fallback any more",
     CauseKind.FALLBACK_REPLACED: "the key has another backend fallback",
-    CauseKind.UNIVERSE: "{key} covers other keys",
 }
 
 
-def causes_text(causes: Iterable[CauseRow]) -> str:
-    """Why slots give another answer."""
-    return ", ".join(_cause_text(one) for one in causes)
+def causes_text(causes: Iterable[CauseRow], source: str | None, slots: int = 1) -> str:
+    """Why so many slots give another answer. source: the key whose kernel fills them now."""
+    return ", ".join(_cause_text(one, source, slots) for one in causes)
 
 
-def _cause_text(cause: CauseRow) -> str:
-    if cause.kind is CauseKind.UNIVERSE and not cause.key:
-        return "the keys themselves changed"
+def _cause_text(cause: CauseRow, source: str | None, slots: int) -> str:
+    if cause.kind is CauseKind.UNIVERSE:
+        if not cause.key:
+            return "the keys themselves changed"
+        covers = "now covers" if cause.key == source else "no longer covers"
+        return f"{cause.key} {covers} {'this key' if slots == 1 else 'these keys'}"
     return _CAUSES[cause.kind].format(key=cause.key)
 
 
 def held_causes(held: HeldAtKey) -> str:
     """Why a run of versions begins."""
-    return causes_text(held.causes)
+    return causes_text(held.causes, held.source)

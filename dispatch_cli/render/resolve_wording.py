@@ -203,7 +203,10 @@ def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
     for outcome in report.selections[0].keys:
         row = outcome.entry
         if outcome.excluded_by_context and row.kernel not in ran and not row.core_fallback and not row.fallthrough:
-            yield f"{outcome.key} is excluded by the contexts, so {kernel_label(row, short)} does not run."
+            label = kernel_label(row, short)
+            if row.kernel is not None and row.kernel.startswith("registered at "):
+                label = f"the kernel {'' if label == row.kernel else 'of '}{label}"
+            yield f"{outcome.key} is excluded by the contexts, so {label} does not run."
 
 
 def end_sentence(report: ResolveReport, short: bool) -> str:

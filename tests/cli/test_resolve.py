@@ -562,3 +562,10 @@ def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     assert left_out("aten::cat", "--tensor", "cpu") == ([], False)  # a list of them
     # Tensor input, Tensor? weight: the weight may be None
     assert left_out("aten::native_layer_norm", "--tensor", "cpu") == ([], False)
+
+
+def test_a_kernel_that_contexts_exclude_is_called_a_kernel() -> None:
+    result = call("resolve", "aten::add.Tensor", "--tensor", "cpu requires_grad", "--context", "inference_mode")
+    assert re.search(
+        r"AutogradCPU is excluded by the contexts, so the kernel registered at \S+ does not run", result.out
+    )
