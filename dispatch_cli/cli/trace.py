@@ -21,7 +21,12 @@ CHROME = "chrome"
 
 
 @click.command("trace")
-@click.argument("recording", metavar="RECORDING", shell_complete=complete_files)
+@click.argument("recording", metavar="RECORDING", required=False, shell_complete=complete_files)
+@click.option(
+    "--recorder",
+    is_flag=True,
+    help="Print the path of the script that records a program: PYTHON SCRIPT --save RECORDING PROGRAM [ARGS…]",
+)
 @click.option(
     "--op",
     "ops",
@@ -80,7 +85,8 @@ CHROME = "chrome"
 @click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
 @output_options(CHROME)
 def command(
-    recording: str,
+    recording: str | None,
+    recorder: bool,
     ops: tuple[str, ...],
     keys: tuple[str, ...],
     lines: tuple[str, ...],
@@ -95,6 +101,8 @@ def command(
 ) -> None:
     """Show a recording of a program: its calls as a tree, with the kernels of each in turn.
 
+    A recording is made by a script that runs the program in the Python that has PyTorch; --recorder prints its path.
+
     The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
     kernels after it are predicted, as `resolve` predicts them. Calls and groups of calls that repeat are shown once,
     with a count. Calls keep their numbers, whatever is shown.
@@ -104,6 +112,13 @@ def command(
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """
+    if recorder:
+        from pathlib import Path
+
+        write([f"{Path(__file__).resolve().parents[1] / 'trace' / 'recorder.py'}\n"], None, for_people=True)
+        return
+    if recording is None:
+        raise click.UsageError("Give a RECORDING; `dispatch-cli trace --recorder` prints the script that makes one.")
     from dispatch_cli.model.problem import InputError
 
     try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from dispatch_cli.render.document import (
@@ -27,7 +27,7 @@ from dispatch_cli.render.trace_wording import (
     TIMES,
     finding_help,
     finding_places,
-    finding_text,
+    finding_title,
     headings_of,
     missing_sentences,
     path_runs,
@@ -36,10 +36,10 @@ from dispatch_cli.render.trace_wording import (
     seen_sentence,
     state_sentence,
 )
-from dispatch_cli.render.words import plural
+from dispatch_cli.render.words import place_cell, plural, short_kernel, some_of
 from dispatch_cli.report.trace import OperatorTotal, TraceReport, TraceRow, TraceThread
 from dispatch_cli.report.trace_coverage import KernelReached
-from dispatch_cli.report.trace_findings import TraceFinding
+from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
 
 ROWS = 1000
 """Lines of the trees that people are shown; all other formats have all."""
@@ -105,19 +105,24 @@ def _thread_title(thread: TraceThread) -> str:
 
 
 class _ShownLine(NamedTuple):
-    """A line of a table: a row, or the lines of Python that the rows below it are from. indent: in blanks."""
+    """A line of a table: a row, or the lines of Python that the rows below it are from.
+
+    indent: in blanks. again: the row is of an operator that is called again in a row inside of it.
+    """
 
     row: TraceRow | None
     heading: str
     indent: int
+    again: bool = False
 
 
-def _lines(rows: Iterable[TraceRow], directory: str | None) -> Iterator[_ShownLine]:
+def _lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[_ShownLine]:
     """The rows, and above those of each line of Python that line."""
     around: list[tuple[str, str] | None] = [("", "")]
     """The headings that are above the rows of each level, and of those inside of it; None where none are."""
     room = 0
-    for row in rows:
+    again = _called_again(rows)
+    for at, row in enumerate(rows):
         del around[row.level + 2 :]
         while len(around) < row.level + 2:
             around.append(around[-1])
@@ -132,7 +137,24 @@ def _lines(rows: Iterable[TraceRow], directory: str | None) -> Iterator[_ShownLi
                 yield _ShownLine(None, place, _INDENT * row.level)
             if forward:
                 yield _ShownLine(None, forward, _INDENT * row.level + room)
-        yield _ShownLine(row, "", _INDENT * row.level + room)
+        yield _ShownLine(row, "", _INDENT * row.level + room, again[at])
+
+
+def _called_again(rows: Sequence[TraceRow]) -> list[bool]:
+    """For each row, whether one of those right inside of it is of the same operator; groups do not count as rows."""
+    found = [False] * len(rows)
+    inside: dict[int, set[str]] = {}
+    """By level, the operators of the rows that come later, up to one that is less deep."""
+    for at in range(len(rows) - 1, -1, -1):
+        row = rows[at]
+        called = inside.pop(row.level + 1, set())
+        around = inside.setdefault(row.level, set())
+        if row.operator is None:
+            around |= called
+        else:
+            found[at] = row.operator in called
+            around.add(row.operator)
+    return found
 
 
 def _columns() -> list[Column[_ShownLine]]:
@@ -153,7 +175,7 @@ def _columns() -> list[Column[_ShownLine]]:
         row = line.row
         if row is None or row.path is None:
             return ""
-        found = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing")
+        found = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", line.again)
         return joined(found, Run(" raised", Tone.BAD)) if row.raised else found
 
     def times(line: _ShownLine, _: bool) -> Inline:
@@ -206,27 +228,35 @@ def _kernels(report: TraceReport) -> Iterator[Block]:
             Column("Never ran", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
             Column("Key", lambda one, _: one.key, wraps=False),
             Column("Kernel", lambda one, _: one.kernel),
-            Column(
-                "Declared at", lambda one, _: Run("" if one.span is None else str(one.span), Tone.PLACE), Narrow.BELOW
-            ),
+            Column("Declared at", lambda one, _: place_cell(one.span), Narrow.BELOW),
         ]
         yield TableBlock(columns, never)
 
 
 def _findings(report: TraceReport) -> Iterator[Block]:
-    if not report.findings:
-        return
-    yield Gap()
-    yield Paragraph("Worth knowing", kind=ParagraphKind.SECTION)
-    yield Facts([Fact(one.operator, _finding(one, report.directory)) for one in report.findings])
+    for kind, found in groupby(report.findings, lambda one: one.kind):
+        rows = [*found]
+        yield Gap()
+        yield Paragraph(finding_title(kind), kind=ParagraphKind.SECTION)
+        yield Paragraph(finding_help(rows[0]))
+        yield TableBlock(_finding_columns(kind, report.directory), rows)
 
 
-def _finding(finding: TraceFinding, directory: str | None) -> Inline:
-    said = [Run(finding_text(finding)), Run(f" {finding_help(finding)}", Tone.DIM)]
-    places = finding_places(finding, directory)
-    first = f"first: call {finding.first}"
-    said.append(Run(f"{places}; {first}" if places else first, Tone.PLACE, breaks=True))
-    return tuple(said)
+def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Column[TraceFinding]]:
+    def kernel(one: TraceFinding, short: bool) -> Inline:
+        return "" if one.kernel is None else short_kernel(one.kernel) if short else one.kernel
+
+    others = {TraceFindingKind.DECOMPOSITION: "Kernel at", TraceFindingKind.DIFFERENT: "Predicted"}.get(kind, "")
+    return [
+        Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
+        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
+        Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
+        Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
+        Column("Key", lambda one, _: one.key, wraps=False),
+        Column(others, lambda one, _: some_of(one.keys) if others else "", optional=True),
+        Column("Kernel", kernel, Narrow.BELOW, optional=True),
+        Column("Python lines", lambda one, _: Run(finding_places(one, directory), Tone.PLACE), Narrow.BELOW, True),
+    ]
 
 
 def sheet(report: TraceReport) -> Sheet:

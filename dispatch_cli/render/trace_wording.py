@@ -16,24 +16,28 @@ ARROW = " → "
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-def path_runs(path: TracePath, ran: str | None = None) -> tuple[Run, ...]:
+def path_runs(path: TracePath, ran: str | None = None, again: bool = False) -> tuple[Run, ...]:
     """The keys of the kernels in turn, and how the call ends, where it is not in a kernel that computes.
 
-    ran: what was seen to run in the place of the kernel that is predicted next.
+    ran: what was seen to run in the place of the kernel that is predicted next. again: only up to the kernel that calls
+    the operator again, since that call is shown, too.
     """
     if path.problem is not None:
         return (Run(f"not known: {path.problem}", Tone.WARN),)
     found: list[Run] = []
-    for kernel in path.kernels:
+    kernels = path.own if again else path.kernels
+    for kernel in kernels:
         if found:
             found.append(Run(ARROW, Tone.DIM))
-        last = kernel is path.kernels[-1]
+        last = kernel is kernels[-1] and len(kernels) == len(path.kernels)
         tone = Tone.FALLBACK if kernel.fallback else Tone.KERNEL if last else Tone.PLAIN
         found.append(Run(kernel.key, tone))
         if kernel.fallback:
             found.append(Run(" (fallback)", Tone.FALLBACK))
     if ran is not None:
         return (*found, Run(ARROW, Tone.DIM), Run(f"{ran} (not as predicted)", Tone.BAD))
+    if len(kernels) < len(path.kernels):
+        return (*found, Run(" (calls again)", Tone.DIM))
     ending = _ENDINGS.get(path.end) if path.end is not None else None
     if path.end is EndKind.HANDLER:
         ending = f" ({path.handler or 'Python'})"
@@ -55,10 +59,16 @@ def path_text(keys: tuple[str, ...]) -> str:
 
 
 def place_label(place: PythonPlace, directory: str | None) -> str:
-    """A line of Python, with its file as it is called in the directory of the program."""
-    folder = f"{directory.rstrip('/')}/" if directory else ""
+    """A line of Python: its file as it is called in the directory of the program; of a long path the end."""
+    folder = f"{directory.rstrip('/')}/" if directory else "/"
     file = place.file.removeprefix(folder) if folder != "/" else place.file
+    if len(file) > _LONG_PATH:
+        file = f"…/{'/'.join(file.split('/')[-_KEPT:])}"
     return f"{file}:{place.line}"
+
+
+_LONG_PATH, _KEPT = 40, 3
+"""Characters of a path that is shown whole; so many parts are left of a longer one."""
 
 
 def headings_of(row: TraceRow, directory: str | None) -> tuple[str, str]:
@@ -95,57 +105,66 @@ def state_sentence(report: TraceReport) -> str:
 
 def finding_text(finding: TraceFinding) -> str:
     """A finding as a sentence, without its operator."""
-    calls = plural(finding.calls, "call")
-    at = f" ({short_kernel(finding.kernel)})" if finding.kernel is not None else ""
+    calls, key = plural(finding.calls, "call"), finding.key
+    ran = "a kernel" if finding.kernel is None else short_kernel(finding.kernel)
     match finding.kind:
         case TraceFindingKind.FALLBACK:
-            return f"{calls} ran the backend fallback at {finding.key}{at}: the operator has no kernel there."
-        case TraceFindingKind.NO_GRADIENT if finding.excluded:
-            return f"{calls} with tensors that require gradients ran while the thread excludes {finding.key}."
+            return f"{calls} ran the backend fallback at {key} ({ran}): the operator has no kernel there."
         case TraceFindingKind.NO_GRADIENT:
-            return (
-                f"{calls} with tensors that require gradients ran no autograd kernel: there is none at {finding.key}."
-            )
+            return f"{calls} with tensors that require gradients ran no autograd kernel: there is none at {key}."
         case TraceFindingKind.DECOMPOSITION:
-            return (
-                f"{calls} decomposed into other operators at {finding.key}; the operator has a kernel at "
-                f"{', '.join(finding.keys)}."
-            )
+            others = ", ".join(finding.keys)
+            return f"{calls} decomposed into other operators at {key}; the operator has a kernel at {others}."
         case TraceFindingKind.AUTOCAST:
-            return f"autocast made {plural(finding.casts, 'cast')} in {calls} at {finding.key}."
+            return f"{calls} had tensors cast by autocast at {key}: {plural(finding.casts, 'cast')}."
         case TraceFindingKind.STALE:
-            ran = "a kernel" if finding.kernel is None else short_kernel(finding.kernel)
-            return f"{calls} ran {ran} at {finding.key}, which is not what the registrations determine."
+            return f"{calls} ran {ran} at {key}, which is not what the registrations determine."
         case TraceFindingKind.DIFFERENT:
             said = finding.keys[0] or "no further kernel"
-            return f"{calls} ran {finding.key or 'no further kernel'} where {said} is predicted."
+            return f"{calls} ran {key or 'no further kernel'} where {said} is predicted."
+
+
+def finding_title(kind: TraceFindingKind) -> str:
+    """What findings of a kind are about."""
+    return _TITLES[kind]
+
+
+_TITLES = {
+    TraceFindingKind.FALLBACK: "Backend fallbacks ran in the place of kernels",
+    TraceFindingKind.NO_GRADIENT: "Results without gradients",
+    TraceFindingKind.DECOMPOSITION: "Decomposed here, with a kernel of its own at another backend",
+    TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
+    TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
+    TraceFindingKind.DIFFERENT: "Kernels that are not as predicted",
+}
 
 
 def finding_help(finding: TraceFinding) -> str:
-    """What to do."""
-    match finding.kind:
-        case TraceFindingKind.FALLBACK:
-            return f"Register a kernel of {finding.operator} at {finding.key}."
-        case TraceFindingKind.NO_GRADIENT if finding.excluded:
-            return "Call it outside of the guard that excludes autograd, such as AutoDispatchBelowAutograd."
-        case TraceFindingKind.NO_GRADIENT:
-            return (
-                "Its results have no gradient. Register a formula with torch.library.register_autograd, or a kernel at "
-                "Autograd."
-            )
-        case TraceFindingKind.DECOMPOSITION:
-            return "If that is slow, register a kernel for this backend."
-        case TraceFindingKind.AUTOCAST:
-            return "To save the casts, give it tensors that have the dtype already, or keep their cast copies."
-        case TraceFindingKind.STALE:
-            return f"`dispatch-cli explain {finding.operator} {finding.key}` says which registration came too late."
-        case TraceFindingKind.DIFFERENT:
-            return "This is a mistake of dispatch-cli: please report it."
+    """What to do about findings of that kind."""
+    return _HELP[finding.kind]
+
+
+_HELP = {
+    TraceFindingKind.FALLBACK: (
+        "A fallback can be slow: for a backend it often copies tensors to the CPU, for vmap it runs the operator once "
+        "for each element. Register a kernel at that key; a batching rule with torch.library.register_vmap."
+    ),
+    TraceFindingKind.NO_GRADIENT: (
+        "Tensors required gradients, and the operator has no autograd kernel. Register a formula with "
+        "torch.library.register_autograd, or a kernel at Autograd."
+    ),
+    TraceFindingKind.DECOMPOSITION: "If these calls are slow, register a kernel for this backend, too.",
+    TraceFindingKind.AUTOCAST: (
+        "Each cast is a call that copies a tensor. To save it, give the operator tensors that have the dtype already."
+    ),
+    TraceFindingKind.STALE: "`dispatch-cli explain OP KEY` says which registration came too late.",
+    TraceFindingKind.DIFFERENT: "This is a mistake of dispatch-cli. Please report it.",
+}
 
 
 def finding_places(finding: TraceFinding, directory: str | None) -> str:
     """The lines of Python that a finding comes from."""
-    places = [place_label(place, directory) for place in finding.places]
+    places = [*dict.fromkeys(place_label(place, directory) for place in finding.places)]
     if finding.more_places:
         places.append(plural(finding.more_places, "more line"))
     return ", ".join(places)

@@ -84,7 +84,7 @@ class TraceCounts(NamedTuple):
 
 
 class OperatorTotal(NamedTuple):
-    """The calls of an operator. keys: the kernels in turn, by key; with how many of the calls run them."""
+    """The calls of an operator. paths: the kernels that they run, up to one that calls the operator again."""
 
     operator: str
     calls: int
@@ -239,7 +239,7 @@ def _totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, ...]:
     spent: Counter[str] = Counter()
     for signature, count in counts.items():
         name = view.recording.operators[view.recording.signatures[signature]["operator"]]
-        keys = tuple(hop.slot for hop in view.explainer.of_signature(signature).hops)
+        keys = tuple(one.key for one in view.path_of(signature).own)
         by_name.setdefault(name, Counter())[keys] += count
         spent[name] += times[signature]
     found = [

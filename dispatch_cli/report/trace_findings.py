@@ -42,7 +42,6 @@ class TraceFinding(NamedTuple):
 
     key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
     cast. kernel, registered_at: what ran there. keys: of DECOMPOSITION, where the operator has a kernel.
-    excluded: of NO_GRADIENT, the thread excludes the autograd keys; otherwise the operator has no kernel there.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -55,7 +54,6 @@ class TraceFinding(NamedTuple):
     kernel: str | None
     registered_at: str | None
     keys: tuple[str, ...]
-    excluded: bool
     places: tuple[PythonPlace, ...]
     more_places: int
 
@@ -69,7 +67,6 @@ class _About(NamedTuple):
     kernel: str | None = None
     registered_at: str | None = None
     keys: tuple[str, ...] = ()
-    excluded: bool = False
 
 
 class _CallsAbout:
@@ -91,15 +88,15 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
     casts = _casts(view)
-    known: dict[tuple[int, bool], tuple[_About, ...]] = {}
+    known: dict[int, tuple[_About, ...]] = {}
     found: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
-            signature, is_top = calls.signature[call], calls.parent[call] == NONE
-            abouts = known.get((signature, is_top))
+            signature = calls.signature[call]
+            abouts = known.get(signature)
             if abouts is None:
-                abouts = tuple(dict.fromkeys(_of_signature(view, view.explainer.of_signature(signature), is_top)))
-                known[signature, is_top] = abouts
+                abouts = tuple(dict.fromkeys(_of_signature(view, view.explainer.of_signature(signature))))
+                known[signature] = abouts
             for about in abouts:
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
                 if cast or about.kind is not TraceFindingKind.AUTOCAST:
@@ -124,23 +121,22 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
         kernel=about.kernel,
         registered_at=about.registered_at,
         keys=about.keys,
-        excluded=about.excluded,
         places=tuple(view.recording.places[place] for place in most[:MAX_PLACES]),
         more_places=max(0, len(most) - MAX_PLACES),
     )
 
 
-def _of_signature(view: TraceView, explained: Explained, is_top: bool) -> Iterator[_About]:
+def _of_signature(view: TraceView, explained: Explained) -> Iterator[_About]:
     """What there is to find about calls of a signature."""
     universe, name = view.state.dispatcher.universe, str(explained.operator)
     hops = explained.hops
     if not hops:
         return
     autograd = autograd_keys(universe)
-    for hop in fallbacks(explained):
+    for hop in fallbacks(explained, universe):
         if hop.slot not in autograd:
             yield _about(TraceFindingKind.FALLBACK, name, hop)
-    if lacks_gradient(explained, universe, is_top):
+    if lacks_gradient(explained, universe):
         yield _without_gradient(explained, name, autograd)
     if explained.end is not None and explained.end.kind is EndKind.DECOMPOSITION and hops[-1].live.rule is Rule.MATH:
         others = _others(view, explained)
@@ -163,11 +159,9 @@ def _without_gradient(explained: Explained, name: str, autograd: tuple[str, ...]
     """At which autograd key nothing ran; what ran below it."""
     selection = explained.selection
     assert selection is not None, "a call that is explained has a selection"
-    key = next((hop.slot for hop in explained.hops if hop.slot in autograd), None)
-    key = key or next((key for key in selection.skipped if key in autograd), None)
-    excluded = key is None
-    key = key or next(key for key in reversed([*selection.keyset]) if key in autograd)
-    return _about(TraceFindingKind.NO_GRADIENT, name, explained.hops[-1])._replace(key=key, excluded=excluded)
+    reached = [hop.slot for hop in explained.hops if hop.slot in autograd]
+    key = next(iter((*reached, *(key for key in selection.skipped if key in autograd))))
+    return _about(TraceFindingKind.NO_GRADIENT, name, explained.hops[-1])._replace(key=key)
 
 
 def _others(view: TraceView, explained: Explained) -> tuple[str, ...]:

@@ -50,6 +50,12 @@ class TracePath(NamedTuple):
     handler: str | None
     problem: str | None
 
+    @property
+    def own(self) -> tuple[TraceKernel, ...]:
+        """The kernels up to one that calls the operator again, which is a call of its own."""
+        again = next((at for at, one in enumerate(self.kernels) if one.does is Does.CALLS_ANEW), len(self.kernels))
+        return self.kernels[: again + 1]
+
 
 class TraceView:
     """A recording with all that is computed from it. Explanations are made as they are asked for."""
@@ -74,12 +80,17 @@ class TraceView:
         """The calls that are asked for."""
         return select(self.recording, wanted, self.explainer, self.facts, self.state)
 
-    def path(self, call: int) -> TracePath:
-        """What a call does, with the kernels that were seen to run in the place of those that are predicted."""
-        signature = self.recording.calls.signature[call]
+    def path_of(self, signature: int) -> TracePath:
+        """What calls of a signature do."""
         path = self._paths.get(signature)
         if path is None:
             path = self._paths[signature] = _path(self.explainer.of_signature(signature))
+        return path
+
+    def path(self, call: int) -> TracePath:
+        """What a call does, with the kernels that were seen to run in the place of those that are predicted."""
+        signature = self.recording.calls.signature[call]
+        path = self.path_of(signature)
         ran = self.recording.kernels.get(call)
         if not ran:
             return path
@@ -128,7 +139,7 @@ def _path(explained: Explained) -> TracePath:
     if selection is None or end is None:
         return TracePath((), (), (), None, None, explained.problem)
     universe = selection.keyset.layout.universe
-    as_fallback = {id(hop) for hop in fallbacks(explained)}
+    as_fallback = {id(hop) for hop in fallbacks(explained, universe)}
     usual = {universe.runtime_parts[key][0] for key in universe.default_excluded}
     excluded = tuple(
         key

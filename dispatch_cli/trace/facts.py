@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from dispatch_cli.engine.call.kernels.entry import is_core_fallback
+from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
 from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import AUTOGRAD, BACK, FRONT, PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER, Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.trace.explained import Explained
-
-_HANDING_ON = frozenset({FRONT, BACK, PYTHON, PYTHON_DISPATCHER, PRE_DISPATCH, "PythonTLSSnapshot"})
-"""Keys at which a backend fallback is the mechanism itself, for every operator: it hands the call on."""
 
 
 class CallFact(Enum):
@@ -31,14 +30,14 @@ class CallFact(Enum):
     """Python ran: a mode, a tensor subclass, or a kernel that is a Python function."""
 
 
-def facts_of(explained: Explained, universe: Universe, is_top: bool) -> tuple[CallFact, ...]:
-    """The facts about a call. is_top: no other call made it."""
+def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
+    """The facts about a call."""
     found = []
-    if any(True for _ in fallbacks(explained)):
+    if any(True for _ in fallbacks(explained, universe)):
         found.append(CallFact.FALLBACK)
     if explained.end is not None and explained.end.kind is EndKind.DECOMPOSITION:
         found.append(CallFact.DECOMPOSES)
-    if lacks_gradient(explained, universe, is_top):
+    if lacks_gradient(explained, universe):
         found.append(CallFact.NO_GRADIENT)
     if any(hop.canonical is not None for hop in explained.hops):
         found.append(CallFact.STALE)
@@ -47,17 +46,23 @@ def facts_of(explained: Explained, universe: Universe, is_top: bool) -> tuple[Ca
     return tuple(found)
 
 
-def fallbacks(explained: Explained) -> Iterator[Hop]:
-    """The kernels of a call that are backend fallbacks, and take the place of a kernel of the operator."""
+def fallbacks(explained: Explained, universe: Universe) -> Iterator[Hop]:
+    """The kernels of a call that are backend fallbacks, and take the place of a kernel of the operator.
+
+    Most of PyTorch's own are none: they are how a feature works for every operator, as conjugate views do. Those of
+    autograd, which give no gradient, and of vmap, which loop, stand in for a kernel.
+    """
+    standing_in = (*autograd_keys(universe), BATCHED, BATCHED_NESTED)
     for hop in explained.hops:
-        if hop.live.rule is Rule.FALLBACK and hop.slot not in _HANDING_ON and hop.python is None:
+        is_fallback = hop.live.rule is Rule.FALLBACK and hop.python is None
+        if is_fallback and (hop.slot in standing_in or not is_core_fallback(universe, hop.live)):
             yield hop
 
 
-def lacks_gradient(explained: Explained, universe: Universe, is_top: bool) -> bool:
+def lacks_gradient(explained: Explained, universe: Universe) -> bool:
     """Whether a tensor wanted gradients, and what ran gives none.
 
-    Of calls that others make below autograd, nothing is said: what made them has its own.
+    Where the thread excludes autograd, as below an autograd kernel, nothing is said: whoever excludes it sees to that.
     """
     selection = explained.selection
     if not explained.wants_gradient or selection is None or explained.call is None:
@@ -68,10 +73,7 @@ def lacks_gradient(explained: Explained, universe: Universe, is_top: bool) -> bo
         return False
     if any(hop.does in (Does.HANDS_OVER, Does.CALLS_ANEW) for hop in explained.hops):
         return False  # what it hands the call to decides
-    if at or any(key in keys for key in selection.skipped):
-        return True
-    excluded = any(key in keys and selection.excluded.has(universe.runtime_parts[key][0]) for key in selection.keyset)
-    return excluded and is_top
+    return bool(at) or any(key in keys for key in selection.skipped)
 
 
 def autograd_keys(universe: Universe) -> tuple[str, ...]:

@@ -53,21 +53,20 @@ class Wanted(NamedTuple):
 
 
 class CallFacts:
-    """The facts of calls, each decided once for a signature, and for whether another call made it."""
+    """The facts of calls, decided once for each signature."""
 
     def __init__(self, recording: Recording, explainer: Explainer, state: State) -> None:
         self._calls = recording.calls
         self._explainer = explainer
         self._universe = state.dispatcher.universe
-        self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
+        self._known: dict[int, tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
         """The facts of a call."""
-        key = self._calls.signature[call], self._calls.parent[call] == NONE
-        found = self._known.get(key)
+        signature = self._calls.signature[call]
+        found = self._known.get(signature)
         if found is None:
-            explained = self._explainer.of_signature(key[0])
-            found = self._known[key] = facts_of(explained, self._universe, key[1])
+            found = self._known[signature] = facts_of(self._explainer.of_signature(signature), self._universe)
         return found
 
 
