@@ -48,6 +48,9 @@ def command(source: SourceOptions, theme: str | None) -> None:
     app = _application()
     if theme is not None and theme not in app.themes():
         raise click.BadParameter(f"{theme!r} is none of {', '.join(app.themes())}.", param_hint="'--theme'")
+    named = os.environ.get("TEXTUAL_THEME")
+    if theme is None and named and named not in app.themes():
+        raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.themes())}.")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if not source.files and not source.bases:
         from dispatch_cli import bases

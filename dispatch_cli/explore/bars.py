@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.fitting import fitting
 from dispatch_cli.explore.panes import PaneEntry
 from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.render.text_safety import safe
@@ -141,13 +142,8 @@ class CommandBar(Contained, Widget):
         return Content.assemble(*parts)
 
     def render(self) -> Content:
-        """The line; where there is no room for all of it, with a sign of that at the end."""
-        whole, width = self._whole(), max(1, self.content_size.width)
-        lines = whole.wrap(width)
-        if len(lines) <= self._most:
-            return whole
-        *first, last = lines[: self._most]
-        return Content("\n").join([*first, Content.assemble(last.truncate(width - 2), (" …", "bold"))])
+        """The line, as far as there is room."""
+        return fitting(self._whole(), self.content_size.width, self._most)
 
 
 class KeyBar(Contained, Widget):

@@ -102,6 +102,8 @@ class Chooser(Contained, Vertical):
             self._write(line.text)
         self._show(everything=True)
         self._input.focus()
+        if line.part not in (CallPart.TENSOR, CallPart.KEYSET):
+            self._input.action_select_all()  # what is typed or chosen takes its place
 
     def stop(self) -> None:
         """Choose nothing any more."""

@@ -77,6 +77,12 @@ def test_in_a_terminal_that_cannot_place_text() -> None:
     assert "explore needs a terminal that can place text; TERM is 'dumb'" in said
 
 
+def test_a_theme_in_the_environment_that_is_none() -> None:
+    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TEXTUAL_THEME="no-such")
+    assert code == 2
+    assert "TEXTUAL_THEME is 'no-such', which is none of" in said
+
+
 def test_without_textual() -> None:
     code, said = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
     assert code == 2

@@ -203,3 +203,23 @@ def test_each_operator_keeps_its_call() -> None:
         assert app.pane.draft.tensors == ("xpu",)
 
     drive(app, steps, (120, 40))
+
+
+def test_a_context_is_replaced_by_what_is_typed_and_a_bad_one_does_not_stay() -> None:
+    app = Host("aten::add.Tensor")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await typed(pilot, "c", "autocast cpu", "enter")
+        assert "autocast cpu" in app.command.replace("=", " ")
+        at = next(n for n in range(app.pane.parts.choices()) if "autocast" in str(app.pane.parts.choice(n).target.text))
+        app.pane.parts.move_to(at)
+        await typed(pilot, "enter", "autocast cuda", "enter")
+        assert app.pane.draft.contexts == ("autocast cuda",)
+        app.pane.parts.move_to(at)
+        await typed(pilot, "enter", "no such context")
+        assert app.pane.problems
+        await typed(pilot, "escape")
+        assert not app.pane.problems
+        assert app.pane.draft.contexts == ("autocast cuda",)
+
+    drive(app, steps, (120, 40))

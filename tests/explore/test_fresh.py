@@ -233,3 +233,16 @@ def test_a_filter_that_hides_what_is_searched_for_is_named() -> None:
         assert "f in the list: other marks" in list_line(app, 1)
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
+
+
+def test_a_sentence_that_is_cut_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / ("a_long_name_of_a_folder_" * 6)
+    folder.mkdir()
+    file = folder / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        await until(pilot, lambda: app.query_one(Detail).render().plain.endswith(" …"))
+
+    drive(session_of(file), steps, size=(80, 24))

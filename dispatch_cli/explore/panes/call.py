@@ -117,6 +117,9 @@ class CallPane(Pane):
 
     def on_chooser_done(self, event: Chooser.Done) -> None:
         event.stop()
+        if self.problems:
+            self._change(self._drafts[self.spot])
+            self.notify("The text could not be read; the call is as it was before.", severity="warning")
         self._stop()
 
     def action_add(self, kind: str) -> None:

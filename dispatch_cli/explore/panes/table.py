@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
+from dispatch_cli.explore.fitting import fitting
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
@@ -41,6 +42,11 @@ class Detail(Static):
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before]) -> None:
         """Say what is in a place."""
         self.update(Content(safe(" ".join(sentences_of(place, tried)) if place is not None else "")), layout=False)
+
+    def render(self) -> Content:
+        """As much of the text as there is room for."""
+        size = self.content_size
+        return fitting(Content(str(self.content)), size.width, max(1, size.height))
 
 
 class TablePane(Pane):
