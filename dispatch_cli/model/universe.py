@@ -275,6 +275,11 @@ class Universe:
                 parts[key] = (functionality, backend)
         return parts
 
+    @cached_property
+    def own_fallbacks(self) -> Mapping[str, str]:
+        """The debug text of each of PyTorch's own backend fallbacks, by its key."""
+        return {fallback.key: fallback.debug for fallback in self.fallbacks}
+
     def is_alias(self, key: str) -> bool:
         """Whether *key* is an alias key: it has no slot of its own."""
         return key in self.aliases

@@ -255,7 +255,7 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
         fallthrough=entry.is_fallthrough,
         source=decision.source,
         blockers=state.dispatcher.keys_in(decision.blockers),
-        core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
+        core_fallback=_is_core_fallback(state, entry),
         span=kernel.span if kernel else None,
         stale=stale is not None,
         live_kernel=live.label if live else None,
@@ -264,6 +264,14 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
         when=kernel.when if kernel else None,
         otherwise=None if entry.otherwise is None else _otherwise(entry.otherwise),
     )
+
+
+def _is_core_fallback(state: State, entry: TableEntry) -> bool:
+    """Whether it is a backend fallback of PyTorch itself, which no file declares."""
+    kernel, registration = entry.kernel, entry.registration
+    if entry.decision.rule is not Rule.FALLBACK or kernel is None or registration is None or kernel.span is not None:
+        return False
+    return state.dispatcher.universe.own_fallbacks.get(registration.key) == kernel.debug
 
 
 def _otherwise(entry: TableEntry) -> Otherwise:

@@ -13,7 +13,7 @@ from dispatch_cli.report.trace_coverage import KernelReached, kernels_reached
 from dispatch_cli.report.trace_findings import TraceFinding, trace_findings
 from dispatch_cli.report.trace_view import TracePath, TraceView
 from dispatch_cli.trace.calls import NONE, RAISED
-from dispatch_cli.trace.explained import Difference
+from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording
 from dispatch_cli.trace.selected import Selected, Wanted

@@ -10,7 +10,8 @@ from dispatch_cli.model.debug_text import registered_place
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.trace.backward import Backward
 from dispatch_cli.trace.calls import NONE, RAISED
-from dispatch_cli.trace.explained import Difference, Explained, Explainer, difference
+from dispatch_cli.trace.chain import Difference, difference
+from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import fallbacks
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
@@ -94,15 +95,14 @@ class TraceView:
         ran = self.recording.kernels.get(call)
         if not ran:
             return path
-        explained = self.explainer.of_signature(signature)
-        found = difference(explained, ran)
+        found = self.difference(call)
         at = len(path.kernels) if found is None else found.at
         return path._replace(kernels=tuple(one._replace(observed=True) for one in path.kernels[:at]))
 
     def difference(self, call: int) -> Difference | None:
         """Where the kernels that ran part from those that are predicted; None where they were not recorded, too."""
         ran = self.recording.kernels.get(call)
-        return None if not ran else difference(self.explainer.of_call(call), ran)
+        return None if not ran else difference(self.explainer.of_call(call), ran, self.state.dispatcher)
 
     def kind(self, call: int) -> int:
         """A number for all calls that look alike: the same operator, kernels, line and end."""

@@ -15,7 +15,7 @@ from dispatch_cli.model.call import CallError
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.trace.observed import NotObserved, mode_names, observed
-from dispatch_cli.trace.recording import Ran, Recording
+from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.signature import GENERATOR
 
 
@@ -131,29 +131,3 @@ def _named(handler: Handler, signature: dict[str, Any]) -> Handler:
     position = handler.position - 1
     name = _at(signature.get("subclasses"), tensors[position]) if position < len(tensors) else None
     return handler._replace(name=name or "")
-
-
-class Difference(NamedTuple):
-    """Where the kernels that ran are not those that the engine predicts.
-
-    at: which kernel, from 0. ran, predicted: its slot, None where there is none.
-    """
-
-    at: int
-    ran: str | None
-    predicted: str | None
-
-
-def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
-    """Where what ran and what is predicted part; None where they do not."""
-    if explained.call is None:
-        return None
-    predicted = [hop for hop in explained.hops if hop.live.kernel is not None]
-    for at, (hop, kernel) in enumerate(zip(predicted, ran, strict=False)):
-        if hop.slot != kernel.slot or hop.keyset.bits != kernel.raw:
-            return Difference(at, kernel.slot, hop.slot)
-    if len(ran) < len(predicted) and not (ran and ran[-1].raised):
-        return Difference(len(ran), None, predicted[len(ran)].slot)
-    if len(ran) > len(predicted):
-        return Difference(len(predicted), ran[len(predicted)].slot, None)
-    return None

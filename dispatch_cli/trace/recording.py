@@ -63,7 +63,10 @@ class PythonPlace(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A kernel that was seen to run. raw: the key set that it got. raised: None where that is not known."""
+    """A kernel that was seen to run. raw: the key set that it got. raised: None where that is not known.
+
+    depth: how many kernels of the same operator it is inside of.
+    """
 
     slot: str
     raw: int
@@ -292,7 +295,7 @@ class _RecordingReader:
         self._of.calls.raised[call] = _RAISED.get(value[3], NOT_KNOWN) if type(value[3]) is bool else NOT_KNOWN
 
     def _kernel(self, value: list[Any]) -> None:
-        """It is of the innermost open call of its thread."""
+        """It is of the innermost open call of its thread, at whose end the kernels are written, in order."""
         if len(value) < 7:
             raise _BadLine("a kernel has 7 elements")
         _, thread, depth, slot, raw, reached, raised, *_ = value

@@ -13,6 +13,8 @@ from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, every
 from tests.trace.test_recording import REAL
 
+KERNELS = REAL.with_name("kernels.trace")
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
@@ -147,6 +149,23 @@ def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:
     assert findings_of(made, tmp_path) == [("different", "aten::sin", "CPU", 1)]
     found = answer(str(tmp_path / "f.trace"))
     assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 1)
+
+
+def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) -> None:
+    """Of sin with a gradient, mm under autocast, and cos under vmap, in a live PyTorch 2.13."""
+    found = answer(str(KERNELS))
+    assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 0)
+    seen = {row["operator"]: [kernel["key"] for kernel in row["path"]["kernels"]] for row in rows_of(found)}
+    lines = [json.loads(line) for line in KERNELS.read_text(encoding="utf-8").splitlines()[1:]]
+    ran = [line[3] for line in lines if line[0] == "k"]
+    assert [key for keys in seen.values() for key in keys] == ran
+    assert all(kernel["observed"] for row in rows_of(found) for kernel in row["path"]["kernels"])
+    for number, line in enumerate(lines):
+        if line[0] == "k":
+            text = KERNELS.read_text(encoding="utf-8").splitlines(keepends=True)
+            text[number + 1] = f"{json.dumps([*line[:4], line[4] ^ 1, *line[5:]])}\n"
+            (tmp_path / "f.trace").write_text("".join(text), encoding="utf-8")
+            assert answer(str(tmp_path / "f.trace"))["counts"]["different"] == 1
 
 
 def test_kernels_that_never_ran(tmp_path: Path) -> None:

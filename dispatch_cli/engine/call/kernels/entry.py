@@ -91,7 +91,7 @@ def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
     registration = entry.registration
     if entry.rule is not Rule.FALLBACK or registration is None:
         return False
-    return _core_fallbacks(universe).get(registration.key) == registration.kernel.debug
+    return universe.own_fallbacks.get(registration.key) == registration.kernel.debug
 
 
 @lru_cache(maxsize=16)
@@ -100,8 +100,3 @@ def backend_keys(universe: Universe) -> frozenset[str]:
     names = universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else ()
     return frozenset(key for key, (functionality, _) in universe.runtime_parts.items() if functionality in computing)
-
-
-@lru_cache(maxsize=16)
-def _core_fallbacks(universe: Universe) -> dict[str, str]:
-    return {fallback.key: fallback.debug for fallback in universe.fallbacks}

@@ -1,0 +1,82 @@
+"""The kernels of a call that were seen to run, one after the other, and where they are not those that are predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.kernels.entry import COMPOSITES, backend_keys
+from dispatch_cli.engine.call.trace import Reached
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.universe import FUNCTIONALIZE, META, UNDEFINED
+from dispatch_cli.trace.explained import Explained
+from dispatch_cli.trace.recording import Ran
+
+
+class Difference(NamedTuple):
+    """Where the kernels that ran are not those that the engine predicts.
+
+    at: which kernel, from 0. ran, predicted: its slot, None where there is none.
+    """
+
+    at: int
+    ran: str | None
+    predicted: str | None
+
+
+def difference(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> Difference | None:
+    """Where what ran and what is predicted part; None where they do not, and where nothing is predicted.
+
+    ran: the kernels of the call, and those of the same operator that they reached, as they began.
+    """
+    if explained.call is None or not ran:
+        return None
+    predicted = [hop for hop in explained.hops if hop.live.kernel is not None]
+    seen = _chain(explained, ran, dispatcher)
+    for at, (hop, kernel) in enumerate(zip(predicted, seen, strict=False)):
+        is_same = hop.slot == kernel.slot and hop.keyset.bits == kernel.raw
+        if not is_same or (at and kernel.redispatched != (hop.reached is Reached.REDISPATCH)):
+            return Difference(at, kernel.slot, hop.slot)
+    if len(seen) < len(predicted) and not seen[-1].raised:
+        return Difference(len(seen), None, predicted[len(seen)].slot)
+    if len(seen) > len(predicted):
+        return Difference(len(predicted), seen[len(predicted)].slot, None)
+    return None
+
+
+def _chain(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> list[Ran]:
+    """The first kernel, and each with which one before goes on."""
+    found, at = [ran[0]], 0
+    while (following := _following(explained, ran, at, dispatcher)) is not None:
+        at = following
+        found.append(ran[at])
+    return found
+
+
+def _following(explained: Explained, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
+    """With which kernel of the same operator one goes on.
+
+    One that computes, and one written in other operators, may call the same operator with tensors of its own; such a
+    call is another one. So is functionalization's trial of an operator in place, on meta tensors.
+    """
+    kernel, universe = ran[at], dispatcher.universe
+    inside = []
+    for number in range(at + 1, len(ran)):
+        if ran[number].depth <= kernel.depth:
+            break
+        if ran[number].depth == kernel.depth + 1:
+            if ran[number].redispatched:
+                return number
+            inside.append(number)
+    if kernel.slot not in universe.slot or kernel.slot == UNDEFINED or kernel.slot in backend_keys(universe):
+        return None
+    if dispatcher.operator(explained.operator).live[kernel.slot].rule in COMPOSITES:
+        return None
+    layout = dispatcher.layout
+
+    def on_meta(raw: int) -> bool:
+        return DispatchKeySet(layout, raw & (layout.functionality_mask | layout.backend_mask)).has(META)
+
+    is_trial = kernel.slot == FUNCTIONALIZE and not on_meta(kernel.raw)
+    return next((number for number in inside if not (is_trial and on_meta(ran[number].raw))), None)
