@@ -69,15 +69,15 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search"),
+        Binding("slash", "search", "Search", tooltip="Search operators: type a part of a name"),
         *(Binding(entry.key, f"pane('{entry.id}')", entry.title, show=False) for entry in PANES),
-        Binding("o", "operators", "Operators", show=False),
-        Binding("escape", "back", "Back", show=False),
-        Binding("backspace,alt+left", "back", "Back", show=False),
-        Binding("alt+right", "forward", "Forward", show=False),
-        Binding("y", "copy", "Copy command"),
-        Binding("question_mark", "help", "Help", key_display="?"),
-        Binding("q", "quit", "Quit"),
+        Binding("o", "operators", "To the list of operators", show=False),
+        Binding("escape", "back", "Back to where you were before", show=False),
+        Binding("backspace,alt+left", "back", "Back to where you were before", show=False),
+        Binding("alt+right", "forward", "Forward again, after going back", show=False),
+        Binding("y", "copy", "Copy command", tooltip="Copy the command line at the bottom"),
+        Binding("question_mark", "help", "Help", key_display="?", tooltip="Help: keys and marks of the view in front"),
+        Binding("q", "quit", "Quit", tooltip="Quit the program"),
     ]
 
     def __init__(self, session: Session) -> None:

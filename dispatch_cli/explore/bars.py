@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.events import Click, Resize
 from textual.message import Message
 from textual.widget import Widget
+from textual.widgets import Input
 
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.fitting import fitting
@@ -160,10 +161,14 @@ class KeyBar(Contained, Widget):
         found: dict[str, tuple[str, str, str]] = {}
         if self.screen is not self.app.screen:
             return []
+        typing = isinstance(self.app.focused, Input)
         for active in self.screen.active_bindings.values():
             binding = active.binding
+            shown = self.app.get_key_display(binding)
+            if typing and len(shown) == 1 and shown.isascii():  # it is typed
+                continue
             if binding.show and active.enabled and binding.action not in found:
-                found[binding.action] = (binding.key, self.app.get_key_display(binding), binding.description)
+                found[binding.action] = (binding.key, shown, binding.description)
         own = [one for one in found.values() if one[0] not in _LAST]
         return own + [one for one in found.values() if one[0] in _LAST]
 

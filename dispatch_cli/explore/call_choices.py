@@ -38,7 +38,7 @@ class WordChoice(NamedTuple):
 
     text: of the whole part, once it is chosen. is_given: the part has it already; choosing it takes it away, unless it
     is a device, of which there is always one. is_whole: False where more must follow, such as a name. why_not: why it
-    does not go together with the words of the part.
+    does not go together with the words of the part. instead_of: the words that it takes the place of.
     """
 
     word: str
@@ -46,6 +46,7 @@ class WordChoice(NamedTuple):
     is_given: bool = False
     is_whole: bool = True
     why_not: str = ""
+    instead_of: str = ""
 
 
 def words_of(universe: Universe, part: CallPart, text: str) -> tuple[WordChoice, ...]:
@@ -75,11 +76,11 @@ def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:
             yield WordChoice(present[word], _joined(kept), is_given=True)
             continue
         kept = [one for one in given if not _gives_way(universe, one, word)]
-        text = _joined([*kept, word])
+        text, gone = _joined([*kept, word]), _joined([one for one in given if one not in kept])
         if word in NAMED_WORDS:
-            yield WordChoice(f"{word}=", f"{text}=", is_whole=False)
+            yield WordChoice(f"{word}=", f"{text}=", is_whole=False, instead_of=gone)
         else:
-            yield WordChoice(word, text, why_not=_refused(maker, text))
+            yield WordChoice(word, text, why_not=_refused(maker, text), instead_of=gone)
 
 
 def _gives_way(universe: Universe, old: str, new: str) -> bool:

@@ -16,6 +16,7 @@ from dispatch_cli.explore.call_choices import CallPart, WordChoice, words_of
 from dispatch_cli.explore.call_parts import PartLine
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone
 from dispatch_cli.render.text_lines import TextLine
@@ -32,7 +33,7 @@ class PlainRows(Rows):
         return ()
 
 
-class _PartInput(Contained, Input):
+class _PartInput(TextInput):
     """The line to type in. Short texts all take the whole width: another one would mean a layout of the screen."""
 
     @property
@@ -51,17 +52,16 @@ class Chooser(Contained, Vertical):
     DEFAULT_CSS = """
     Chooser { height: 1fr; display: none; }
     Chooser.-open { display: block; }
-    Chooser > Label { width: 1fr; height: 1; text-style: bold; }
-    Chooser > _PartInput, Chooser > _PartInput:focus { height: 1; border: none; padding: 0 1; }
+    Chooser > Label { width: 1fr; height: auto; text-style: bold; }
     Chooser > PlainRows { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("enter", "choose", "Choose"),
-        Binding("escape", "done", "Done"),
+        Binding("up", "move(-1)", "Cursor up", show=False),
+        Binding("down", "move(1)", "Cursor down", show=False),
+        Binding("pageup", "page(-1)", "Cursor up by a page", show=False),
+        Binding("pagedown", "page(1)", "Cursor down by a page", show=False),
+        Binding("enter", "choose", "Choose", tooltip="Take the word under the cursor, or take it away"),
+        Binding("escape", "done", "Done", tooltip="End the choice of words"),
     ]
 
     class Done(Message):
@@ -188,9 +188,16 @@ def _word(word: WordChoice, _: bool) -> Inline:
     return Run(f"{mark} {word.word}", tone)
 
 
+def _instead(word: WordChoice) -> str:
+    return f"in the place of {word.instead_of}" if word.instead_of else ""
+
+
 _COLUMNS: list[Column[WordChoice]] = [
     Column("", _word, wraps=False),
-    Column("", lambda word, _: Run(word.why_not, Tone.DIM), Narrow.DROP, optional=True),
+    Column("", lambda word, _: Run(word.why_not or _instead(word), Tone.DIM), Narrow.DROP, optional=True),
 ]
 _HINT = "enter chooses"
-_HINTS = {CallPart.TENSOR: "enter adds a word or removes it", CallPart.KEYSET: "keys with | & -"}
+_HINTS = {
+    CallPart.TENSOR: f"enter adds or removes a word. {GIVEN} given, {REFUSED} does not go with these",
+    CallPart.KEYSET: "keys with | & -",
+}

@@ -50,8 +50,8 @@ class CellsView(LinesView):
     """A table of slots."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "across(-1)", "Left", show=False),
-        Binding("right,l", "across(1)", "Right", show=False),
+        Binding("left,h", "across(-1)", "Cursor to the cell at the left", show=False),
+        Binding("right,l", "across(1)", "Cursor to the cell at the right", show=False),
     ]
 
     class PlacesLaidOut(Message):

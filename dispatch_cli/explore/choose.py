@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.render.document import TableBlock, runs_of
 from dispatch_cli.render.text_safety import safe
 
@@ -29,7 +30,7 @@ class Choose(Contained, ModalScreen[Any]):
     Choose { align: center middle; background: $background 60%; }
     Choose > Vertical { width: 80%; max-width: 90; height: 80%; border: round $primary; background: $surface; }
     Choose Static { height: 1; padding: 0 1; text-style: bold; }
-    Choose Input, Choose Input:focus { border: none; height: 1; padding: 0 1; background: $boost; }
+    Choose TextInput { background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave"),
@@ -48,7 +49,7 @@ class Choose(Contained, ModalScreen[Any]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._title), markup=False)
-            yield Input(placeholder="type to find, enter to choose, escape to leave")
+            yield TextInput(placeholder="type to find, enter to choose, escape to leave")
             yield self.list
 
     def on_mount(self) -> None:

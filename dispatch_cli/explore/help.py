@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -14,27 +15,35 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.lines_view import MARK
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES
 
 _NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _OF_TEXTUAL = (
-    ("tab shift+tab", "Next part, part before"),
-    ("ctrl+p", "Command palette: operators, views, slots, actions, themes"),
-    ("ctrl+q", "Quit, also while typing"),
+    ("tab, shift+tab", "To the next part of the screen, or the one before"),
+    ("ctrl+p", "Command palette: find an operator, view, slot, action or theme by its name"),
+    ("ctrl+u", "Clear what is typed"),
+    ("ctrl+q", "Quit the program, also while typing"),
 )
 _MARKS = (
     (OWN, "the files register something for the operator"),
     (TRIED, "a change on trial changes one of its slots"),
-    ("2E 1W 3i", "findings of the operator: errors, warnings, information"),
+    ("2E 1W 3i", "its findings: 2 errors, 1 warning, 3 notes"),
+    ("[all 12] +3 …", "above the list: how many operators have each mark; the list shows those in the brackets"),
+    ("!7", "operators with findings; … as long as they are looked for"),
+    ("…name", "the name is cut: the command line has it whole"),
 )
+_EVERYWHERE = ((MARK[0].strip(), "the cursor: what the keys are about"),)
 _MOUSE = (
     ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
     ("drag", "Select text, such as the command line; ctrl+c copies it"),
 )
-_KEYS = 14
+_KEYS = 17
 """The width of the column of keys."""
+_WIDEST, _AROUND = 96, 8
+"""Columns of the box at most, and those that its frame and scrollbar take."""
 HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
@@ -56,16 +65,27 @@ class HelpScreen(Contained, ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "Help: esc closes"
-            yield Static(help_text(self.sections), markup=False)
+            yield Static(self._text(), markup=False)
+
+    def on_resize(self) -> None:
+        """Other widths have other lines."""
+        self.call_after_refresh(lambda: self.query_one(Static).update(self._text()))
+
+    def _text(self) -> Content:
+        return help_text(self.sections, min(_WIDEST, self.app.size.width * 9 // 10) - _AROUND)
 
 
-def help_text(sections: Iterable[HelpSection]) -> Content:
-    """All sections, one below the other."""
+def help_text(sections: Iterable[HelpSection], width: int) -> Content:
+    """All sections as lines that are not wider."""
     parts: list[tuple[str, str]] = []
     for title, rows in sections:
         parts.append((f"{title}\n", "bold $text-accent"))
         for keys, text in rows:
-            parts += [(f"  {keys:<{_KEYS}}", "bold"), (f" {text}\n", "")]
+            first = f"  {keys:<{_KEYS}} "
+            lines = wrap(text, max(1, width - _KEYS - 3), initial_indent=" " * (len(first) - _KEYS - 3)) or [""]
+            lines[0] = lines[0].lstrip()
+            parts += [(first, "bold"), (f"{lines[0]}\n", "")]
+            parts += [(f"{'':{_KEYS + 3}}{line}\n", "") for line in lines[1:]]
         parts.append(("\n", ""))
     return Content.assemble(*parts)
 
@@ -76,13 +96,14 @@ def sections_of(app: App[None], pane: Pane | None) -> Iterator[HelpSection]:
         nodes = [pane, *pane.query("*")]
         rows = tuple(dict.fromkeys(row for node in nodes for row in key_rows(type(node))))
         if rows:
-            yield f"In the view “{pane.TITLE}”", rows
+            yield f"Keys in the view “{pane.TITLE}”", rows
+        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
     views = tuple((entry.key, f"View: {entry.title}") for entry in PANES)
     titles = {entry.title for entry in PANES}
-    yield "Everywhere", (*(row for row in key_rows(type(app)) if row[1] not in titles), *_OF_TEXTUAL)
-    yield "Views", views
-    yield "In the list of operators", key_rows(OperatorList)
-    yield "Marks in the list", _MARKS
+    yield "Keys everywhere", (*(row for row in key_rows(type(app)) if row[1] not in titles), *_OF_TEXTUAL)
+    yield "Keys of the views", views
+    yield "Keys in the list of operators", key_rows(OperatorList)
+    yield "Marks in the list of operators", _MARKS
     yield "Mouse", _MOUSE
 
 
@@ -94,5 +115,5 @@ def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
             for binding in Binding.make_bindings(one.__dict__.get("BINDINGS", ())):
                 if binding.description:
                     shown = binding.key_display or _NAMED.get(binding.key, binding.key)
-                    found.setdefault((binding.action, binding.description), []).append(shown)
-    return tuple((" ".join(keys), text) for (_, text), keys in found.items())
+                    found.setdefault((binding.action, binding.tooltip or binding.description), []).append(shown)
+    return tuple((", ".join(keys), text) for (_, text), keys in found.items())

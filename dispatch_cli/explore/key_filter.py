@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
+
+from dispatch_cli.explore.text_input import TextInput
 
 
-class KeyFilter(Input):
+class KeyFilter(TextInput):
     """Which keys are shown."""
 
-    DEFAULT_CSS = """
-    KeyFilter { border: none; height: 1; padding: 0 1; background: $panel; }
-    KeyFilter:focus { border: none; }
-    """
+    DEFAULT_CSS = "KeyFilter { background: $panel; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "All keys", show=False),
-        Binding("down,enter", "leave(False)", "To the table", show=False),
+        Binding("escape", "leave(True)", "Show all keys, and back to the table", show=False),
+        Binding("down,enter", "leave(False)", "From the filter to the table", show=False),
     ]
 
     def __init__(self) -> None:

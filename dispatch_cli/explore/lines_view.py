@@ -60,13 +60,13 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
     LinesView { height: 1fr; scrollbar-gutter: stable; scrollbar-size-vertical: 1; overflow-x: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home,g", "end(-1)", "First", show=False),
-        Binding("end,G", "end(1)", "Last", show=False),
-        Binding("enter", "open", "Open", show=False),
+        Binding("up,k", "move(-1)", "Cursor up", show=False),
+        Binding("down,j", "move(1)", "Cursor down", show=False),
+        Binding("pageup", "page(-1)", "Cursor up by a page", show=False),
+        Binding("pagedown", "page(1)", "Cursor down by a page", show=False),
+        Binding("home,g", "end(-1)", "Cursor to the first line", show=False),
+        Binding("end,G", "end(1)", "Cursor to the last line", show=False),
+        Binding("enter", "open", "Open what is under the cursor", show=False),
     ]
 
     class Moved(Message):

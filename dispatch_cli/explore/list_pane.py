@@ -18,6 +18,7 @@ from dispatch_cli.explore.blocks import Blocks, Rows
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
@@ -29,19 +30,21 @@ SOON = 0.04
 class RowDetail(Blocks):
     """What is said of the part under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "leave", "Back to the list", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,backspace", "leave", "Back from the details to the list", show=False)
+    ]
 
     def action_leave(self) -> None:
         """Back to the list."""
         next(one for one in self.ancestors if isinstance(one, ListPane)).list.focus()
 
 
-class Filter(Input):
+class Filter(TextInput):
     """The words that the rows have to have."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "Clear", show=False),
-        Binding("down,enter", "leave(False)", "To the list", show=False),
+        Binding("escape", "leave(True)", "Clear the filter, and back to the list", show=False),
+        Binding("down,enter", "leave(False)", "From the filter to the list", show=False),
     ]
 
     def action_leave(self, clears: bool) -> None:
@@ -61,15 +64,15 @@ class ListPane(Pane):
     DEFAULT_CSS = """
     ListPane > .top { dock: top; height: auto; }
     ListPane .head { height: auto; max-height: 4; padding: 0 1; }
-    ListPane Filter, ListPane Filter:focus { border: none; height: 1; padding: 0 1; background: $surface; }
+    ListPane Filter { background: $surface; }
     ListPane Filter:focus { background: $boost; }
     ListPane > Rows { height: auto; max-height: 50%; min-height: 4; }
     ListPane > RowDetail { height: 1fr; border-top: solid $panel; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "filter", "Filter"),
-        Binding("e", "edit_place", "Edit file"),
+        Binding("f", "filter", "Filter", tooltip="Filter the rows: type words that they have"),
+        Binding("e", "edit_place", "Edit file", tooltip="Open the place of the row in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002

@@ -19,7 +19,7 @@ from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.operator_list import ListedOperator
 
-OWN, TRIED = "+", "*"
+OWN, TRIED = "+", "~"
 """The marks of operators that the files change, and that a change on trial changed."""
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
@@ -35,14 +35,14 @@ class OperatorList(Contained, SizedScrollView):
     DEFAULT_CSS = "OperatorList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
     BLURRED_CURSOR = "reverse"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("home,g", "end(-1)", "First", show=False),
-        Binding("end,G", "end(1)", "Last", show=False),
-        Binding("enter,right,l", "choose", "Open"),
-        Binding("f", "filter", "Filter"),
+        Binding("up,k", "move(-1)", "Cursor up", show=False),
+        Binding("down,j", "move(1)", "Cursor down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Cursor up by a page", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Cursor down by a page", show=False),
+        Binding("home,g", "end(-1)", "Cursor to the first line", show=False),
+        Binding("end,G", "end(1)", "Cursor to the last line", show=False),
+        Binding("enter,right,l", "choose", "Open", tooltip="Open the operator in the view beside"),
+        Binding("f", "filter", "Filter", tooltip="Filter the list: the next of the marks above it"),
     ]
     can_focus = True
 

@@ -18,6 +18,7 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.marks import Found, original_findings, other_marks, tried_operators, with_changes
 from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.explore.tidying import keep_all
 
 if TYPE_CHECKING:
@@ -74,10 +75,9 @@ class Filters(Contained, Widget):
                 return
 
 
-class OperatorInput(Input):
+class OperatorInput(TextInput):
     """Where an operator's name is typed. The arrows move the list's cursor."""
 
-    DEFAULT_CSS = "OperatorInput { border: none; height: 1; padding: 0 1; &:focus { border: none; } }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "list('move', -1)", "Up", show=False),
         Binding("down", "list('move', 1)", "Down", show=False),

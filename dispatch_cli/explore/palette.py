@@ -81,7 +81,8 @@ class ExploreCommands(Provider):
             binding = active.binding
             if active.enabled and binding.description and binding.action not in _NOT_COMMANDS:
                 run = partial(self.app.run_action, binding.action, active.node)
-                yield PaletteEntry(binding.description, f"Key {self.app.get_key_display(binding)}", run)
+                title = binding.tooltip or binding.description
+                yield PaletteEntry(title, f"Key {self.app.get_key_display(binding)}", run)
 
     def _slots(self) -> Iterator[PaletteEntry]:
         app, spot = self.explorer, self.explorer.spot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.containers import Vertical
@@ -17,10 +17,11 @@ from dispatch_cli.model.span import Span
 class Pane(Contained, Vertical):
     """A view of a session. It is made of report data, and says which command line prints the same.
 
-    TITLE: its name in tabs and in the command palette.
+    TITLE: its name in tabs and in the command palette. MARKS: the signs that it shows, and what they mean.
     """
 
     TITLE: ClassVar[str]
+    MARKS: ClassVar[Sequence[tuple[str, str]]] = ()
 
     class Went(Message):
         """The user goes to an operator or a slot. pane: the id of the one that shows it; None to stay here."""

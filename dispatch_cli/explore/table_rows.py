@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
+from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import slot_marks, table
@@ -22,8 +23,6 @@ from dispatch_cli.report.table import Before, OperatorTable, TableRow, fold_tabl
 if TYPE_CHECKING:
     from dispatch_cli.report.python_table import PythonTable
 
-TRIED = "~"
-"""Marks a slot that a change on trial has given another answer."""
 MAX_TITLE = 2
 """Lines of a title."""
 
@@ -76,15 +75,14 @@ def few_lines(text: str, width: int) -> list[TextLine]:
     )
 
 
-def sentences_of(place: ShownKeys, tried: Mapping[str, Before]) -> Iterator[str]:
-    """What the slots of a row or a cell hold; nothing for other rows."""
+def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
+    """What the slots of a row or a cell hold; nothing for other rows. key: of the slot where the user is."""
     row = place.row
     if not isinstance(row, TableRow):
         return
-    more = len(place.keys) - 1
-    yield answer_text(row, short=True) + (
-        f" So {'does' if more == 1 else 'do'} {plural(more, 'more slot')}." if more else ""
-    )
+    if len(place.keys) > 1:
+        yield f"{len(place.keys)} slots with the same answer:"
+    yield answer_text(row._replace(key=key) if key in place.keys and key is not None else row, short=True)
     if row.stale:
         yield f"{slot_marks.STALE} Stale: a call runs {row.live_kernel or 'nothing'}."
     if row.before is not None:

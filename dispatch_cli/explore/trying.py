@@ -20,9 +20,9 @@ class Trying(App[None]):
 
     session: Session
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "undo_change", "Undo"),
-        Binding("ctrl+r", "redo_change", "Redo"),
-        Binding("w", "write_changes", "Write"),
+        Binding("u", "undo_change", "Undo", tooltip="Undo the last change on trial"),
+        Binding("ctrl+r", "redo_change", "Redo", tooltip="Redo the change that was undone"),
+        Binding("w", "write_changes", "Write", tooltip="Write the changes on trial as a declaration file"),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

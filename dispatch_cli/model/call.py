@@ -309,8 +309,10 @@ def _not_a_device(words: list[str], text: str) -> CallError:
     near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
     if len(words) > 1:
         near += [(word, _DTYPE_HINT) for word in words if _DTYPE.fullmatch(word)]
-        word, hint = near[0] if near else (words[1], None)
-        return CallError(f"{word!r} does not describe a tensor, or is a second device", text, hint)
+        if near:
+            word, hint = near[0]
+            return CallError(f"{word!r} does not describe a tensor", text, hint)
+        return CallError(f"{words[0]!r} and {words[1]!r} cannot both be the device: a tensor has one", text)
     return CallError(
         f"{words[0]!r} is not a device, and does not describe a tensor", text, near[0][1] if near else None
     )

@@ -48,6 +48,10 @@ _FIRST_VMAP = (
     "Embedded states are from before a first vmap, at which PyTorch registers further batching rules: an operator "
     "without one here can have one. A `capture` in a program after a vmap has them."
 )
+_SERVED = (
+    "Served: those of the operators that calls outside of inference mode get to. The others are cut off above, by an "
+    "autograd slot that is empty or ambiguous (broken, below)."
+)
 
 
 class OperatorFamily(NamedTuple):
@@ -117,6 +121,8 @@ def counted_blocks(report: CoverageReport) -> Iterator[Block]:
     broken = any(one.training is Training.BROKEN for one in report.trainings)
     services = [_service_count(one, report) for one in report.services]
     yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
+    if broken:
+        yield Paragraph(Run(_SERVED, Tone.DIM))
     yield Gap()
     yield TableBlock(_with_served("Trains by"), [_training_count(one) for one in report.trainings])
     for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):

@@ -394,7 +394,7 @@ def test_problems_come_together() -> None:
     assert messages == [
         "error[unknown-operator]: there is no operator 'aten::sn'",
         "  help: did you mean aten::sin or aten::sgn or aten::sin_?",
-        "error[tensor]: --tensor 'cpu sprse': 'sprse' does not describe a tensor, or is a second device",
+        "error[tensor]: --tensor 'cpu sprse': 'sprse' does not describe a tensor",
         "  help: did you mean sparse?",
         "error[context]: --context 'infrence_mode': 'infrence_mode' is not a context",
         "  help: did you mean inference_mode?",

@@ -17,10 +17,12 @@ from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp, title_of
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
+from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView
+from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
@@ -253,8 +255,8 @@ def test_help_and_palette() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "Everywhere" in screen_text(app)
-        assert "Copy command" in screen_text(app)
+        assert "Marks in the view" in screen_text(app)
+        assert "To the list of operators" in screen_text(app)
         await pilot.press("escape", "ctrl+p", *"addten")
         await until(pilot, lambda: best_command(app).startswith("aten::add.Tensor"))
         await pilot.press("enter")
@@ -370,3 +372,64 @@ def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) ->
     """An embedded state is named only where there is one below the files."""
     state = newest() if "--base" in source else load_state([source[0]])
     assert title_of(Session(state, source)) == title
+
+
+INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 enter": "TextInput", "4 a": "TextInput"}
+
+
+@pytest.mark.parametrize("keys", INPUTS)
+def test_what_is_typed_is_cleared_by_one_key(keys: str) -> None:
+    """Also what is behind the cursor."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press(*keys.split())
+        await until(pilot, lambda: isinstance(app.focused, TextInput))
+        field = app.focused
+        assert isinstance(field, TextInput)
+        await pilot.press(*"sparse", "left", "left", "ctrl+u")
+        await until(pilot, lambda: not field.value)
+
+    drive(session(), steps)
+
+
+async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
+    """What help says of a view."""
+    await pilot.press(key)
+    await until(pilot, lambda: app.front == next(entry.id for entry in PANES if entry.key == key))
+    await pilot.press("o", "question_mark")
+    await until(pilot, lambda: isinstance(app.screen, HelpScreen) and "Keys everywhere" in str(help_text_of(app)))
+    text = str(help_text_of(app))
+    await pilot.press("escape")
+    await until(pilot, lambda: not isinstance(app.screen, HelpScreen))
+    return text
+
+
+def help_text_of(app: ExploreApp) -> object:
+    return app.screen.query_one(Static).visual
+
+
+def test_help_says_what_each_key_and_mark_means() -> None:
+    """Each key with what it acts on; the marks of the view and of the list."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> dict[str, str]:
+        return {entry.id: await help_of(app, pilot, entry.key) for entry in PANES}
+
+    texts = drive(session(), steps, (80, 24))
+    for text in texts.values():
+        rows = [line for line in text.splitlines() if line.startswith("  ") and line[2:3].strip()]
+        assert all(len(line[2:].split(maxsplit=1)) == 2 for line in rows)
+        assert max(map(len, text.splitlines())) <= 80
+        assert "Search operators" in text and "its findings: 2 errors, 1 warning, 3 notes" in text
+        said = [line[20:].strip() for line in rows if len(line) > 20]
+        assert not [one for one in said if " " not in one], said
+    assert "these files change the slot" in texts["table"] and "stale: a call runs something else" in texts["table"]
+    assert "Switch the registration off" in flat(texts["changes"])
+    assert "it does not go with those that are given" in flat(texts["call"])
+
+
+def test_the_same_sign_means_the_same_everywhere() -> None:
+    """What a change on trial changes has one mark, in the list and in the tables."""
+    from dispatch_cli.explore.operator_list import OWN, TRIED
+    from dispatch_cli.render import grid
+
+    assert len({OWN, TRIED, grid.STALE, grid.CHANGED, grid.BOTH}) == 5

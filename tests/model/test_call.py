@@ -60,14 +60,14 @@ CONTEXTS = {
 }
 WRONG_TENSORS = {
     "": ("a tensor is empty", "write one such as `cpu` or `cuda sparse`"),
-    "cpu spars": ("'spars' does not describe a tensor, or is a second device", "did you mean sparse?"),
+    "cpu spars": ("'spars' does not describe a tensor", "did you mean sparse?"),
     "cpu undefined": ("'undefined' cannot be combined with other words", "write only `undefined`"),
     "none requires_grad": ("'none' cannot be combined with other words", "write only `none`"),
     "cuda float16": (
-        "'float16' does not describe a tensor, or is a second device",
+        "'float16' does not describe a tensor",
         "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`",
     ),
-    "cpu cuda": ("'cuda' does not describe a tensor, or is a second device", None),
+    "cpu cuda": ("'cpu' and 'cuda' cannot both be the device: a tensor has one", None),
     "cpu sparse mkldnn": ("a tensor has only one layout, and 'mkldnn' is a second one", None),
     "cpu fake=a fake=b": ("a tensor has only one fake, and 'fake=b' is a second one", None),
     "cpu subclass": ("'subclass' needs a name", "write subclass=NAME"),

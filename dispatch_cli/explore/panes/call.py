@@ -20,9 +20,17 @@ from dispatch_cli.explore.answers.call import (
 )
 from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.call_blocks import CallTarget, call_blocks, key_blocks, nothing_asked, refusal, target_of
+from dispatch_cli.explore.call_blocks import (
+    CHANGED,
+    CallTarget,
+    call_blocks,
+    key_blocks,
+    nothing_asked,
+    refusal,
+    target_of,
+)
 from dispatch_cli.explore.call_choices import CallPart
-from dispatch_cli.explore.call_chooser import Chooser, PlainRows
+from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser, PlainRows
 from dispatch_cli.explore.call_parts import PartLine, part_lines, parts_table, with_part
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import Pane
@@ -37,6 +45,12 @@ class CallPane(Pane):
     """A call that is put together, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
+    MARKS = (
+        (GIVEN, "of a word to choose: it is given, and enter takes it away"),
+        (REFUSED, "of a word to choose: it does not go with those that are given"),
+        ("no mark", "of a word to choose: enter adds it; a device or layout takes the place of the other"),
+        (CHANGED, "of a step: another one than without the changes on trial, or without the files"),
+    )
     DEFAULT_CSS = """
     CallPane { layout: vertical; }
     CallPane > #call-request { height: auto; max-height: 45%; border-bottom: hkey $panel; }
@@ -49,14 +63,14 @@ class CallPane(Pane):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add('tensor')", "Add tensor"),
-        Binding("c", "add('context')", "Add context"),
-        Binding("d,delete", "remove", "Remove"),
-        Binding("s", "switch", "Key set/call"),
-        Binding("Y", "copy_other", "Copy the other command", show=False),
-        Binding("r", "again", "Start again", show=False),
-        Binding("f", "full", "Whole error text", show=False),
-        Binding("e", "edit", "Editor"),
+        Binding("a", "add('tensor')", "Add tensor", tooltip="Add a tensor to the call"),
+        Binding("c", "add('context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
+        Binding("d,delete", "remove", "Remove", tooltip="Remove the part of the call under the cursor"),
+        Binding("s", "switch", "Key set/call", tooltip="Show the key set of the call, or the call"),
+        Binding("Y", "copy_other", "Copy the command line of the other: of the key set, or of the call", show=False),
+        Binding("r", "again", "Start again with the operator's first call", show=False),
+        Binding("f", "full", "Show error texts whole, or short", show=False),
+        Binding("e", "edit", "Editor", tooltip="Open the place of the kernel in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

@@ -13,6 +13,7 @@ from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
 from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Removal, Reordering
@@ -25,20 +26,44 @@ from dispatch_cli.whatif.findings import FindingsEffect
 ANSWER_AFTER = 0.15
 """Seconds after a change when the comparison for the command line is made, where all operators are compared for it."""
 
+_KEYS: tuple[Column[LikelyKey], ...] = (
+    Column("key", lambda one, _: one.key),
+    Column("operators there", lambda one, _: f"{one.operators:,}" if one.operators else "", right=True),
+)
+
 
 class ChangesPane(Pane):
     """What if."""
 
     TITLE = "What if"
+    MARKS = (("+ -", "before a finding: the changes make it; they end it"),)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "switch", "Off/on"),
-        Binding("a", "add", "Add"),
-        Binding("left_square_bracket", "move(-1)", "Earlier", key_display="["),
-        Binding("right_square_bracket", "move(1)", "Later", key_display="]"),
-        Binding("left_curly_bracket", "move(-1, True)", "Block earlier", key_display="{", show=False),
-        Binding("right_curly_bracket", "move(1, True)", "Block later", key_display="}", show=False),
-        Binding("b", "fallbacks", "Fallbacks"),
-        Binding("e", "edit", "Editor"),
+        Binding("x", "switch", "Off/on", tooltip="Switch the registration off; on a change, take it back"),
+        Binding("a", "add", "Add", tooltip="Add a registration: choose its key and kernel"),
+        Binding(
+            "left_square_bracket",
+            "move(-1)",
+            "Earlier",
+            key_display="[",
+            tooltip="Make the registration one earlier",
+        ),
+        Binding("right_square_bracket", "move(1)", "Later", key_display="]", tooltip="Make the registration one later"),
+        Binding(
+            "left_curly_bracket",
+            "move(-1, True)",
+            "Make its whole block earlier",
+            key_display="{",
+            show=False,
+        ),
+        Binding(
+            "right_curly_bracket",
+            "move(1, True)",
+            "Make its whole block later",
+            key_display="}",
+            show=False,
+        ),
+        Binding("b", "fallbacks", "Fallbacks", tooltip="List the backend fallbacks, or the operator's registrations"),
+        Binding("e", "edit", "Editor", tooltip="Open the place of the registration in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -192,14 +217,12 @@ class ChangesPane(Pane):
         if owner is None and not self._of_fallbacks:
             self.notify("Choose an operator.")
             return
-        universe = self.session.state.dispatcher.universe
-        known = universe.slot if owner is None else universe.ids
-        keys = [key for key in known if key in universe.parseable and (key in universe.slot or key in universe.aliases)]
+        keys = likely_keys(self.session.original, aliases=owner is not None)
         whose = "the backend fallback" if owner is None else str(owner)
-        title = f"The dispatch key of {whose}"
+        here = next((one for one in keys if one.key == self._spot.key), None)
         self.app.push_screen(
-            Choose(title, TableBlock((Column("key", lambda key, _: str(key)),), keys), self._spot.key),
-            lambda key: None if key is None else self._choose_kernel(owner, key),
+            Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), here),
+            lambda one: None if one is None else self._choose_kernel(owner, one.key),
         )
 
     def _choose_kernel(self, owner: OperatorName | None, key: str) -> None:

@@ -36,10 +36,10 @@ class CoveragePane(ListPane):
     TITLE = "Coverage"
     WORDS = "operator, what serves it, how it trains"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "backend", "Backend"),
-        Binding("v", "service", "Served by"),
-        Binding("n", "missing", "Not served"),
-        Binding("i", "summary", "Counts"),
+        Binding("b", "backend", "Backend", tooltip="Choose another backend"),
+        Binding("v", "service", "Served by", tooltip="List the operators that are served in the next way"),
+        Binding("n", "missing", "Not served", tooltip="List only the operators that are not served, or all"),
+        Binding("i", "summary", "Counts", tooltip="Show the counts"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002

@@ -38,10 +38,10 @@ class DifferencesPane(ListPane):
     TITLE = "Versions"
     WORDS = "operator, what is different"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "old", "Compare with"),
-        Binding("a", "everything", "Everything"),
-        Binding("t", "this", "This operator"),
-        Binding("h", "history", "History"),
+        Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
+        Binding("a", "everything", "Everything", tooltip="Show all that differs"),
+        Binding("t", "this", "This operator", tooltip="Show what differs in the operator that you are at"),
+        Binding("h", "history", "History", tooltip="Show that operator in all embedded versions"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002

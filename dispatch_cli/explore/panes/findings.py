@@ -11,7 +11,7 @@ from dispatch_cli.checks.check import Check
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
 from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.finding_rows import COLUMNS, FindingDetail, FindingRow, finding_rows
+from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.settings import Severity
@@ -28,12 +28,16 @@ class FindingsPane(ListPane):
     """What the checks find, worst first; with what is being tried, what that made and ended before all others."""
 
     TITLE = "Findings"
+    MARKS = (
+        (NEW, "the changes on trial make the finding"),
+        (GONE, "the changes on trial end the finding"),
+    )
     WORDS = "severity, check, operator, key, place"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "severity", "Severity"),
-        Binding("c", "check", "Check"),
-        Binding("t", "this", "This operator"),
-        Binding("i", "summary", "Summary"),
+        Binding("v", "severity", "Severity", tooltip="List the findings of the next severity"),
+        Binding("c", "check", "Check", tooltip="List the findings of the next check"),
+        Binding("t", "this", "This operator", tooltip="List only the findings of this operator, or all"),
+        Binding("i", "summary", "Summary", tooltip="Show how much each check found"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002

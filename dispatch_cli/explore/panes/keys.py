@@ -55,11 +55,17 @@ class KeysPane(ListPane):
     """All keys, one in detail, and the operators that have a kernel there."""
 
     TITLE = "Keys"
+    MARKS = (("f > . '", "what PyTorch itself registers at a key as its fallback: explained below the keys"),)
     WORDS = "name, kind, functionality, backend"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "matrix", "All keys"),
-        Binding("r", "registered", "Operators there"),
-        Binding("escape,backspace", "back", "Back to the keys", show=False),
+        Binding("m", "matrix", "All keys", tooltip="Show all keys at a glance, or the one under the cursor"),
+        Binding(
+            "r",
+            "registered",
+            "Operators there",
+            tooltip="List the operators with a kernel there, or the keys",
+        ),
+        Binding("escape,backspace", "back", "Back from the operators to the keys", show=False),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002

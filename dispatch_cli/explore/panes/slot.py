@@ -40,11 +40,15 @@ class SlotPane(Pane):
     """The slot under the cursor."""
 
     TITLE = "Slot"
+    MARKS = (
+        (">", "the rule that fills the slot"),
+        ("(6)", "the rule that uses the registration, by its number"),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "next_slot(-1)", "Slot before"),
-        Binding("right,l", "next_slot(1)", "Slot after"),
-        Binding("e", "edit", "Editor"),
-        Binding("x", "switch", "Switch off/on"),
+        Binding("left,h", "next_slot(-1)", "Slot before", tooltip="Go to the slot before this one"),
+        Binding("right,l", "next_slot(1)", "Slot after", tooltip="Go to the slot after this one"),
+        Binding("e", "edit", "Editor", tooltip="Open the place of what is under the cursor in the editor"),
+        Binding("x", "switch", "Switch off/on", tooltip="Switch the registration that fills the slot off, or on again"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

@@ -14,9 +14,11 @@ from textual.widgets import Input, Static
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import fitting
+from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
+from dispatch_cli.render import grid
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.table import Before
 
@@ -27,8 +29,8 @@ _NEXT = {
 }
 
 
-TALL = 28
-"""Lines from which there is room for more of a sentence."""
+TALL, NARROW = 28, 60
+"""Lines from which there is room for more of a sentence, and columns below which one needs more lines."""
 
 
 class Detail(Static):
@@ -37,11 +39,13 @@ class Detail(Static):
     DEFAULT_CSS = """
     Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
     Detail.-tall { height: 3; }
+    Detail.-narrow-view { height: 4; }
     """
 
-    def show(self, place: ShownKeys | None, tried: Mapping[str, Before]) -> None:
-        """Say what is in a place."""
-        self.update(Content(safe(" ".join(sentences_of(place, tried)) if place is not None else "")), layout=False)
+    def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
+        """Say what is in a place. key: of the slot where the user is."""
+        sentences = () if place is None else sentences_of(place, tried, key)
+        self.update(Content(safe(" ".join(sentences))), layout=False)
 
     def render(self) -> Content:
         """As much of the text as there is room for."""
@@ -53,13 +57,22 @@ class TablePane(Pane):
     """The table of the operator under the cursor."""
 
     TITLE = "Table"
+    MARKS = (
+        (grid.CHANGED, "these files change the slot; in Python's table, Python chooses another key"),
+        (TRIED, "a change on trial changes the slot"),
+        (grid.STALE, "stale: a call runs something else than the registrations imply"),
+        (grid.BOTH, "stale, and changed by these files"),
+        ("A … B (12)", "12 slots with the same answer: the first is A, the last is B"),
+        ("-", "no kernel"),
+        ("K M …", "in the grid: rules, which are named below it"),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "toggle_grid", "Rows/grid"),
-        Binding("a", "toggle_every", "All slots"),
-        Binding("p", "next_resolver", "C++/Python"),
-        Binding("f", "filter", "Filter keys"),
-        Binding("e", "edit", "Editor"),
-        Binding("x", "switch", "Switch off"),
+        Binding("v", "toggle_grid", "Rows/grid", tooltip="Show the table as rows, or as a grid"),
+        Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
+        Binding("p", "next_resolver", "C++/Python", tooltip="The C++ table, Python's choice, or where they differ"),
+        Binding("f", "filter", "Filter keys", tooltip="Filter the keys: type a part of their names"),
+        Binding("e", "edit", "Editor", tooltip="Open the place of the kernel in the editor"),
+        Binding("x", "switch", "Switch off", tooltip="Switch the registration that fills the slot off"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -101,7 +114,9 @@ class TablePane(Pane):
 
     def on_resize(self) -> None:
         """What is under the cursor is known when there is room for it."""
-        self.query_one(Detail).set_class(self.size.height >= TALL, "-tall")
+        detail = self.query_one(Detail)
+        detail.set_class(self.size.height >= TALL, "-tall")
+        detail.set_class(self.size.width < NARROW, "-narrow-view")
         self.call_after_refresh(self._say)
 
     def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
@@ -110,7 +125,7 @@ class TablePane(Pane):
         self._say()
 
     def _say(self) -> None:
-        self.query_one(Detail).show(self.place, self._tried)
+        self.query_one(Detail).show(self.place, self._tried, self._spot.key)
 
     def _cells(self, spot: Spot, answer: PaneAnswer | None) -> Callable[[int], ShownSlots]:
         """How an answer is laid out for a width."""
