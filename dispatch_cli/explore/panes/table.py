@@ -18,7 +18,7 @@ from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
-from dispatch_cli.render import grid
+from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.table import Before
 
@@ -58,10 +58,10 @@ class TablePane(Pane):
 
     TITLE = "Table"
     MARKS = (
-        (grid.CHANGED, "these files change the slot; in Python's table, Python chooses another key"),
+        (CHANGED, "these files change the slot; in Python's table, Python chooses another key"),
         (TRIED, "a change on trial changes the slot"),
-        (grid.STALE, "stale: a call runs something else than the registrations imply"),
-        (grid.BOTH, "stale, and changed by these files"),
+        (STALE, "stale: a call runs something else than the registrations imply"),
+        (BOTH, "stale, and changed by these files"),
         ("A … B (12)", "12 slots with the same answer: the first is A, the last is B"),
         ("-", "no kernel"),
         ("K M …", "in the grid: rules, which are named below it"),
