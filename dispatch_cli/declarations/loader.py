@@ -125,6 +125,7 @@ class _Loader:
     ) -> None:
         self._backend = privateuse1
         self._given = universe if isinstance(universe, Universe) else None
+        self._universe_file: str | None = None
         self._notes: list[NameNote] = []
         self._wanted = universe.name if isinstance(universe, Universe) else self._resolved(universe)
         self._allow_outside = allow_outside
@@ -242,6 +243,7 @@ class _Loader:
         extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
         return Declarations(
             universe=universe,
+            universe_file=self._universe_file,
             core_fallbacks=all(context.core_fallbacks for context in contexts),
             bases=tuple(self._bases),
             steps=tuple(step for context in contexts for step in context.steps),
@@ -390,6 +392,7 @@ class _Loader:
             return self._given
         default = self._universe_of_states() or universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
+        self._universe_file = None if name in universes.names() else name
         try:
             return load_universe(name, self._allow_outside) if self._wanted is not None else read_file(name)
         except InputError as error:

@@ -276,9 +276,12 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
 
     def _show_command(self) -> None:
         answer, view = self.answer, self.stage.views.get(self.front)
+        if answer is not None and answer.why_not:
+            self.command_bar.show("", answer.why_not)
+            return
         line = "" if answer is None else command_line(answer)
         notes = [view.apart] if isinstance(view, Pane) and view.apart else []
-        notes += [TO_SAVE] if self.session.unsaved else []
+        notes += [TO_SAVE] if line and self.session.unsaved else []
         self.command_bar.show(line, "  ".join(notes))
 
     def saved(self) -> None:

@@ -86,8 +86,8 @@ def command_line(answer: PaneAnswer) -> str:
 
 def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
     """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so."""
-    if answer is None:
-        app.notify("There is no command line to copy.")
+    if answer is None or answer.why_not:
+        app.notify("There is no command line to copy." if answer is None else answer.why_not)
         return
     line = command_line(answer)
     try:
@@ -99,7 +99,7 @@ def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
 
 
 class CommandBar(Contained, Widget):
-    """The command line of what is shown. It can be selected with the mouse."""
+    """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
     DEFAULT_CSS = """
     CommandBar { height: 1; padding: 0 1; background: $surface; color: $foreground; }
@@ -111,7 +111,7 @@ class CommandBar(Contained, Widget):
         self.note = ""
 
     def show(self, line: str, note: str = "") -> None:
-        """line: empty where there is none. note: what has to be done before it can be used."""
+        """line: empty where there is none. note: what has to be done before it can be used, or why there is none."""
         if (line, note) != (self.line, self.note):
             self.line, self.note = line, note
             self._fit()

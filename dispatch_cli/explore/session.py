@@ -21,11 +21,12 @@ class PaneAnswer(NamedTuple):
     """What a view shows.
 
     report: the same report that the command makes. command: the arguments of ``dispatch-cli`` that print it; with
-    ``--format json``, it prints exactly this report.
+    ``--format json``, it prints exactly this report. why_not: why there is no such command; then *command* is empty.
     """
 
     report: Any
     command: tuple[str, ...]
+    why_not: str = ""
 
 
 class Spot(NamedTuple):

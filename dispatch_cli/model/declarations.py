@@ -233,7 +233,8 @@ class NameNote(NamedTuple):
 class Declarations(NamedTuple):
     """Everything that one run's files say.
 
-    universe: the key layout they all share.
+    universe: the key layout they all share. universe_file: the file that has it; None for an embedded one, and for one
+    that is written in a file of declarations.
     core_fallbacks: whether the universe's own backend fallbacks stand before the history begins.
     bases: names of the embedded states that the history continues, in order.
     steps: the history. inherited_steps: those of them, in order, that are not in the files that the user named, or are
@@ -266,6 +267,7 @@ class Declarations(NamedTuple):
     refused: tuple[RefusedDeclaration, ...] = ()
     notes: tuple[NameNote, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()
+    universe_file: str | None = None
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

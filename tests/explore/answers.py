@@ -79,8 +79,8 @@ def main() -> int:
     wrong = []
     for found in (*(answers(one, chosen) for one in sessions(chosen)), histories(chosen)):
         for answer in found:
-            if answer is None:
-                same["no answer"] += 1
+            if answer is None or answer.why_not:
+                same["no command"] += 1
             elif differs(answer):
                 wrong.append(" ".join(answer.command))
             else:

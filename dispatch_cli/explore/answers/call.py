@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.universe import universe_arguments
+from dispatch_cli.explore.answers.universe import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
@@ -113,12 +113,11 @@ def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
     """
     universe = session.state.dispatcher.universe
     if draft.keyset is not None:
-        report = key_answer(universe, draft.keyset)
-        return PaneAnswer(report, ("keys", draft.keyset, *universe_arguments(session)))
+        return answer_of_keys(session, key_answer(universe, draft.keyset), (draft.keyset,))
     if not draft.tensors and not draft.contexts:
         return None
     found = keys_of_call(universe, draft.tensors, draft.contexts)
-    return PaneAnswer(found, ("keys", *universe_arguments(session), *_thread_arguments(draft)))
+    return answer_of_keys(session, found, after=tuple(_thread_arguments(draft)))
 
 
 def _thread_arguments(draft: Draft) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.explore.answers.universe import universe_arguments
+from dispatch_cli.explore.answers.universe import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.key import is_key, key_report
@@ -13,7 +13,7 @@ from dispatch_cli.report.keys import universe_report
 def keys_answer(session: Session) -> PaneAnswer:
     """All keys of the universe."""
     universe = session.state.dispatcher.universe
-    return PaneAnswer(universe_report(universe), ("keys", *universe_arguments(session)))
+    return answer_of_keys(session, universe_report(universe))
 
 
 def key_answer(session: Session, key: str) -> PaneAnswer | None:
@@ -21,7 +21,7 @@ def key_answer(session: Session, key: str) -> PaneAnswer | None:
     universe = session.state.dispatcher.universe
     if not is_key(universe, key):
         return None
-    return PaneAnswer(key_report(universe, key), ("keys", key, *universe_arguments(session)))
+    return answer_of_keys(session, key_report(universe, key), (key,))
 
 
 def registered_answer(session: Session, key: str) -> PaneAnswer | None:

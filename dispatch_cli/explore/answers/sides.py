@@ -23,15 +23,21 @@ class Old(NamedTuple):
 
 
 class DiffArguments(NamedTuple):
-    """The files or states that each side consists of, and the other arguments."""
+    """The files or states that each side consists of, and the other arguments.
+
+    why_not: why ``diff`` does not take these.
+    """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
     options: tuple[str, ...]
+    why_not: str = ""
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Those of ``diff``."""
+        """Those of ``diff``; none where it does not take them."""
+        if self.why_not:
+            return ()
         further = [("--old", file) for file in self.old[1:]] + [("--new", file) for file in self.new[1:]]
         return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
 
@@ -50,15 +56,23 @@ def sides_of(session: Session, old: Old) -> DiffArguments | None:
     options = session.source[len(files) :]
     named = _bases_in(options)
     if old.version is None:
-        before = files or (named if len(named) == 1 else ())
+        before = files or named
         if not before or not tried:
             return None
-        return DiffArguments(before, (*files, *tried), options)
+        return DiffArguments(before, (*files, *tried), options, "" if files else _several(named))
     if files or tried:
         return DiffArguments((old.version,), (*files, *tried), options)
-    if len(named) != 1:
+    if not named:
         return None
-    return DiffArguments((old.version,), named, _without_base(options))
+    return DiffArguments((old.version,), named, _without_base(options), _several(named))
+
+
+def _several(named: tuple[str, ...]) -> str:
+    """Why embedded states are no side of a comparison."""
+    if len(named) == 1:
+        return ""
+    file = f"a file with `extends: [{', '.join(named)}]`"
+    return f"no command line: diff takes one embedded state for a side, or {file}, which explore takes, too"
 
 
 def old_state(session: Session, old: Old, original: State) -> State:

@@ -92,7 +92,7 @@ class DifferencesPane(ListPane):
     def _compared(self, states: ComparedStates, answer: PaneAnswer | None) -> None:
         self._states, self._whole = states, answer
         if answer is None:
-            self.say("`diff` has no arguments for this: it compares files, or one embedded state.")
+            self.say("`diff` has no arguments for this: it compares files and embedded states.")
         if self._mode == "everything":
             if answer is not None:
                 self.refill(keep=True)
@@ -148,7 +148,7 @@ class DifferencesPane(ListPane):
         if isinstance(self._shown.report, DiffReport):
             assert self._states is not None, "they were compared"
             universes = (self._states.old.dispatcher.universe, self._states.new.dispatcher.universe)
-            each = "--op" in self._shown.command
+            each = self._shown is not self._whole
             return diff_documents.document(self._shown.report, width, universes=universes, each=each)
         return history_documents.document(self._shown.report, width)
 
