@@ -34,6 +34,7 @@ from dispatch_cli.render.trace_wording import (
     path_text,
     row_operator,
     seen_sentence,
+    short_heading,
     state_sentence,
 )
 from dispatch_cli.render.words import place_cell, plural, short_kernel, some_of
@@ -162,10 +163,10 @@ def _columns() -> list[Column[_ShownLine]]:
         row = line.row
         return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
 
-    def operator(line: _ShownLine, _: bool) -> Inline:
+    def operator(line: _ShownLine, short: bool) -> Inline:
         row, indent = line.row, Run(" " * line.indent)
         if row is None:
-            return (indent, Run(line.heading, Tone.PLACE))
+            return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
         return (
             indent,
             Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD),

@@ -82,6 +82,12 @@ def headings_of(row: TraceRow, directory: str | None) -> tuple[str, str]:
     return place, f"backward of call {row.forward}{line}"
 
 
+def short_heading(text: str) -> str:
+    """A heading for where there is little room: the name of the file alone, and no function."""
+    words, comma, place = text.rpartition(", ")
+    return f"{words}{comma}{place.split(' in ')[0].rpartition('/')[2]}"
+
+
 def row_operator(row: TraceRow) -> str:
     """What a row is about."""
     return f"{row.times} times:" if row.operator is None else row.operator
