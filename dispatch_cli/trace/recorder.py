@@ -34,7 +34,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Handler = Callable[[int], None]
     """Gets the address of a RecordFunction."""
@@ -136,6 +136,7 @@ class Exports:
             )
             self.python_dispatcher = self._function(self.c10, "_ZN3c104impl19PythonDispatcherTLS9get_stateEv", word)
             self.requires_grad = self._function(self.c10, "_ZNK3c1010TensorImpl13requires_gradEv", ctypes.c_bool, word)
+            self.unwinding = self._function(self.cpu, "_ZSt19uncaught_exceptionsv", ctypes.c_int)
             self.undefined = self._address(self.c10, "_ZN3c1019UndefinedTensorImpl10_singletonE")
         except (OSError, AttributeError, ValueError) as error:
             raise Unusable(f"PyTorch {torch.__version__} does not export what the recorder needs: {error}") from None
@@ -188,6 +189,9 @@ class MemoryLayout:
         self.torch, self.library = torch, library
         self.looking = Looking()
         self.missing: list[str] = []
+        # what a call can be told without
+        self.device = self.autograd = self.python_object = self.layer_size = self.forward_thread = 0
+        self.wrapped: dict[str, tuple[int, int]] = {}
         try:
             with torch.no_grad():
                 self._find()
@@ -216,8 +220,8 @@ class MemoryLayout:
         """Find something without which the rest can be recorded."""
         try:
             find()
-        except Unusable:
-            self.missing.append(what)
+        except (Unusable, AttributeError, IndexError, RuntimeError, TypeError) as error:
+            self.missing.append(f"{what}: {error}")
 
     @staticmethod
     def _one(what: str, places: Sequence[int]) -> int:
@@ -435,8 +439,11 @@ class MemoryLayout:
             places = here if places is None else [at for at in places if at in here]
         self.keys = self._one("the key set of a tensor", places or [])
         self.python_keys = self.key("Python")
-        self.batched, self.grad_wrapped = self.key("FuncTorchBatched"), self.key("FuncTorchGradWrapper")
-        self.functional = self.key("Functionalize")
+        kinds = {"batched": "FuncTorchBatched", "grad-wrapped": "FuncTorchGradWrapper", "functional": "Functionalize"}
+        self.wrapper_keys = {kind: self.key(name) for kind, name in kinds.items()}
+        self.special = self.python_keys
+        for keys in self.wrapper_keys.values():
+            self.special |= keys
 
     def _find_keys_of_thread(self) -> None:
         """What the thread's sets are kept with: the default sets, so that a thread begins with zeros."""
@@ -502,36 +509,137 @@ class MemoryLayout:
         words = self.looking.words(before[2], 32)
         self.generator_keys = self._one("the key set of a generator", self._places(words, self.key("CPU")))
 
+    def _common(self, places: Iterable[Sequence[int]]) -> list[int]:
+        """What is in all of them."""
+        first, *others = places
+        return [at for at in first if all(at in other for other in others)]
+
     def _find_device(self) -> None:
         """Two bytes, for type and number, and a third that says that they are there."""
-        torch = self.torch
-        known = [(self.a, 0, 255), (torch.empty(1, device="meta"), 14, 255)]
-        kinds = torch.autograd.DeviceType.__members__
-        known = [(self.a, int(kinds["CPU"]), 255), (torch.empty(1, device="meta"), int(kinds["Meta"]), 255)]
-        places = None
-        for tensor, kind, number in known:
-            data = b"".join(word.to_bytes(8, "little") for word in self.looking.words(self.impl(tensor), 64))
-            here = [at for at in range(len(data) - 2) if data[at : at + 3] == bytes((kind, number, 1))]
-            places = here if places is None else [at for at in places if at in here]
-        self.device = self._one("the device of a tensor", places or [])
+        kinds = self.torch.autograd.DeviceType.__members__
+        known = [(self.a, kinds["CPU"]), (self.torch.empty(1, device="meta"), kinds["Meta"])]
+        places = []
+        for tensor, kind in known:
+            data = self._bytes(self.impl(tensor))
+            places.append([at for at in range(len(data) - 2) if data[at : at + 3] == bytes((int(kind), 255, 1))])
+        self.device = self._one("the device of a tensor", [at for at in self._common(places) if at & 7 < 6])
+
+    def _bytes(self, address: int) -> bytes:
+        return b"".join(word.to_bytes(8, "little") for word in self.looking.words(address, 64))
 
     def _find_autograd(self) -> None:
-        """Where a tensor says that nothing of autograd is known of it: most do."""
-        leaf = self.torch.ones(1, device="cpu", requires_grad=True)
-        if not self.library.requires_grad(self.impl(leaf)) or self.library.requires_grad(self.impl_a):
-            raise Unusable("requires_grad")
+        """What a tensor has for autograd, or nothing: where there is nothing, no gradient is required."""
+        places = []
+        for _ in range(2):
+            leaf = self.torch.ones(1, device="cpu")
+            before = self.looking.words(self.impl(leaf), 64)
+            leaf.requires_grad_()
+            after = self.looking.words(self.impl(leaf), 64)
+            places.append([8 * at for at, (old, new) in enumerate(zip(before, after)) if old == 0 and new > 4096])  # noqa: B905
+            if not self.library.requires_grad(self.impl(leaf)) or self.library.requires_grad(self.impl_a):
+                raise Unusable("requires_grad was not found in PyTorch's structures")
+        self.autograd = self._one("requires_grad", self._common(places))
 
     def _find_python_object(self) -> None:
-        """The object of Python for a tensor; its lowest bit may say something else."""
-        places = None
+        """The object of Python for a tensor, whose lowest bit may say something else, and the type of an object."""
+        places = []
         for tensor in (self.a, self.b):
             words = [word & ~1 for word in self.looking.words(self.impl(tensor), 64)]
-            here = self._places(words, id(tensor))
-            places = here if places is None else [at for at in places if at in here]
-        self.python_object = self._one("the object of a tensor", places or [])
+            places.append(self._places(words, id(tensor)))
+        self.python_object = self._one("the object of a tensor", self._common(places))
+        types_of = [
+            self._places(self.looking.words(id(one), 4), id(type(one))) for one in (self.a, self.torch.Generator())
+        ]
+        self.python_type = self._one("the type of an object", self._common(types_of))
+
+    # functorch.
 
     def _find_layers(self) -> None:
-        raise Unusable("not yet")
+        """Layers of functorch, made and taken away again; none of PyTorch's functions in Python is used for it."""
+        functorch, library, words = self.torch._C._functorch, self.library, self.looking.words
+        vector = library.layers()
+        steps: list[tuple[Callable[[], int], Callable[[], int]]] = [
+            (functorch._grad_increment_nesting, functorch._grad_decrement_nesting),
+            (lambda: int(functorch._vmap_increment_nesting(2, "error")), functorch._vmap_decrement_nesting),
+            (functorch._jvp_increment_nesting, functorch._jvp_decrement_nesting),
+            (lambda: int(functorch._func_increment_nesting(True)), functorch._func_decrement_nesting),
+            (lambda: int(functorch._vmap_increment_nesting(2, "error")), functorch._vmap_decrement_nesting),
+            (functorch._grad_increment_nesting, functorch._grad_decrement_nesting),
+        ]
+        ends: list[Callable[[], int]] = []
+        levels: list[int] = []
+        try:
+            for enter, leave in steps:
+                levels.append(enter())
+                ends.append(leave)
+            begin, end = words(vector, 2)
+            self.layer_size = (end - begin) // len(steps)
+            layers = [words(begin + at * self.layer_size, self.layer_size >> 3) for at in range(len(steps))]
+            if self.layer_size <= 0 or self.layer_size & 7 or not all(layers):
+                raise Unusable("the layers of functorch were not found")
+            columns = list(zip(*layers))  # noqa: B905
+            self.layer_level = self._one("the level of a layer", self._places(columns, tuple(levels)))  # type: ignore[arg-type]
+            columns = [tuple(word & TAG for word in column) for column in columns]
+            kinds = [
+                8 * at
+                for at, column in enumerate(columns)
+                if (column[0], column[1]) == (column[5], column[4]) and len(set(column)) == 4 and max(column) < 16
+            ]
+            self.layer_kind = self._one("the kind of a layer", kinds)
+            column = columns[self.layer_kind >> 3]
+            self.layer_kinds = dict(zip(column, ("grad", "vmap", "jvp", "functionalize")))  # noqa: B905
+            self._find_wrappers(levels)
+        finally:
+            for leave in reversed(ends):
+                leave()
+        if words(vector, 2)[0] != words(vector, 2)[1]:
+            raise Unusable("the layers of functorch were not found")
+        dead = [at for at in self._alive if WORDS[WORDS[self.impl(self._wrapped) + at >> 3] >> 3] & 0xFF == 0]
+        self.alive = self._one("whether a wrapper is in use", dead)
+        self._find_saved_keys()
+
+    def _find_wrappers(self, levels: list[int]) -> None:
+        """What a wrapper wraps, and its level: grad and vmap at two levels each, functionalize at one."""
+        functorch, torch = self.torch._C._functorch, self.torch
+        grads = [(functorch._wrap_for_grad(self.a, levels[at]), levels[at]) for at in (0, 5)]
+        batched = [(functorch._add_batch_dim(self.a, 0, levels[at]), levels[at]) for at in (1, 4)]
+        no_level = (1 << 64) - 1
+        functional = [(torch._to_functional_tensor(self.a), no_level)]
+        functional.append((functorch._wrap_functional_tensor(self.a, levels[3]), levels[3]))
+        for name, found in (("grad-wrapped", grads), ("batched", batched), ("functional", functional)):
+            structures = [self.looking.words(self.impl(tensor), 96) for tensor, _ in found]
+            inner = self._common([self._places(structure, self.impl_a) for structure in structures])
+            level = self._common([self._places(one, level) for one, (_, level) in zip(structures, found)])  # noqa: B905
+            self.wrapped[name] = self._one("what a wrapper wraps", inner), self._one("the level of a wrapper", level)
+        self._wrapped = grads[0][0]
+        candidates = enumerate(self.looking.words(self.impl(self._wrapped), 96))
+        self._alive = [8 * at for at, word in candidates if [one & 0xFF for one in self.looking.words(word, 1)] == [1]]
+
+    def _find_saved_keys(self) -> None:
+        """A layer keeps the thread's key sets while it works: those that the outer call of two has seen."""
+        functorch, words = self.torch._C._functorch, self.looking.words
+        level = functorch._vmap_increment_nesting(2, "error")
+        seen: list[tuple[int, int, list[int]]] = []
+        keys = self.library.keys_of_thread() >> 3
+
+        def look(_: int) -> None:
+            begin, end = words(self.library.layers(), 2)
+            layer = words(begin, (end - begin) >> 3)
+            seen.append((WORDS[keys] ^ self.included_by_default, WORDS[keys + 1] ^ self.excluded_by_default, layer))
+
+        try:
+            batched = functorch._add_batch_dim(self.a, 0, level)
+            self._observe(look, lambda: self.torch.sin(batched))
+        finally:
+            functorch._vmap_decrement_nesting()
+        included, excluded, outer = seen[0]
+        places = [
+            8 * at
+            for _, _, layer in seen[1:]
+            for at in range(len(layer) - 2)
+            if layer[at : at + 2] == [included, excluded] and layer[at + 2] & 0xFF == 1 and outer[at + 2] & 0xFF == 0
+        ]
+        self.layer_saved = self._one("the key sets that a layer keeps", places)
 
 
 # The file.
@@ -553,7 +661,7 @@ class RecordingFile:
         self.path, self.limit = path, max(limit, 2 * self.PIECE)
         self.lock = _thread.allocate_lock()
         self.stopped = ""
-        self.position = 0
+        self.base = self.at = 0
         self.pid = os.getpid()
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
@@ -568,39 +676,32 @@ class RecordingFile:
 
     def _map(self, file: int, size: int) -> None:
         """Map the piece at the end, with *size* bytes free at least. Errors: OSError."""
-        page = self.position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        length = -(-(self.position + size - page) // self.PIECE) * self.PIECE
+        position = self.base + self.at
+        page = position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        length = -(-(position + size - page) // self.PIECE) * self.PIECE
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file, page, length)
         else:
             os.ftruncate(file, page + length)
         self.map = mmap.mmap(file, length, offset=page)
-        self.base, self.end = page, page + length
+        self.base, self.at, self.room = page, position - page, length - self.LAST
 
-    def write(self, line: bytes, last: bool = False) -> bool:
-        """Append a line, unless recording has stopped; whether it is there. last: the free bytes may be used."""
+    def write(self, line: bytes) -> bool:
+        """Append a line, unless recording has stopped; whether it is there."""
         with self.lock:
-            return self._write(line, last)
+            end = self.at + len(line)
+            if end > self.room and not self._make_room(len(line)):
+                return False
+            end = self.at + len(line)
+            self.map[self.at : end] = line
+            self.at = end
+            return True
 
-    def _write(self, line: bytes, last: bool) -> bool:
-        if self.stopped and not last:
+    def _make_room(self, size: int) -> bool:
+        """Map the next piece; whether there is room for *size* bytes then."""
+        if self.stopped:
             return False
-        size = len(line)
-        if (
-            self.position + size > self.end - (0 if last else self.LAST)
-            and not (last and self.stopped)
-            and not self._grow(size)
-        ):
-            return False
-        at = self.position - self.base
-        if at + size > self.end - self.base:
-            return False
-        self.map[at : at + size] = line
-        self.position += size
-        return True
-
-    def _grow(self, size: int) -> bool:
-        if self.position + size + self.LAST > self.limit:
+        if self.base + self.at + size + self.LAST > self.limit:
             self._stop("limit", f"the recording has reached its bound of {self.limit >> 20} MB")
             return False
         try:
@@ -617,24 +718,32 @@ class RecordingFile:
         return True
 
     def _stop(self, reason: str, text: str) -> None:
-        self.stopped = reason
-        self._write(line_of("x", {"reason": reason, "text": text}), True)
+        self._last(line_of("x", {"reason": reason, "text": text}))
+        self.stopped, self.room = reason, -1
+
+    def _last(self, line: bytes) -> None:
+        """Write a line into the bytes that were kept free for it."""
+        end = self.at + len(line)
+        if end <= self.room + self.LAST or (self.room < 0 and end <= len(self.map)):
+            self.map[self.at : end] = line
+            self.at = end
 
     def stop(self, reason: str, text: str) -> None:
         """Write nothing more, but why."""
         with self.lock:
             if not self.stopped:
-                self._stop(reason, text)
+                self._stop(reason, text[:1000])
 
-    def close(self) -> None:
-        """Cut the file behind its last line."""
+    def close(self, line: bytes) -> None:
+        """Write a last line, and cut the file behind it."""
         with self.lock:
-            self.stopped = self.stopped or "closed"
+            self._last(line)
+            self.stopped, self.room = self.stopped or "closed", -1
             try:
                 file = os.open(self.path, os.O_RDWR)
                 try:
                     if self._identity(os.fstat(file)) == self.identity:
-                        os.ftruncate(file, self.position)
+                        os.ftruncate(file, self.base + self.at)
                 finally:
                     os.close(file)
             except OSError:
@@ -650,18 +759,19 @@ def line_of(*values: Any) -> bytes:
 
 
 class CalledOperator:
-    """What is known of an operator. number: its own; count: of its arguments; places: those that may have tensors."""
+    """What is known of an operator. number: its own; count: of its arguments; places: of those that may have tensors,
+    and whether a tensor that is missing there is told. layout, dtype: the places of these arguments, -1 without.
+    """
 
     __slots__ = ("count", "dtype", "layout", "number", "places")
 
-    def __init__(self, number: int, schema: Any) -> None:
-        self.number = number
-        arguments = schema.arguments if schema is not None else []
-        self.count = len(arguments)
+    def __init__(self, number: int, arguments: list[Any]) -> None:
+        self.number, self.count = number, len(arguments)
+        types_of = [str(argument.type) for argument in arguments]
         self.places = [
-            (2 * at, str(argument.type) in ("Tensor", "Optional[Tensor]"))
-            for at, argument in enumerate(arguments)
-            if str(argument.type).replace("Optional[", "").rstrip("]") not in PLAIN
+            (2 * at, kind in ("Tensor", "Optional[Tensor]"))
+            for at, kind in enumerate(types_of)
+            if kind.replace("Optional[", "").rstrip("]") not in PLAIN
         ]
         names = [argument.name for argument in arguments]
         self.layout = 2 * names.index("layout") if "layout" in names else -1
@@ -673,249 +783,344 @@ PLAIN = {"int", "float", "bool", "str", "number", "SymInt", "List[int", "List[Sy
 
 
 class CallingThread:
-    """A thread of the program. open: its calls that have not ended, innermost last; nodes: of autograd, the same."""
+    """A thread of the program. open: its calls that have not ended, innermost last: the address of each, the frame
+    that made it and its place, and how many exceptions were on their way, -1 for a call that is not recorded.
+    nodes: of autograd that run backward: address, sequence number, thread of the forward call. busy: whether it is in
+    the recorder. keys: the address of its key sets, as an index of `WORDS`.
+    """
 
     __slots__ = ("busy", "keys", "nodes", "number", "open")
 
-    def __init__(self, number: int, keys: int) -> None:
-        self.number, self.keys, self.busy = number, keys >> 3, False
-        self.open: list[tuple[int, int, int]] = []
+    def __init__(self, number: int, exports: Exports) -> None:
+        self.number, self.busy = number, False
+        self.keys = exports.keys_of_thread() >> 3
+        self.open: list[tuple[int, int, int, int]] = []
         self.nodes: list[tuple[int, int, int]] = []
 
 
 class CallRecorder:
-    """Writes the calls of this process as they begin and end."""
+    """Writes the calls of this process as they begin and end.
+
+    directory: that the program was started in. started: the time that others are relative to, in nanoseconds.
+    """
 
     MOST = 1 << 16
-    """Signatures, places and files that are remembered; beyond, they are forgotten and numbered anew."""
+    """Signatures and functions that are remembered; beyond, they are forgotten and get new numbers."""
 
-    def __init__(self, torch: Any, output: RecordingFile, lines: bool, started: int) -> None:
-        self.torch, self.output, self.lines, self.started = torch, output, lines, started
-        self.library = Exports(torch)
-        self.layout = MemoryLayout(torch, self.library)
+    def __init__(self, torch: Any, output: RecordingFile, lines: bool, directory: str, started: int) -> None:
+        self.torch, self.output, self.lines = torch, output, lines
+        self.directory, self.started = directory, started
+        self.exports = Exports(torch)
+        self.layout = MemoryLayout(torch, self.exports)
         self.folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+        self.lock = _thread.allocate_lock()
+        self.counts = dict.fromkeys("oflts", 0)
+        self.own = frozenset(torch._C._dispatch_get_all_op_names())
         self.operators: dict[int, CalledOperator] = {}
+        self.others: dict[tuple[str, str], CalledOperator] = {}
         self.threads: dict[int, CallingThread] = {}
         self.codes: dict[int, Any] = {}
         self.kept: list[Any] = []
         self.files: dict[str, int] = {}
         self.signatures: dict[Any, int] = {}
-        self.counts = {"o": 0, "f": 0, "l": 0, "t": 0, "s": 0}
+        self.subclasses: dict[int, tuple[Any, str]] = {}
         self.calls = self.dropped = 0
+        self.on = True
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
         self.start, self.end = START(self._make_start()), END(self._make_end())
+        _keep_from_compiling(torch, (CallRecorder, CallingThread, CalledOperator, RecordingFile))
 
     def install(self) -> None:
         """Observe from here on, in every thread."""
         callback = Callback(self.start, self.end, 1.0)
         callback.flags[FUNCTION] = callback.flags[BACKWARD] = callback.flags[self.layout.needs_inputs] = 1
-        # the process may call them until its very end
+        # other threads may call them until the very end of the process
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.start))
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.end))
-        self.handle = self.library.add_callback(callback)
+        self.handle = self.exports.add_callback(callback)
 
     def remove(self) -> None:
         """Observe no more."""
-        self.library.remove_callback(self.handle)
+        with self.lock:
+            handle, self.handle = self.handle, 0
+            self.on = False
+        if handle:
+            self.exports.remove_callback(handle)
+
+    def _make_start(self) -> Callable[[int, int], int]:
+        """The function that is called as a call begins. What it needs are names of its own: it is called often."""
+        layout, exports, words = self.layout, self.exports, WORDS
+        threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
+        get_frame, now, started, lines, write = (
+            sys._getframe,
+            time.perf_counter_ns,
+            self.started,
+            self.lines,
+            self.output.write,
+        )
+        at_thread, at_scope, scope_shift = layout.thread >> 3, layout.scope >> 3, 8 * (layout.scope & 7)
+        at_kind, kind_shift, at_schema = layout.kind >> 3, 8 * (layout.kind & 7), layout.schema >> 3
+        at_inputs, at_sequence = layout.inputs >> 3, layout.sequence >> 3
+        tensor_tag, list_tag, none_tag, tag_bits = layout.tensor_tag, layout.list_tag, layout.none_tag, TAG
+        at_keys, at_list = layout.keys >> 3, layout.list >> 3
+        at_device = layout.device >> 3 if layout.device else at_keys
+        device_bits = 0xFFFFFF << 8 * (layout.device & 7) if layout.device else 0
+        at_autograd, special = layout.autograd >> 3, layout.special
+        is_inference, is_grad, unwinding = exports.is_inference, exports.is_grad, exports.unwinding
+        count_modes, python_dispatcher, requires_grad = (
+            exports.count_modes,
+            exports.python_dispatcher,
+            exports.requires_grad,
+        )
+        has_layers, get_layers = bool(layout.layer_size), exports.layers
+
+        def start(place: int, function: int) -> int:
+            words[place >> 3] = 0
+            if not self.on:
+                return place
+            fn = function >> 3
+            thread = threads.get(words[fn + at_thread])
+            try:
+                if thread is None:
+                    thread = self.thread(words[fn + at_thread])
+                if thread.busy:
+                    self.drop(thread, function)
+                    return place
+                thread.busy = True
+                if words[fn + at_scope] >> scope_shift & 0xFF:
+                    thread.nodes.append((function, words[fn + at_sequence], self.forward_thread(function)))
+                    thread.busy = False
+                    return place
+                if not words[fn + at_kind] >> kind_shift & 0xFF:  # only a name
+                    thread.busy = False
+                    return place
+                operator = operators.get(words[fn + at_schema]) or self.operator(words[fn + at_schema])
+                # where it comes from
+                line, top = -1, 0
+                if lines:
+                    frame: Any = get_frame().f_back
+                    top = id(frame)
+                    if thread.open and thread.open[-1][1] == top:
+                        line = thread.open[-1][2]
+                    else:
+                        while frame is not None:
+                            places = codes.get(id(frame.f_code), 0)
+                            if places == 0:
+                                places = self.code(frame.f_code)
+                            if places is not None:
+                                line = places.get(frame.f_lasti, -1)
+                                if line < 0:
+                                    line = self.place(frame, places)
+                                break
+                            frame = frame.f_back
+                # what it is
+                at = thread.keys
+                parts = [operator.number, words[at], words[at + 1], is_inference(), is_grad(), python_dispatcher()]
+                add = parts.append
+                if count_modes():
+                    add(self.modes())
+                at = get_layers() >> 3
+                if has_layers and words[at] != words[at + 1]:
+                    add(self.layers(words[at], words[at + 1]))
+                values = (words[fn + at_inputs] >> 3) + 2 * (words[fn + at_inputs + 1] - operator.count)
+                for offset, _ in operator.places:
+                    tag = words[values + offset + 1] & tag_bits
+                    payload = words[values + offset]
+                    if tag == tensor_tag:
+                        at = payload >> 3
+                        keys = words[at + at_keys]
+                        add(keys)
+                        add(words[at + at_device] & device_bits)
+                        if words[at + at_autograd] and requires_grad(payload):
+                            add("g")
+                        if keys & special:
+                            add(self.special(payload))
+                    elif tag == none_tag:
+                        add("n")
+                    elif tag == list_tag:
+                        at = (payload >> 3) + at_list
+                        add("[")
+                        for one in range(words[at] >> 3, words[at + 1] >> 3, 2):
+                            if words[one + 1] & tag_bits == tensor_tag:
+                                inside = words[one]
+                                at = inside >> 3
+                                keys = words[at + at_keys]
+                                add(keys)
+                                add(words[at + at_device] & device_bits)
+                                if words[at + at_autograd] and requires_grad(inside):
+                                    add("g")
+                                if keys & special:
+                                    add(self.special(inside))
+                        add("]")
+                    else:
+                        add(self.other(tag, payload))
+                for offset in (operator.layout, operator.dtype):
+                    if offset >= 0:
+                        add(words[values + offset + 1] & tag_bits)
+                        add(words[values + offset])
+                key = tuple(parts)
+                signature = signatures.get(key)
+                if signature is None:
+                    signature = self.signature(key, operator, values, thread)
+                sequence, forward = words[fn + at_sequence], -1
+                if thread.nodes:
+                    _, sequence, forward = thread.nodes[-1]
+                if sequence >> 63:
+                    sequence = -1
+                opened = thread.open
+                if write(
+                    b'["c",%d,%d,%d,%d,%d,%d,%d]\n'
+                    % (signature, thread.number, len(opened), line, (now() - started) // 1000, sequence, forward)
+                ):
+                    opened.append((function, top, line, unwinding()))
+                    self.calls += 1
+                else:
+                    self.remove()
+                thread.busy = False
+            except BaseException as error:
+                self.failed(error, thread, function)
+            return place
+
+        return start
+
+    def _make_end(self) -> Callable[[int, int], None]:
+        """The function that is called as a call ends, in whatever way."""
+        words, threads, write, unwinding = WORDS, self.threads, self.output.write, self.exports.unwinding
+        at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
+
+        def end(function: int, _: int) -> None:
+            try:
+                thread = threads.get(words[(function >> 3) + at_thread])
+                if thread is None or not self.on:
+                    return
+                opened = thread.open
+                if opened and opened[-1][0] == function:
+                    before = opened.pop()[3]
+                    if before >= 0:
+                        raised = b"true" if unwinding() > before else b"false"
+                        write(b'["e",%d,%d,%s]\n' % (thread.number, (now() - started) // 1000, raised))
+                elif thread.nodes and thread.nodes[-1][0] == function:
+                    thread.nodes.pop()
+            except BaseException as error:
+                self.failed(error, None, function)
+
+        return end
+
+    # What is told once, and gets a number.
 
     def number(self, tag: str, *values: Any) -> int:
         """Write a line that gives the next number of that kind to something."""
-        number = self.counts[tag]
-        self.counts[tag] = number + 1
-        self.output.write(line_of(tag, number, *values))
+        with self.lock:
+            number = self.counts[tag]
+            self.counts[tag] = number + 1
+            self.output.write(line_of(tag, number, *values))
         return number
 
-    def operator(self, function: int, schema: int) -> CalledOperator:
-        """The operator of a call; None when it is none."""
-        answer = (ctypes.c_uint64 * 32)()
-        self.library.operator_name(ctypes.addressof(answer), function)
+    def operator(self, schema: int) -> CalledOperator:
+        """The operator that has its schema at an address.
+
+        Those that came with PyTorch stay. Others can be taken away, and their addresses used again: they are looked at
+        in every call.
+        """
         name, overload = (
-            ctypes.string_at(answer[at >> 3]).decode("utf-8", "replace")
+            ctypes.string_at(WORDS[schema + at >> 3]).decode("utf-8", "replace")
             for at in (self.layout.name, self.layout.overload)
         )
+        full = f"{name}.{overload}" if overload else name
         try:
             found = self.torch._C._get_schema(name, overload)
         except RuntimeError:
             found = None
-        full = f"{name}.{overload}" if overload else name
-        operator = self.operators[schema] = CalledOperator(self.number("o", full), found)
+        text = str(found)
+        operator = self.others.get((full, text))
+        if operator is None:
+            operator = CalledOperator(self.number("o", full), list(found.arguments) if found is not None else [])
+            self.others[full, text] = operator
+        if full in self.own:
+            self.operators[schema] = operator
         return operator
 
     def thread(self, number: int) -> CallingThread:
-        """The thread with a number of PyTorch, which is never used again; this one."""
-        name = next((one.name for one in _threads() if one.ident == _thread.get_ident()), "")
-        thread = self.threads[number] = CallingThread(self.number("t", name), self.library.keys_of_thread())
+        """This thread, with a number of PyTorch that no other ever gets."""
+        threading = sys.modules.get("threading")
+        known = threading._active.get(_thread.get_ident()) if threading is not None else None
+        name = known.name if known is not None else ""
+        thread = self.threads[number] = CallingThread(self.number("t", name), self.exports)
         return thread
 
-    def code(self, code: Any) -> Any:
-        """The places of a function's code by instruction; None for code of PyTorch and of this file."""
+    def forward_thread(self, function: int) -> int:
+        """The number of the thread that made a node of autograd; -1 where it is not known."""
+        at = self.layout.forward_thread
+        thread = self.threads.get(WORDS[function + at >> 3]) if at else None
+        return thread.number if thread is not None else -1
+
+    def code(self, code: Any) -> dict[int, int] | None:
+        """The places in a function's code, by instruction; None for code of PyTorch and of this file.
+
+        code is kept: another must not get its identity.
+        """
+        if len(self.kept) >= self.MOST:
+            self.codes.clear()
+            self.kept.clear()
         file = code.co_filename
         own = file.startswith((self.folder, "<frozen ", "<eval_with_key>")) or file == OWN_FILE
-        places = self.codes[id(code)] = None if own else {}
+        places: dict[int, int] | None = None if own else {}
+        self.codes[id(code)] = places
         self.kept.append(code)
         return places
 
     def place(self, frame: Any, places: dict[int, int]) -> int:
         """The number of the line that a frame is at."""
         code = frame.f_code
-        file = self.files.get(code.co_filename)
+        path = code.co_filename
+        file = self.files.get(path)
         if file is None:
-            path = code.co_filename
-            file = self.files[path] = self.number("f", path if path.startswith("<") else os.path.abspath(path))
-        place = places[frame.f_lasti] = self.number(
-            "l", file, frame.f_lineno or 0, getattr(code, "co_qualname", code.co_name)
-        )
+            if len(self.files) >= self.MOST:
+                self.files.clear()
+            full = path if path.startswith("<") else os.path.join(self.directory, path)
+            file = self.files[path] = self.number("f", full)
+        name = getattr(code, "co_qualname", code.co_name)
+        place = places[frame.f_lasti] = self.number("l", file, frame.f_lineno or 0, name)
         return place
 
-    def _make_start(self) -> Callable[[int, int], int]:
-        """The function that is called as a call begins: names are its own, for speed."""
-        layout, library, output, words = self.layout, self.library, self.output, WORDS
-        threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
-        get_frame, now, started, lines = sys._getframe, time.perf_counter_ns, self.started, self.lines
-        at_thread, at_scope, at_schema, at_inputs = (
-            layout.thread >> 3,
-            layout.scope >> 3,
-            layout.schema >> 3,
-            layout.inputs >> 3,
+    def signature(self, key: Any, operator: CalledOperator, values: int, thread: CallingThread) -> int:
+        """The number of a signature that was not seen before."""
+        if len(self.signatures) >= self.MOST:
+            self.signatures.clear()
+        number = self.signatures[key] = self.number("s", self.describe(operator, values, thread))
+        return number
+
+    # What a call is.
+
+    def describe(self, operator: CalledOperator, values: int, thread: CallingThread) -> dict[str, Any]:
+        """A signature, as the recording has it. values: of the arguments, as an index of words."""
+        layout, exports = self.layout, self.exports
+        included, excluded = (
+            WORDS[thread.keys] ^ layout.included_by_default,
+            WORDS[thread.keys + 1] ^ layout.excluded_by_default,
         )
-        at_kind, kind_shift = layout.kind >> 3, 8 * (layout.kind & 7)
-        at_sequence, scope_shift = layout.sequence >> 3, 8 * (layout.scope & 7)
-        at_forward = getattr(layout, "forward_thread", -8) >> 3
-        tensor_tag, at_keys, list_tag, at_list = layout.tensor_tag, layout.keys >> 3, layout.list_tag, layout.list >> 3
-        none_tag, device_tag, generator_tag = layout.none_tag, layout.device_tag, layout.generator_tag
-        at_generator_keys, int_tag = layout.generator_keys >> 3, layout.int_tag
-
-        def begin(fn: int) -> None:
-            fn >>= 3
-            number = words[fn + at_thread]
-            thread = threads.get(number) or self.thread(number)
-            if words[fn + at_scope] >> scope_shift & 0xFF:
-                forward = words[fn + at_forward] if at_forward > 0 else 0
-                forward = threads[forward].number if forward in threads else -1
-                thread.nodes.append((fn, words[fn + at_sequence], forward))
-                return
-            if not words[fn + at_kind] >> kind_shift & 0xFF:
-                return
-            schema = words[fn + at_schema]
-            operator = operators.get(schema) or self.operator(fn << 3, schema)
-            # the place
-            place = -1
-            top = 0
-            if lines:
-                frame: Any = get_frame(2)
-                top = id(frame)
-                if thread.open and thread.open[-1][1] == top:
-                    place = thread.open[-1][2]
-                else:
-                    while frame is not None:
-                        code = frame.f_code
-                        places = codes.get(id(code), codes)
-                        if places is codes:
-                            places = self.code(code)
-                        if places is not None:
-                            place = places.get(frame.f_lasti, -1)
-                            if place < 0:
-                                place = self.place(frame, places)
-                            break
-                        frame = frame.f_back
-            # what the call is
-            at = thread.keys
-            parts = [
-                operator.number,
-                words[at],
-                words[at + 1],
-                library.is_inference(),
-                library.is_grad(),
-                library.count_modes(),
-                library.python_dispatcher(),
-            ]
-            add = parts.append
-            values = (words[fn + at_inputs] >> 3) + 2 * (words[fn + at_inputs + 1] - operator.count)
-            for offset, _ in operator.places:
-                tag = words[values + offset + 1] & 0xFFFFFFFF
-                if tag == tensor_tag:
-                    add(words[(words[values + offset] >> 3) + at_keys])
-                elif tag == none_tag:
-                    add(None)
-                elif tag == list_tag:
-                    body = (words[values + offset] >> 3) + at_list
-                    add("[")
-                    for one in range(words[body] >> 3, words[body + 1] >> 3, 2):
-                        if words[one + 1] & 0xFFFFFFFF == tensor_tag:
-                            add(words[(words[one] >> 3) + at_keys])
-                    add("]")
-                elif tag == device_tag:
-                    add(("d", words[values + offset] & 0xFFFF))
-                elif tag == generator_tag:
-                    add(("g", words[(words[values + offset] >> 3) + at_generator_keys]))
-            if operator.layout >= 0 and words[values + operator.layout + 1] & 0xFFFFFFFF == int_tag:
-                add(("l", words[values + operator.layout]))
-            if operator.dtype >= 0 and words[values + operator.dtype + 1] & 0xFFFFFFFF == int_tag:
-                add(("t", words[values + operator.dtype]))
-            key = tuple(parts)
-            signature = signatures.get(key)
-            if signature is None:
-                signature = signatures[key] = self.number("s", self.describe(operator, key, values))
-            sequence = words[fn + at_sequence]
-            forward = -1
-            if thread.nodes:
-                _, sequence, forward = thread.nodes[-1]
-            if sequence >> 63:
-                sequence = -1
-            output.write(
-                b'["c",%d,%d,%d,%d,%d,%d,%d]\n'
-                % (signature, thread.number, len(thread.open), place, (now() - started) // 1000, sequence, forward)
-            )
-            thread.open.append((fn, top, place))
-            self.calls += 1
-
-        def start(place: int, function: int) -> int:
-            words[place >> 3] = 0
-            try:
-                begin(function)
-            except BaseException as error:
-                self.failed(error)
-            return place
-
-        return start
-
-    def _make_end(self) -> Callable[[int, int], None]:
-        words, threads, output = WORDS, self.threads, self.output
-        at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
-
-        def end(function: int, _: int) -> None:
-            fn = function >> 3
-            thread = threads.get(words[fn + at_thread])
-            if thread is None:
-                return
-            if thread.nodes and thread.nodes[-1][0] == fn:
-                thread.nodes.pop()
-            elif thread.open and thread.open[-1][0] == fn:
-                thread.open.pop()
-                output.write(b'["e",%d,%d,null]\n' % (thread.number, (now() - started) // 1000))
-
-        return end
-
-    def failed(self, error: BaseException) -> None:
-        """An exception in this file: nothing more is recorded."""
-        self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
-
-    def describe(self, operator: CalledOperator, key: tuple[Any, ...], values: int) -> dict[str, Any]:
-        """A signature, as the recording has it. values: the arguments, as an index of words."""
-        layout = self.layout
-        number, included, excluded, inference, grad, modes, dispatcher = key[:7]
+        impls = list(self.tensors(operator, values))
         answer: dict[str, Any] = {
-            "operator": number,
-            "tensors": list(self.tensors(operator, values)),
-            "keys": [included ^ layout.included_by_default, excluded ^ layout.excluded_by_default],
-            "inference": inference,
-            "modes": modes,
-            "python_dispatcher": bool(dispatcher),
-            "grad_mode": grad,
+            "operator": operator.number,
+            "tensors": [self.note(one) if isinstance(one, int) else one for one in impls],
+            "keys": [included, excluded],
+            "inference": exports.is_inference(),
+            "modes": self.modes() if exports.count_modes() else [],
+            "python_dispatcher": bool(exports.python_dispatcher()),
+            "grad_mode": exports.is_grad(),
         }
+        if layout.layer_size:
+            at = exports.layers() >> 3
+            answer["layers"] = self.layers(WORDS[at], WORDS[at + 1])
+        if layout.autograd:
+            answer["requires_grad"] = [isinstance(one, int) and bool(exports.requires_grad(one)) for one in impls]
+        if layout.device:
+            answer["devices"] = [self.device_of(one) if isinstance(one, int) else None for one in impls]
+        if layout.python_object:
+            answer["subclasses"] = [self.subclass(one) if isinstance(one, int) else None for one in impls]
         for offset, _ in operator.places:
             if WORDS[values + offset + 1] & TAG == layout.device_tag:
-                answer["device"] = self.device(WORDS[values + offset] & 0xFF)
+                answer["device"] = self.device(WORDS[values + offset])
                 break
         for name, offset in (("layout", operator.layout), ("dtype", operator.dtype)):
             if offset >= 0 and WORDS[values + offset + 1] & TAG == layout.int_tag:
@@ -923,7 +1128,7 @@ class CallRecorder:
         return answer
 
     def tensors(self, operator: CalledOperator, values: int) -> Iterator[Any]:
-        """The tensors of a call in order, and generators, and what stands in the place of a tensor."""
+        """The tensors of a call in order, by their addresses; notes of generators, and of what else is there."""
         layout = self.layout
         for offset, is_tensor in operator.places:
             tag, payload = WORDS[values + offset + 1] & TAG, WORDS[values + offset]
@@ -931,29 +1136,148 @@ class CallRecorder:
                 if is_tensor:
                     yield [0, "none"]
             elif tag == layout.tensor_tag:
-                yield self.tensor(payload)
+                yield payload
             elif tag == layout.list_tag:
                 body = payload + layout.list >> 3
                 for one in range(WORDS[body] >> 3, WORDS[body + 1] >> 3, 2):
                     if WORDS[one + 1] & TAG == layout.tensor_tag:
-                        yield self.tensor(WORDS[one])
+                        yield WORDS[one]
             elif tag == layout.generator_tag:
                 yield [WORDS[payload + layout.generator_keys >> 3], "generator"]
 
-    def tensor(self, impl: int) -> list[Any]:
-        """A tensor, with what it wraps."""
-        keys = WORDS[impl + self.layout.keys >> 3]
-        return [keys, "undefined"] if impl == self.library.undefined else [keys]
+    def other(self, tag: int, payload: int) -> tuple[int, int]:
+        """What of another value tells signatures apart: a device, the keys of a generator."""
+        if tag == self.layout.device_tag:
+            return tag, payload & 0xFFFF
+        if tag == self.layout.generator_tag:
+            return tag, WORDS[payload + self.layout.generator_keys >> 3]
+        return tag, 0
 
-    def device(self, kind: int) -> str:
-        """The name of a type of devices."""
-        name: str = self.devices.get(kind, f"device{kind}")
-        return name
+    def note(self, impl: int) -> tuple[Any, ...]:
+        """A tensor: its keys, and what it wraps."""
+        layout = self.layout
+        keys = WORDS[impl + layout.keys >> 3]
+        if impl == self.exports.undefined:
+            return keys, "undefined"
+        for kind, (inner, level) in layout.wrapped.items():
+            if keys & layout.wrapper_keys[kind]:
+                number: int | None = WORDS[impl + level >> 3]
+                if (number is not None and number >> 63) or (
+                    kind == "grad-wrapped" and not WORDS[WORDS[impl + layout.alive >> 3] >> 3] & 0xFF
+                ):
+                    number = None
+                return keys, kind, number, self.note(WORDS[impl + inner >> 3])
+        return (keys,)
+
+    def special(self, impl: int) -> tuple[Any, ...]:
+        """What tells apart tensors that wrap others or are of a class of Python."""
+        return self.note(impl), self.subclass(impl)
+
+    def subclass(self, impl: int) -> str | None:
+        """The class of a tensor that Python handles; None for others."""
+        layout = self.layout
+        if not layout.python_object or not WORDS[impl + layout.keys >> 3] & layout.python_keys:
+            return None
+        thing = WORDS[impl + layout.python_object >> 3] & ~1
+        if not thing:
+            return None
+        address = WORDS[thing + layout.python_type >> 3]
+        known = self.subclasses.get(address)
+        if known is None:
+            if len(self.subclasses) >= self.MOST:
+                self.subclasses.clear()
+            kind = ctypes.cast(address, ctypes.py_object).value
+            known = self.subclasses[address] = kind, type.__dict__["__name__"].__get__(kind)
+        return known[1]
+
+    def modes(self) -> tuple[str, ...]:
+        """The classes of the modes of __torch_dispatch__, innermost last."""
+        core = self.torch._C
+        return tuple(type(core._get_dispatch_stack_at(at)).__name__ for at in range(self.exports.count_modes()))
+
+    def layers(self, begin: int, end: int) -> tuple[Any, ...]:
+        """The layers of functorch, outermost first: kind, level, and the key sets that it keeps while it works."""
+        layout = self.layout
+        found = []
+        for at in range(begin, end, layout.layer_size):
+            saved = at + layout.layer_saved >> 3
+            kind = layout.layer_kinds.get(WORDS[at + layout.layer_kind >> 3] & TAG, "torch")
+            keys = (WORDS[saved], WORDS[saved + 1]) if WORDS[saved + 2] & 0xFF else None
+            found.append((kind, WORDS[at + layout.layer_level >> 3], keys))
+        return tuple(found)
+
+    def device(self, value: int) -> str:
+        """A type of devices by its number, as PyTorch calls it. value: the number in the lowest byte."""
+        kind = value & 0xFF
+        if self.devices.get(kind) == "privateuse1":
+            return str(self.torch._C._get_privateuse1_backend_name())
+        return str(self.devices.get(kind, f"device{kind}"))
+
+    def device_of(self, impl: int) -> str | None:
+        """The device of a tensor, with its number."""
+        at = impl + self.layout.device
+        value = WORDS[at >> 3] >> 8 * (at & 7)
+        if not value >> 16 & 0xFF:
+            return None
+        index = value >> 8 & 0xFF
+        return self.device(value) if index > 127 else f"{self.device(value)}:{index}"
+
+    # Failures.
+
+    def drop(self, thread: CallingThread, function: int) -> None:
+        """A call that is not recorded: it ends, too."""
+        self.dropped += 1
+        thread.open.append((function, 0, -1, -1))
+
+    def failed(self, error: BaseException, thread: CallingThread | None, function: int) -> None:
+        """An exception in a callback, where it must not stay.
+
+        One that the program's handler of a signal has raised belongs to the program: it gets it a moment later. For one
+        of the recorder itself recording stops.
+        """
+        if thread is not None:
+            thread.busy = False
+            if not (thread.open and thread.open[-1][0] == function):
+                self.drop(thread, function)
+        if isinstance(error, (RecursionError, MemoryError)):
+            return
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if isinstance(error, Exception) and (last is None or last.tb_frame.f_code.co_filename == OWN_FILE):
+            self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
+            self.on = False
+            return
+        _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
+
+    def _deliver(self, error: BaseException, ident: int) -> None:
+        """Raise an exception in a thread as soon as it is not in the recorder."""
+        kind = type(error)
+        if error.args:
+
+            def same(_: Any) -> BaseException:
+                return error
+
+            kind = type(kind.__name__, (kind,), {"__new__": same})
+        busy = [thread for thread in self.threads.values() if thread.busy]
+        while any(thread.busy for thread in busy):
+            time.sleep(0.0001)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
-def _threads() -> Any:
-    threading = sys.modules.get("threading")
-    return list(threading._active.values()) if threading is not None else []
+def _keep_from_compiling(torch: Any, classes: tuple[type, ...]) -> None:
+    """Keep torch.compile from looking into the recorder, which runs while it traces the program."""
+    functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of, START, END]
+    codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
+    for code in codes:
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    frames = torch._C._dynamo.eval_frame
+    for code in codes:
+        if hasattr(frames, "skip_code"):
+            frames.skip_code(code)
+        else:
+            skip = frames._FrameAction.SKIP
+            frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))
 
 
 # When PyTorch is imported.
@@ -1081,9 +1405,12 @@ class RecordedProcess:
             head = self._head()
             if len(head) == self.head_size:
                 self.output.map[: len(head)] = head
-            recorder = CallRecorder(torch, self.output, self.options.lines, self.started)
+            recorder = CallRecorder(torch, self.output, self.options.lines, str(self.head["directory"]), self.started)
             recorder.install()
             self.recorder = recorder
+            if recorder.layout.missing:
+                text = f"what could not be found in this PyTorch is not recorded: {'; '.join(recorder.layout.missing)}"
+                self.output.write(line_of("x", {"reason": "partial", "text": text}))
         except Exception as error:
             self.output.stop("calibration", f"this PyTorch cannot be recorded: {type(error).__name__}: {error}")
 
@@ -1098,8 +1425,7 @@ class RecordedProcess:
             self.output.write(line_of("x", {"reason": "torch", "text": "the program has not imported PyTorch"}))
         seconds = (time.perf_counter_ns() - self.started) / 1e9
         calls, dropped = (recorder.calls, recorder.dropped) if recorder is not None else (0, 0)
-        self.output.write(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}), True)
-        self.output.close()
+        self.output.close(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}))
 
 
 def run(program: list[str], module: bool) -> None:
