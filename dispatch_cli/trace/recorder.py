@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 
 FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
+USAGE = """usage: PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] SCRIPT [ARGS...]
+       PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] -m MODULE [ARGS...]"""
 
 
 class Unusable(Exception):
@@ -91,6 +93,8 @@ class Looking:
 START = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t, ctypes.c_size_t)
 """Returns a unique_ptr: the caller gives the place for it, and gets that place back."""
 END = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
+ENTERED = ctypes.CFUNCTYPE(None, ctypes.c_size_t)
+"""Gets the address of a RecordFunction."""
 HEAD = 24
 """Bytes of a RecordFunctionCallback before its list of scopes: two functions and a probability."""
 TAG = 0xFFFFFFFF
@@ -128,6 +132,8 @@ class Exports:
             self.begin = self._function(
                 self.cpu, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE", None, word, ctypes.c_uint8
             )
+            self.run_start = self._function(self.cpu, "_ZN2at14RecordFunction17runStartCallbacksEv", None, word)
+            self.run_end = self._function(self.cpu, "_ZN2at14RecordFunction3endEv", None, word)
             self.finish = self._function(self.cpu, "_ZN2at14RecordFunctionD1Ev", None, word)
             self.is_inference = self._function(self.c10, "_ZN3c1013InferenceMode10is_enabledEv", ctypes.c_bool)
             self.is_grad = self._function(self.c10, "_ZN3c108GradMode10is_enabledEv", ctypes.c_bool)
@@ -136,7 +142,7 @@ class Exports:
             )
             self.python_dispatcher = self._function(self.c10, "_ZN3c104impl19PythonDispatcherTLS9get_stateEv", word)
             self.requires_grad = self._function(self.c10, "_ZNK3c1010TensorImpl13requires_gradEv", ctypes.c_bool, word)
-            self.unwinding = self._function(self.cpu, "_ZSt19uncaught_exceptionsv", ctypes.c_int)
+            self.unwinding = ctypes.cast(self.cpu["_ZSt19uncaught_exceptionsv"], ctypes.c_void_p).value or 0
             self.undefined = self._address(self.c10, "_ZN3c1019UndefinedTensorImpl10_singletonE")
         except (OSError, AttributeError, ValueError) as error:
             raise Unusable(f"PyTorch {torch.__version__} does not export what the recorder needs: {error}") from None
@@ -154,6 +160,65 @@ class Exports:
     def keys_of_thread(self) -> int:
         """The address of this thread's included keys; the excluded ones follow."""
         return self._address(self.c10, "_ZN3c104impl26raw_local_dispatch_key_setE")
+
+
+class Entries:
+    """Functions of C++ that call functions of Python: a few instructions of x86-64 each, which nothing of the standard
+    library can stand for.
+
+    They call nothing while C++ unwinds the stack for an exception. An error of Python may be set at that time, for
+    which that exception stands; any call from ctypes would lose it, and the program would not get it.
+    The start of a call returns by the place that its caller gives that it has no observer, whatever Python does.
+    Errors: OSError, where the system lets no program make instructions.
+    """
+
+    # push rdi; push rsi; sub rsp, 8; (mov qword [rdi], 0); call std::uncaught_exceptions; test eax, eax; jne END
+    # mov rdi, [rsp+16] or [rsp+8]; call FUNCTION; END: add rsp, 8; pop rsi; pop rax; ret
+    START = "57 56 4883ec08 48c70700000000 48b8 {asks} ffd0 85c0 7511 488b7c2408 48b8 {calls} ffd0 4883c408 5e 58 c3"
+    END = "57 56 4883ec08 48b8 {asks} ffd0 85c0 7511 488b7c2410 48b8 {calls} ffd0 4883c408 5e 58 c3"
+
+    def __init__(self, unwinding: int) -> None:
+        self.unwinding = unwinding
+        # kept for ever: other threads may be in it at the end
+        self.map = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        self.size = 0
+
+    def entry(self, instructions: str, function: Any) -> int:
+        """The address of instructions that call *function* with the address of the RecordFunction."""
+        target = ctypes.cast(function, ctypes.c_void_p).value or 0
+        asks, calls = (address.to_bytes(8, "little").hex() for address in (self.unwinding, target))
+        code = bytes.fromhex(instructions.format(asks=asks, calls=calls))
+        at = self.size
+        self.map[at : at + len(code)] = code
+        self.size = (at + len(code) + 15) // 16 * 16
+        return self.address + at
+
+
+def caught_from_its_start(function: Any) -> Any:
+    """A function whose body is a try statement, and which also catches what is raised before the first of that.
+
+    Python runs the handlers of signals when a function begins, and what they raise would get lost in ctypes.
+    """
+    code = function.__code__
+    if sys.version_info < (3, 11):
+        return function  # no handler runs there before a try statement
+    dis: Any = importlib.import_module("dis")
+    begin = next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME") // 2
+    entries = dis._parse_exception_table(code)
+    first = min(entries, key=lambda entry: int(entry.start))
+    data = bytearray()
+    for entry in entries:
+        start = begin if entry is first else entry.start // 2
+        numbers = [start, entry.end // 2 - start, entry.target // 2, entry.depth << 1 | entry.lasti]
+        for at, number in enumerate(numbers):
+            parts = [number & 63]
+            while number := number >> 6:
+                parts.append(number & 63 | 64)
+            parts[-1] |= 128 if at == 0 else 0
+            data += bytes(reversed(parts))
+    function.__code__ = code.replace(co_exceptiontable=bytes(data))
+    return function
 
 
 class Observation:
@@ -205,6 +270,7 @@ class MemoryLayout:
         self._find_scope()
         self._find_sequence_number()
         self._find_kind()
+        self._find_end()
         # a tensor of Python and what it stands for
         self.of_python = self._one("a tensor", self._places(words(id(self.a), 16), self.impl_a))
         self._find_keys()
@@ -360,6 +426,24 @@ class MemoryLayout:
             if all(data[at] == 1 for data in called) and all(data[at] == 0 for data in named)
         ]
         self.kind = self._one("what a call is of", places if named else [])
+
+    def _find_end(self) -> None:
+        """What changes in a RecordFunction when its call ends."""
+        data = ctypes.create_string_buffer(1024)
+        address = ctypes.addressof(data)
+
+        def run() -> None:
+            self.library.begin(address, FUNCTION)
+            self.library.run_start(address)
+            before = self.looking.words(address, 64)
+            self.library.run_end(address)
+            after = self.looking.words(address, 64)
+            places.extend(8 * at for at in range(len(before)) if before[at] != after[at])
+            self.library.finish(address)
+
+        places: list[int] = []
+        self._observe(lambda _: None, run)
+        self.open = self._one("the end of a call", [at for at in places if at < self.sequence])
 
     def _find_forward_thread(self) -> None:
         """A node made in another thread runs backward in this one; no engine of autograd is started for it."""
@@ -651,14 +735,15 @@ class RecordingFile:
     The file is mapped into memory, piece by piece: a line is there as soon as it is copied, whatever becomes of the
     process; nothing is called to write it, and it does not matter that the program closes files. Space is reserved
     before it is used: a full disk is noticed then. Zeros stand behind the last line until the end.
+    limit: bytes that the file may have; kept: of these, for a long line at the end.
     """
 
     PIECE = 1 << 16
     LAST = 1 << 12
     """Bytes that are kept free for the last lines."""
 
-    def __init__(self, path: str, limit: int) -> None:
-        self.path, self.limit = path, max(limit, 2 * self.PIECE)
+    def __init__(self, path: str, limit: int, kept: int) -> None:
+        self.path, self.limit, self.most = path, limit, limit - kept
         self.lock = _thread.allocate_lock()
         self.stopped = ""
         self.base = self.at = 0
@@ -677,14 +762,19 @@ class RecordingFile:
     def _map(self, file: int, size: int) -> None:
         """Map the piece at the end, with *size* bytes free at least. Errors: OSError."""
         position = self.base + self.at
-        page = position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        length = -(-(position + size - page) // self.PIECE) * self.PIECE
+        page, length = self._piece(size)
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file, page, length)
         else:
             os.ftruncate(file, page + length)
         self.map = mmap.mmap(file, length, offset=page)
         self.base, self.at, self.room = page, position - page, length - self.LAST
+
+    def _piece(self, size: int) -> tuple[int, int]:
+        """Where a piece of the file with *size* bytes free begins, and how long it is."""
+        position = self.base + self.at
+        page = position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        return page, -(-(position + size - page) // self.PIECE) * self.PIECE
 
     def write(self, line: bytes) -> bool:
         """Append a line, unless recording has stopped; whether it is there."""
@@ -701,7 +791,7 @@ class RecordingFile:
         """Map the next piece; whether there is room for *size* bytes then."""
         if self.stopped:
             return False
-        if self.base + self.at + size + self.LAST > self.limit:
+        if sum(self._piece(size + self.LAST)) > self.most:
             self._stop("limit", f"the recording has reached its bound of {self.limit >> 20} MB")
             return False
         try:
@@ -733,6 +823,25 @@ class RecordingFile:
         with self.lock:
             if not self.stopped:
                 self._stop(reason, text[:1000])
+
+    def write_whole(self, line: bytes) -> None:
+        """Append a long line if it does not make the file too long. It may follow after the bound for calls."""
+        with self.lock:
+            if self.stopped in ("", "limit") and sum(self._piece(len(line) + self.LAST)) <= self.limit:
+                try:
+                    with open(self.path, "r+b") as file:
+                        if self._identity(os.fstat(file.fileno())) == self.identity:
+                            file.seek(self.base + self.at)
+                            file.write(line)
+                            self.at += len(line)
+                            self._map(file.fileno(), self.LAST)
+                except (OSError, ValueError) as error:
+                    self._stop("disk", f"the recording cannot be written: {error}")
+
+    def leave(self) -> None:
+        """Never write again: this is another process."""
+        self.lock = _thread.allocate_lock()
+        self.stopped, self.room = "fork", -1
 
     def close(self, line: bytes) -> None:
         """Write a last line, and cut the file behind it."""
@@ -784,9 +893,9 @@ PLAIN = {"int", "float", "bool", "str", "number", "SymInt", "List[int", "List[Sy
 
 class CallingThread:
     """A thread of the program. open: its calls that have not ended, innermost last: the address of each, the frame
-    that made it and its place, and how many exceptions were on their way, -1 for a call that is not recorded.
-    nodes: of autograd that run backward: address, sequence number, thread of the forward call. busy: whether it is in
-    the recorder. keys: the address of its key sets, as an index of `WORDS`.
+    that made it and its place, what its structure has until it ends, its schema, and whether it is recorded.
+    nodes: of autograd that run backward: address, what its structure has until it ends, sequence number, thread of the
+    forward call. busy: whether it is in the recorder. keys: the address of its key sets, as an index of `WORDS`.
     """
 
     __slots__ = ("busy", "keys", "nodes", "number", "open")
@@ -794,8 +903,8 @@ class CallingThread:
     def __init__(self, number: int, exports: Exports) -> None:
         self.number, self.busy = number, False
         self.keys = exports.keys_of_thread() >> 3
-        self.open: list[tuple[int, int, int, int]] = []
-        self.nodes: list[tuple[int, int, int]] = []
+        self.open: list[tuple[int, int, int, int, int, bool]] = []
+        self.nodes: list[tuple[int, int, int, int]] = []
 
 
 class CallRecorder:
@@ -827,12 +936,20 @@ class CallRecorder:
         self.calls = self.dropped = 0
         self.on = True
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
-        self.start, self.end = START(self._make_start()), END(self._make_end())
+        start, end = caught_from_its_start(self._make_start()), caught_from_its_start(self._make_end())
+        self.start, self.end = ENTERED(start), ENTERED(end)
+        try:
+            self.entries = Entries(self.exports.unwinding)
+        except (OSError, ValueError) as error:
+            raise Unusable(f"this system lets no program make instructions: {error}") from None
         _keep_from_compiling(torch, (CallRecorder, CallingThread, CalledOperator, RecordingFile))
 
     def install(self) -> None:
         """Observe from here on, in every thread."""
-        callback = Callback(self.start, self.end, 1.0)
+        entries = self.entries
+        callback = Callback(probability=1.0)
+        callback.start = START(entries.entry(Entries.START, self.start))
+        callback.end = END(entries.entry(Entries.END, self.end))
         callback.flags[FUNCTION] = callback.flags[BACKWARD] = callback.flags[self.layout.needs_inputs] = 1
         # other threads may call them until the very end of the process
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.start))
@@ -847,7 +964,7 @@ class CallRecorder:
         if handle:
             self.exports.remove_callback(handle)
 
-    def _make_start(self) -> Callable[[int, int], int]:
+    def _make_start(self) -> Handler:
         """The function that is called as a call begins. What it needs are names of its own: it is called often."""
         layout, exports, words = self.layout, self.exports, WORDS
         threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
@@ -866,7 +983,7 @@ class CallRecorder:
         at_device = layout.device >> 3 if layout.device else at_keys
         device_bits = 0xFFFFFF << 8 * (layout.device & 7) if layout.device else 0
         at_autograd, special = layout.autograd >> 3, layout.special
-        is_inference, is_grad, unwinding = exports.is_inference, exports.is_grad, exports.unwinding
+        is_inference, is_grad, at_open = exports.is_inference, exports.is_grad, layout.open >> 3
         count_modes, python_dispatcher, requires_grad = (
             exports.count_modes,
             exports.python_dispatcher,
@@ -874,34 +991,41 @@ class CallRecorder:
         )
         has_layers, get_layers = bool(layout.layer_size), exports.layers
 
-        def start(place: int, function: int) -> int:
-            words[place >> 3] = 0
-            if not self.on:
-                return place
-            fn = function >> 3
-            thread = threads.get(words[fn + at_thread])
+        def start(function: int) -> None:
             try:
+                if not self.on:
+                    return
+                fn = function >> 3
+                thread = threads.get(words[fn + at_thread])
                 if thread is None:
                     thread = self.thread(words[fn + at_thread])
                 if thread.busy:
                     self.drop(thread, function)
-                    return place
+                    return
                 thread.busy = True
+                opened = thread.open
+                while opened:
+                    top = opened[-1]
+                    at = top[0] >> 3
+                    if words[at + at_open] == top[3] and words[at + at_schema] == top[4] and top[0] > function:
+                        break
+                    self.ended(thread)
                 if words[fn + at_scope] >> scope_shift & 0xFF:
-                    thread.nodes.append((function, words[fn + at_sequence], self.forward_thread(function)))
+                    self.node(thread, function)
                     thread.busy = False
-                    return place
+                    return
                 if not words[fn + at_kind] >> kind_shift & 0xFF:  # only a name
                     thread.busy = False
-                    return place
-                operator = operators.get(words[fn + at_schema]) or self.operator(words[fn + at_schema])
+                    return
+                schema = words[fn + at_schema]
+                operator = operators.get(schema) or self.operator(schema)
                 # where it comes from
-                line, top = -1, 0
+                line, caller = -1, 0
                 if lines:
                     frame: Any = get_frame().f_back
-                    top = id(frame)
-                    if thread.open and thread.open[-1][1] == top:
-                        line = thread.open[-1][2]
+                    caller = id(frame)
+                    if opened and top[1] == caller:
+                        line = top[2]
                     else:
                         while frame is not None:
                             places = codes.get(id(frame.f_code), 0)
@@ -964,47 +1088,68 @@ class CallRecorder:
                     signature = self.signature(key, operator, values, thread)
                 sequence, forward = words[fn + at_sequence], -1
                 if thread.nodes:
-                    _, sequence, forward = thread.nodes[-1]
+                    sequence, forward = self.backward(thread, sequence)
                 if sequence >> 63:
                     sequence = -1
-                opened = thread.open
                 if write(
                     b'["c",%d,%d,%d,%d,%d,%d,%d]\n'
                     % (signature, thread.number, len(opened), line, (now() - started) // 1000, sequence, forward)
                 ):
-                    opened.append((function, top, line, unwinding()))
+                    opened.append((function, caller, line, words[fn + at_open], schema, True))
                     self.calls += 1
                 else:
                     self.remove()
                 thread.busy = False
             except BaseException as error:
-                self.failed(error, thread, function)
-            return place
+                self.failed(error, function, False)
 
         return start
 
-    def _make_end(self) -> Callable[[int, int], None]:
+    def _make_end(self) -> Handler:
         """The function that is called as a call ends, in whatever way."""
-        words, threads, write, unwinding = WORDS, self.threads, self.output.write, self.exports.unwinding
+        words, threads, write, ended = WORDS, self.threads, self.output.write, self.ended
         at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
 
-        def end(function: int, _: int) -> None:
+        def end(function: int) -> None:
             try:
+                if not self.on:
+                    return
                 thread = threads.get(words[(function >> 3) + at_thread])
-                if thread is None or not self.on:
+                if thread is None:
                     return
                 opened = thread.open
+                while opened and opened[-1][0] < function:
+                    ended(thread)
                 if opened and opened[-1][0] == function:
-                    before = opened.pop()[3]
-                    if before >= 0:
-                        raised = b"true" if unwinding() > before else b"false"
-                        write(b'["e",%d,%d,%s]\n' % (thread.number, (now() - started) // 1000, raised))
+                    if opened.pop()[5]:
+                        write(b'["e",%d,%d,false]\n' % (thread.number, (now() - started) // 1000))
                 elif thread.nodes and thread.nodes[-1][0] == function:
                     thread.nodes.pop()
             except BaseException as error:
-                self.failed(error, None, function)
+                self.failed(error, function, True)
 
         return end
+
+    def ended(self, thread: CallingThread) -> None:
+        """The innermost call of a thread has ended without saying so: an exception ended it, as far as one can know."""
+        if thread.open.pop()[5]:
+            self.output.write(b'["e",%d,%d,true]\n' % (thread.number, (time.perf_counter_ns() - self.started) // 1000))
+
+    def node(self, thread: CallingThread, function: int) -> None:
+        """A node of autograd begins to run backward in a thread."""
+        layout = self.layout
+        number, mark = WORDS[function + layout.sequence >> 3], WORDS[function + layout.open >> 3]
+        thread.nodes.append((function, mark, number, self.forward_thread(function)))
+
+    def backward(self, thread: CallingThread, sequence: int) -> tuple[int, int]:
+        """The number and the thread of the forward call that a call in backward belongs to; else *sequence* and -1."""
+        layout, nodes = self.layout, thread.nodes
+        while nodes:
+            function, mark, number, forward = nodes[-1]
+            if WORDS[function + layout.open >> 3] == mark and WORDS[function + layout.sequence >> 3] == number:
+                return number, forward
+            nodes.pop()
+        return sequence, -1
 
     # What is told once, and gets a number.
 
@@ -1227,17 +1372,28 @@ class CallRecorder:
     def drop(self, thread: CallingThread, function: int) -> None:
         """A call that is not recorded: it ends, too."""
         self.dropped += 1
-        thread.open.append((function, 0, -1, -1))
+        mark, schema = WORDS[function + self.layout.open >> 3], WORDS[function + self.layout.schema >> 3]
+        thread.open.append((function, 0, -1, mark, schema, False))
 
-    def failed(self, error: BaseException, thread: CallingThread | None, function: int) -> None:
+    def failed(self, error: BaseException, function: int, at_end: bool) -> None:
         """An exception in a callback, where it must not stay.
 
         One that the program's handler of a signal has raised belongs to the program: it gets it a moment later. For one
         of the recorder itself recording stops.
         """
+        thread = self.threads.get(WORDS[function + self.layout.thread >> 3])
         if thread is not None:
             thread.busy = False
-            if not (thread.open and thread.open[-1][0] == function):
+            known = bool(thread.open) and thread.open[-1][0] == function
+            if at_end and known:
+                thread.open.pop()
+                now = (time.perf_counter_ns() - self.started) // 1000
+                self.output.write(b'["e",%d,%d,false]\n' % (thread.number, now))
+            elif (
+                not at_end
+                and not known
+                and not WORDS[function + self.layout.scope >> 3] >> 8 * (self.layout.scope & 7) & 0xFF
+            ):
                 self.drop(thread, function)
         if isinstance(error, (RecursionError, MemoryError)):
             return
@@ -1373,8 +1529,13 @@ class RecordedProcess:
     def __init__(self, options: CommandLine) -> None:
         self.options = options
         self.started = time.perf_counter_ns()
-        self.output = RecordingFile(os.path.abspath(options.save), options.size << 20)
+        limit = options.size << 20
+        self.output = RecordingFile(
+            os.path.abspath(options.save), limit, FOR_STATE if options.state and limit > 2 * FOR_STATE else 0
+        )
         self.recorder: CallRecorder | None = None
+        self.torch: Any = None
+        self.forked = False
         self.head = {
             "dispatch_cli_trace": FORMAT,
             "torch": None,
@@ -1385,22 +1546,26 @@ class RecordedProcess:
             "started": round(time.time(), 6),
             "lines": options.lines,
         }
+        self.head_size = 0
         self.head_size = len(self._head()) + 64
         self.output.write(self._head())
         if "torch" in sys.modules:
             self.imported(sys.modules["torch"])
         else:
             sys.meta_path.insert(0, ImportWatch(self.imported))
+        # handlers run in the reverse order: this one after those of the program
         atexit.register(self.finish)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_parent=self._after_fork, after_in_child=self._in_child)
 
     def _head(self) -> bytes:
         """The first line; there is room for the version of PyTorch, which is known later."""
-        line = line_of(self.head)[1:-2]
-        return line + b" " * (getattr(self, "head_size", len(line) + 65) - len(line) - 1) + b"\n"
+        return line_of(self.head)[1:-2].ljust(self.head_size - 1) + b"\n"
 
     def imported(self, torch: Any) -> None:
         """PyTorch is there: record from here on."""
         try:
+            self.torch = torch
             self.head["torch"] = str(torch.__version__)
             head = self._head()
             if len(head) == self.head_size:
@@ -1414,50 +1579,206 @@ class RecordedProcess:
         except Exception as error:
             self.output.stop("calibration", f"this PyTorch cannot be recorded: {type(error).__name__}: {error}")
 
+    def _after_fork(self) -> None:
+        if not self.forked:
+            self.forked = True
+            self.output.write(line_of("x", {"reason": "fork", "text": "forked child processes are not recorded"}))
+
+    def _in_child(self) -> None:
+        """This is a forked process now: the file is its parent's."""
+        self.output.leave()
+        if self.recorder is not None:
+            self.recorder.on = False
+
+    def end_of_main(self) -> None:
+        """The program's main module has ended: what is registered now is taken away soon, by PyTorch's own handlers."""
+        if os.getpid() != self.output.pid or self.recorder is None or not self.options.state:
+            return
+        try:
+            self.forked = True
+            state = _state_of(self.torch)
+        except KeyboardInterrupt:
+            state = None
+        if state is not None:
+            self.output.write_whole(b'["state",' + state + b"]\n")
+
     def finish(self) -> None:
         """The program has ended."""
         if os.getpid() != self.output.pid:
             return
+        seconds = (time.perf_counter_ns() - self.started) / 1e9
         recorder = self.recorder
         if recorder is not None:
             recorder.remove()
         elif not self.output.stopped:
             self.output.write(line_of("x", {"reason": "torch", "text": "the program has not imported PyTorch"}))
-        seconds = (time.perf_counter_ns() - self.started) / 1e9
         calls, dropped = (recorder.calls, recorder.dropped) if recorder is not None else (0, 0)
         self.output.close(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}))
 
 
+FOR_STATE = 12 << 20
+"""Bytes of the recording that are kept for the state of the registry, which is written last."""
+MOST_SECONDS = 120
+"""Seconds that the capture of the registry may take."""
+
+
+def _state_of(torch: Any) -> bytes | None:
+    """The state of the dispatcher in this process, as JSON; None where it cannot be had.
+
+    The probe registers operators and imports modules to see what happens, for some seconds: a copy of the process does
+    that, of which nothing else sees anything.
+    """
+    if not hasattr(os, "fork"):
+        return None
+    out, into = os.pipe()
+    warnings: Any = importlib.import_module("warnings")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a process that has threads
+            child = os.fork()
+    except (OSError, RuntimeError):
+        os.close(out)
+        os.close(into)
+        return None
+    if child == 0:
+        try:
+            signal: Any = importlib.import_module("signal")
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            os.close(out)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for file in (0, 1, 2):
+                os.dup2(nowhere, file)
+            with open(into, "wb") as pipe:
+                pipe.write(_probe(torch))
+        finally:
+            os._exit(0)
+    os.close(into)
+    return _answer_of(child, out)
+
+
+def _answer_of(child: int, out: int) -> bytes | None:
+    """What a process writes until it ends, or until its time is over."""
+    select: Any = importlib.import_module("select")
+    parts, until = [], time.monotonic() + MOST_SECONDS
+    try:
+        while select.select([out], [], [], max(0, until - time.monotonic()))[0]:
+            part = os.read(out, 1 << 20)
+            if not part:
+                break
+            parts.append(part)
+    finally:
+        os.close(out)
+        try:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        except OSError:
+            pass  # the program has others wait for its children
+    data = b"".join(parts)
+    return data if data.endswith(b"}") else None
+
+
+def _probe(torch: Any) -> bytes:
+    """What the probe of dispatch-cli's captures says of this process. No vmap is made before."""
+    util: Any = importlib.import_module("importlib.util")
+    path = os.path.join(os.path.dirname(os.path.dirname(OWN_FILE)), "capture", "probe.py")
+    spec = util.spec_from_file_location("dispatch_cli_probe", path)
+    probe = util.module_from_spec(spec)
+    spec.loader.exec_module(probe)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
+    cleaner = probe.Cleaner(root, sys.path, os.path.expanduser("~"))
+    asked = probe.LivePyTorch(torch, [], cleaner.clean, [])
+    return json.dumps(probe.capture(asked, bool)).encode("ascii")
+
+
 def run(program: list[str], module: bool) -> None:
-    """Run a program as Python runs it from the command line."""
+    """Run a program as Python runs it from the command line.
+
+    It runs in this process, below the frames of this file, as coverage and profilers do it: that works with every
+    option of Python (-I, -S), and leaves no variable in the environment that programs started from there would get.
+    Python's own functions run modules and directories. What differs is that the stack begins with these frames; they
+    are left out of the traceback with which the program ends.
+    """
+    own = sys.modules["__main__"]
     main = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = sys.modules["builtins"]
+    if hasattr(own, "__annotations__") and sys.version_info < (3, 14):
+        main.__dict__.update(__annotations__={})
     sys.modules["__main__"] = main
-    if module:
-        runpy: Any = importlib.import_module("runpy")
-        sys.argv[:] = ["-m", *program[1:]]
-        runpy._run_module_as_main(program[0])
-        return
-    sys.argv[:] = program
-    path = os.path.abspath(program[0])
-    with open(path, "rb") as file:
-        source = file.read()
-    from importlib.machinery import SourceFileLoader
+    try:
+        if module:
+            sys.argv[:] = ["-m", *program[1:]]
+            _begin_path(os.getcwd())
+            runpy: Any = importlib.import_module("runpy")
+            runpy._run_module_as_main(program[0])
+        else:
+            sys.argv[:] = program
+            _run_script(program[0], main)
+    except SystemExit:
+        raise
+    except BaseException:
+        _shorten_traceback()
+        raise
 
-    main.__dict__.update(__file__=path, __loader__=SourceFileLoader("__main__", path), __cached__=None)
-    sys.path[0] = os.path.dirname(os.path.realpath(path))
+
+def _run_script(name: str, main: Any) -> None:
+    """Run a file, or what has a module __main__: a directory or an archive."""
+    path = os.path.abspath(name) if sys.version_info >= (3, 9) else name
+    pkgutil: Any = importlib.import_module("pkgutil")
+    if type(pkgutil.get_importer(path)).__name__ in ("FileFinder", "zipimporter"):
+        _begin_path(path)
+        runpy: Any = importlib.import_module("runpy")
+        runpy._run_module_as_main("__main__", False)
+        return
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        print(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
+    _begin_path(os.path.dirname(os.path.realpath(path)))
+    machinery: Any = importlib.import_module("importlib.machinery")
+    main.__dict__.update(__file__=path, __loader__=machinery.SourceFileLoader("__main__", path), __cached__=None)
     exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
 
 
+def _begin_path(directory: str) -> None:
+    """Put the program's directory where that of this file is; nowhere where Python was told to put none."""
+    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+        sys.path[0] = directory
+
+
+def _shorten_traceback() -> None:
+    """Have the program's end reported without the frames of this file, by whatever reports it."""
+    report = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        sys.excepthook = report
+        at = trace
+        while at is not None:
+            if at.tb_frame.f_code.co_filename == OWN_FILE:
+                trace = at.tb_next
+            at = at.tb_next
+        error.__traceback__ = sys.last_traceback = trace
+        report(kind, error, trace)
+
+    sys.excepthook = excepthook
+
+
 def main() -> None:
-    """Be the command. Exit codes: the program's own; 2 for a wrong command line."""
+    """Be the command. Exit codes: the program's own; 2 for a wrong command line or a recording that cannot be made."""
     try:
         options = CommandLine(sys.argv[1:])
+        process = RecordedProcess(options)
     except WrongCommand as error:
-        print(f"recorder: {error}\n\n{__doc__.split(chr(10) * 2)[1]}", file=sys.stderr)
+        print(f"recorder: {error}\n\n{USAGE}", file=sys.stderr)
         raise SystemExit(2) from None
-    RecordedProcess(options)
-    run(options.program, options.module)
+    except OSError as error:
+        print(f"recorder: {options.save}: {error.strerror}: the recording cannot be made", file=sys.stderr)
+        raise SystemExit(2) from None
+    try:
+        run(options.program, options.module)
+    finally:
+        process.end_of_main()
 
 
 if __name__ == "__main__":

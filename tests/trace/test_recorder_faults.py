@@ -1,0 +1,193 @@
+"""Programs with PyTorch that raise, fork, are interrupted or killed, and recordings that cannot go on."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.capture.support import torch_python
+from tests.trace.recorded import RECORDER, Recorded, read, run
+
+pytestmark = pytest.mark.live
+
+
+def recorded(tmp_path: Path, source: str, *options: str, **settings: object) -> Recorded:
+    program = tmp_path / "program.py"
+    program.write_text(source, encoding="utf-8")
+    return run(program, options=options, **settings)
+
+
+def test_an_exception_of_python_inside_a_call_reaches_the_program(tmp_path: Path) -> None:
+    """It is on its way as an exception of C++ while the calls end."""
+    source = """
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.sin.default:
+            raise LookupError("this one")
+        return function(*args, **(kwargs or {}))
+for _ in range(3):
+    try:
+        with Mode():
+            torch.sin(torch.ones(2))
+    except LookupError as error:
+        print(error, error.__cause__)
+torch.cos(torch.ones(2))
+try:
+    torch.ones(2) + torch.ones(3)
+except RuntimeError as error:
+    print("RuntimeError")
+torch.exp(torch.ones(2))
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "this one None\n" * 3 + "RuntimeError\n", "")
+    assert [call["depth"] for call in done.calls("aten::cos") + done.calls("aten::exp")] == [0, 0]
+    assert [call["modes"] for call in done.calls("aten::sin")] == [["Mode"]] * 3
+    open_calls: list[str] = []
+    raised = []
+    for line in done.lines[1:]:
+        if line[0] == "c":
+            open_calls.append(done.numbered["o"][done.numbered["s"][line[1]]["operator"]])
+        elif line[0] == "e":
+            name = open_calls.pop()
+            raised += [name] if line[3] is True else []
+    assert raised == ["aten::sin"] * 3 + ["aten::add.Tensor"]
+    assert open_calls == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(tmp_path: Path, number: signal.Signals) -> None:
+    """Wherever they come: the default of SIGINT, and a handler that ends the program with a code."""
+    source = """
+import signal, sys, torch
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))
+a = torch.ones(2)
+print("ready", flush=True)
+try:
+    while True:
+        torch.add(a, a)
+except BaseException as error:
+    print(type(error).__mro__[-3 if isinstance(error, KeyboardInterrupt) else 0].__name__, flush=True)
+    raise
+"""
+    program = tmp_path / "program.py"
+    program.write_text(source, encoding="utf-8")
+    for attempt in range(5):
+        save = tmp_path / f"recording{attempt}"
+        command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", str(program)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.2 + attempt / 50)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        if number == signal.SIGINT:
+            assert (process.returncode, out) == (-signal.SIGINT, "KeyboardInterrupt\n")
+            assert err.splitlines()[-1] == "KeyboardInterrupt"
+        else:
+            assert (process.returncode, out, err) == (5, "SystemExit\n", "")
+        assert read(save)[-1][0] == "end"
+
+
+def test_killed(tmp_path: Path) -> None:
+    """What was called before is there."""
+    source = """
+import os, signal, torch
+for _ in range(1000):
+    torch.ones(1)
+torch.sin(torch.ones(2))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = recorded(tmp_path, source)
+    assert done.code == -signal.SIGKILL
+    assert len(done.calls("aten::sin")) == 1
+    assert len(done.calls("aten::ones")) == 1001
+
+
+def test_a_fork_writes_nothing_into_its_parents_recording(tmp_path: Path) -> None:
+    source = """
+import os, torch
+torch.sin(torch.ones(2))
+pid = os.fork()
+if pid == 0:
+    torch.cos(torch.ones(2))
+    raise SystemExit(4)
+print(os.waitpid(pid, 0)[1] >> 8)
+torch.exp(torch.ones(2))
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "4\n", "")
+    assert [len(done.calls(f"aten::{name}")) for name in ("sin", "cos", "exp")] == [1, 0, 1]
+    assert [line[0]["reason"] for line in done.tagged("x")] == ["fork"]
+
+
+def test_the_bound(tmp_path: Path) -> None:
+    source = "import torch\na = torch.ones(2)\nfor _ in range(30000): a.add_(1)\nprint(a[0].item())"
+    done = recorded(tmp_path, source, "--max-size", "1")
+    assert (done.code, done.out, done.err) == (0, "30001.0\n", "")
+    assert (tmp_path / "recording").stat().st_size <= 1 << 20
+    assert [line[0]["reason"] for line in done.tagged("x")] == ["limit"]
+    assert 5000 < done.tagged("end")[0][0]["calls"] == len(done.tagged("c")) < 30000
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A file that the system lets grow to 200 KB only."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    source = "import torch\na = torch.ones(2)\nfor _ in range(30000): a.add_(1)\nprint(a[0].item())"
+    done = recorded(tmp_path, source, preexec_fn=limit)
+    assert (done.code, done.out, done.err) == (0, "30001.0\n", "")
+    assert [line[0]["reason"] for line in done.tagged("x")] == ["disk"]
+    assert len(done.tagged("c")) > 500
+
+
+def test_threads_have_their_own_depths(tmp_path: Path) -> None:
+    source = """
+import threading, torch
+def work():
+    for _ in range(200):
+        torch.nn.functional.linear(torch.ones(2, 2), torch.ones(2, 2))
+threads = [threading.Thread(target=work, name=f"worker {n}") for n in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+    done = recorded(tmp_path, source)
+    depths: dict[int, int] = {}
+    for line in done.lines[1:]:
+        if line[0] == "c":
+            assert line[3] == depths.setdefault(line[2], 0)
+            depths[line[2]] += 1
+        elif line[0] == "e":
+            depths[line[1]] -= 1
+    assert set(depths.values()) == {0}
+    assert {call["thread"] for call in done.calls("aten::linear")} == {"worker 0", "worker 1", "worker 2"}
+    assert len(done.calls("aten::linear")) == 600
+
+
+def test_the_state_of_the_registry_is_captured_at_the_end(tmp_path: Path) -> None:
+    """With what the program has registered; nothing of the capture is seen."""
+    source = """
+import torch
+@torch.library.custom_op("mine::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+print(twice(torch.ones(1)))
+"""
+    program = tmp_path / "program.py"
+    program.write_text(source, encoding="utf-8")
+    save = tmp_path / "recording"
+    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\n", "")
+    lines = read(save)
+    assert [line[0] for line in lines[-2:]] == ["state", "end"]
+    names = {operator["name"] for operator in lines[-2][1]["operators"]}
+    assert {"mine::twice", "aten::add.Tensor"} <= names
