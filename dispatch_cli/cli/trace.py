@@ -9,6 +9,14 @@ import click
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
 from dispatch_cli.cli.options import SourceOptions, as_sentence, load_state
 from dispatch_cli.cli.output import BadInput, Output, output_options, show, write
+from dispatch_cli.cli.trace_run import (
+    ProgramOptions,
+    TraceCommand,
+    check_program,
+    exit_with,
+    note_nothing,
+    recording_of,
+)
 
 if TYPE_CHECKING:
     from dispatch_cli.report.trace_view import TraceView
@@ -20,12 +28,27 @@ ROWS = 1000
 CHROME = "chrome"
 
 
-@click.command("trace")
-@click.argument("recording", metavar="RECORDING", required=False, shell_complete=complete_files)
+@click.command("trace", cls=TraceCommand)
+@click.argument(
+    "words", nargs=-1, metavar="[RECORDING | SCRIPT [ARGS]...]", type=click.UNPROCESSED, shell_complete=complete_files
+)
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does; arguments are the program's.")
+@click.option(
+    "--python",
+    metavar="PATH",
+    shell_complete=complete_files,
+    help="The Python that runs the program. Default: the one that runs dispatch-cli.",
+)
+@click.option("--save", metavar="FILE", shell_complete=complete_files, help="Keep the recording in FILE.")
+@click.option(
+    "--max-size", "megabytes", type=click.IntRange(1, 4096), metavar="MB", help="End the recording at this size."
+)
+@click.option("--no-lines", is_flag=True, help="Record no lines of Python, which takes a part of the time.")
+@click.option("--last", is_flag=True, help="Show the last recording that was made without --save.")
 @click.option(
     "--recorder",
     is_flag=True,
-    help="Print the path of the script that records a program: PYTHON SCRIPT --save RECORDING PROGRAM [ARGS…]",
+    help="Print the path of the script that records, to be run by another command: PYTHON PATH --save FILE -m pytest.",
 )
 @click.option(
     "--op",
@@ -85,7 +108,13 @@ CHROME = "chrome"
 @click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
 @output_options(CHROME)
 def command(
-    recording: str | None,
+    words: tuple[str, ...],
+    module: str | None,
+    python: str | None,
+    save: str | None,
+    megabytes: int | None,
+    no_lines: bool,
+    last: bool,
     recorder: bool,
     ops: tuple[str, ...],
     keys: tuple[str, ...],
@@ -99,9 +128,10 @@ def command(
     full: bool,
     out: Output,
 ) -> None:
-    """Show a recording of a program: its calls as a tree, with the kernels of each in turn.
+    """Run a program, and show its calls of PyTorch's operators as a tree, with the kernels of each in turn.
 
-    A recording is made by a script that runs the program in the Python that has PyTorch; --recorder prints its path.
+    The program runs as ever, with its own output and exit code; the answer is written to standard error. Options come
+    before SCRIPT. A RECORDING is shown on standard output.
 
     The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
     kernels after it are predicted, as `resolve` predicts them. Calls and groups of calls that repeat are shown once,
@@ -117,20 +147,42 @@ def command(
 
         write([f"{Path(__file__).resolve().parents[1] / 'trace' / 'recorder.py'}\n"], None, for_people=True)
         return
-    if recording is None:
-        raise click.UsageError("Give a RECORDING; `dispatch-cli trace --recorder` prints the script that makes one.")
+    asked = ProgramOptions(words, module, python, save, megabytes, not no_lines, last)
+    check_program(asked)
+    file, code = recording_of(asked)
+    if code is None or not note_nothing(file):
+        _answer(file, ops, keys, lines, where, only, depth, explain, kernels, limit, full, out, code is not None)
+    exit_with(code)
+
+
+def _answer(
+    file: str,
+    ops: tuple[str, ...],
+    keys: tuple[str, ...],
+    lines: tuple[str, ...],
+    where: str | None,
+    only: tuple[str, ...],
+    depth: int | None,
+    explain: int | None,
+    kernels: tuple[str, ...],
+    limit: int,
+    full: bool,
+    out: Output,
+    aside: bool,
+) -> None:
+    """Show a recording. aside: on standard error, since standard output is the program's."""
     from dispatch_cli.model.problem import InputError
 
     try:
-        view = _view(recording)
+        view = _view(file)
         if explain is not None:
-            _explain(view, explain, out, full)
+            _explain(view, explain, out, full, aside)
             return
         wanted = _wanted(view, ops, keys, lines, where, only)
         if out.format == CHROME:
             from dispatch_cli.render.chrome import chrome_text
 
-            write(chrome_text(view, view.select(wanted)), out.file, kind="data")
+            write(chrome_text(view, view.select(wanted)), out.file, kind="data", aside=aside)
             return
         from dispatch_cli.report.trace import trace_report
 
@@ -140,7 +192,7 @@ def command(
         report = trace_report(view, wanted, depth, own)
     except InputError as error:
         raise BadInput(error, out.color) from None
-    show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit or None}))
+    show(report, out, None, aside, **({} if out.format in ("json", "csv") else {"limit": limit or None}))
 
 
 def _view(file: str) -> TraceView:
@@ -153,7 +205,7 @@ def _view(file: str) -> TraceView:
     return TraceView(recording, state_of(recording))
 
 
-def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
+def _explain(view: TraceView, number: int, out: Output, full: bool, aside: bool) -> None:
     """Show one call as `resolve` does."""
     from dispatch_cli.report.trace_call import trace_call_report
 
@@ -167,7 +219,7 @@ def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
     if report is None:
         problem = view.path(number).problem
         raise click.UsageError(f"Nothing is known of call {number} of {view.recording.operator_of(number)}: {problem}.")
-    show(report, out, full=full)
+    show(report, out, None, aside, full=full)
 
 
 def _wanted(

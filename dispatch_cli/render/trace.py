@@ -81,7 +81,10 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS
 def _summary(report: TraceReport) -> Iterator[Block]:
     counts = report.counts
     yield Paragraph(f"Trace of {' '.join(report.argv) or report.recording}", kind=ParagraphKind.TITLE)
-    about = [f"PyTorch {report.torch}", *([f"Python {report.python}"] if report.python else [])]
+    about = [
+        *([f"PyTorch {report.torch}"] if report.torch else []),
+        *([f"Python {report.python}"] if report.python else []),
+    ]
     yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
     of = f"{counts.distinct:,} distinct, of {plural(counts.operators, 'operator')}"
     of = f"{of}, on {plural(counts.threads, 'thread')}"

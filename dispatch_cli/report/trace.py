@@ -112,7 +112,7 @@ class TraceReport:
     REPORT: ClassVar[str] = "trace"
 
     recording: str
-    torch: str
+    torch: str | None
     python: str | None
     argv: tuple[str, ...]
     directory: str | None

@@ -7,6 +7,7 @@ what it must be is refused, with its line.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
@@ -38,11 +39,12 @@ _SMALL = 4096
 class Head(NamedTuple):
     """The first line.
 
-    torch: the version of PyTorch. python: that of Python. argv: the command line. directory: where it ran.
+    torch: the version of PyTorch; None where the program did not import it. python: that of Python. argv: the command
+    line. directory: where it ran.
     started: seconds since 1970. lines: whether Python lines were recorded.
     """
 
-    torch: str
+    torch: str | None
     python: str | None = None
     argv: tuple[str, ...] = ()
     directory: str | None = None
@@ -131,12 +133,23 @@ class _BadLine(ValueError):
 
 def is_recording(file: str) -> bool:
     """Whether a file begins as a recording does. What cannot be read is none."""
+    return _start_of(file).replace(b" ", b"").startswith(START)
+
+
+def begins_so(file: str) -> bool:
+    """Whether a file begins with an object of JSON, as a recording does, and as no script in Python does."""
+    return _start_of(file).lstrip().startswith(b"{")
+
+
+def _start_of(file: str) -> bytes:
+    """The first bytes of a file; none of what cannot be read, or is no file."""
     try:
+        if not os.path.isfile(file):  # noqa: PTH113
+            return b""
         with open(file, "rb") as stream:  # noqa: PTH123
-            start = stream.read(len(START) + 64)
+            return stream.read(len(START) + 64)
     except (OSError, ValueError):
-        return False
-    return start.replace(b" ", b"").startswith(START)
+        return b""
 
 
 def read(file: str) -> Recording:
@@ -375,7 +388,7 @@ def _head(value: Any) -> Head:
         _number(pid, "pid")
     python, directory = value.get("python"), value.get("directory")
     return Head(
-        torch=_text(value.get("torch"), "torch"),
+        torch=None if value.get("torch", "") is None else _text(value.get("torch"), "torch"),
         python=None if python is None else _text(python, "python"),
         argv=tuple(argv),
         directory=None if directory is None else _text(directory, "directory"),

@@ -96,7 +96,8 @@ class RegistrationsKnown(NamedTuple):
 
 def state_of(recording: Recording) -> RegistrationsKnown:
     """The state of a recording, or the embedded one of its version of PyTorch. Errors: InputError."""
-    name = "torch-" + ".".join(recording.head.torch.partition("+")[0].split(".")[:2])
+    version = recording.head.torch or ""
+    name = "torch-" + ".".join(version.partition("+")[0].split(".")[:2])
     known = bases.names()
     base = name if name in known else known[0]
     if recording.state is not None:

@@ -15,8 +15,12 @@ from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture", "explore")
 """Commands that need a PyTorch, or a terminal."""
-NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}, "extract": {"python", "modules", "timeout"}}
-"""Parameters that ask a PyTorch: `_crossref` gives those for a stand-in, which has its answer ready."""
+NOT_GIVEN = {
+    "crossref": {"live", "python", "modules", "timeout"},
+    "extract": {"python", "modules", "timeout"},
+    "trace": {"module", "python", "save", "megabytes", "last"},
+}
+"""Parameters that ask a PyTorch, or run a program: `_crossref` gives those for a stand-in, whose answer is ready."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
 """What is no command, and has the program answer as well."""
 Maker = Callable[[Inputs], str]
@@ -266,7 +270,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "schema": list,
         "crossref": lambda: _crossref(format_, inputs, files),
         "diff": lambda: _sides(inputs, files),
-        "trace": lambda: [inputs.trace() if inputs.careful or dice.random() < 0.9 else (files or ["-"])[0]],
+        "trace": lambda: [inputs.trace()],
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]
