@@ -104,7 +104,7 @@ def _add(found: Compared, recorded: Seen | None, seen: Seen | None) -> None:
 def _unlike(recorded: dict[str, Any], seen: dict[str, Any]) -> Iterator[str]:
     for name in FIELDS:
         ours, theirs = recorded.get(name), seen.get(name)
-        if name == "modes" and isinstance(ours, list):
+        if name == "modes" and isinstance(theirs, int) and isinstance(ours, list):
             ours = len(ours)
         if name == "devices" and ours is not None and theirs is not None:
             theirs = [one if two is not None else None for one, two in zip(theirs, ours, strict=False)]

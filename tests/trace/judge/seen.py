@@ -61,7 +61,8 @@ def traced(path: Path) -> Trace:
         elif tag == "e":
             running[values[0]].pop()
         elif tag == "x":
-            stopped.append(values[0]["text"])
+            if values[0]["reason"] != "fork":
+                stopped.append(values[0]["text"])
         elif tag == "state":
             state = values[0]
     return Trace(dict(threads), stopped, state)
