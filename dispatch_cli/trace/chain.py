@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.kernels.entry import COMPOSITES, backend_keys
-from dispatch_cli.engine.call.trace import Reached
+from dispatch_cli.engine.call.trace import Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.universe import FUNCTIONALIZE, META, UNDEFINED
+from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.recording import Ran
 
@@ -32,17 +32,27 @@ def difference(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher)
     """
     if explained.call is None or not ran:
         return None
-    predicted = [hop for hop in explained.hops if hop.live.kernel is not None]
+    predicted = [hop for hop in explained.hops if _is_seen(hop)]
     seen = _chain(explained, ran, dispatcher)
     for at, (hop, kernel) in enumerate(zip(predicted, seen, strict=False)):
-        is_same = hop.slot == kernel.slot and hop.keyset.bits == kernel.raw
+        is_same = _slot(hop) == kernel.slot and hop.keyset.bits == kernel.raw
         if not is_same or (at and kernel.redispatched != (hop.reached is Reached.REDISPATCH)):
-            return Difference(at, kernel.slot, hop.slot)
+            return Difference(at, kernel.slot, _slot(hop))
     if len(seen) < len(predicted) and not seen[-1].raised:
-        return Difference(len(seen), None, predicted[len(seen)].slot)
+        return Difference(len(seen), None, _slot(predicted[len(seen)]))
     if len(seen) > len(predicted):
         return Difference(len(predicted), seen[len(predicted)].slot, None)
     return None
+
+
+def _is_seen(hop: Hop) -> bool:
+    """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
+    return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
+
+
+def _slot(hop: Hop) -> str | None:
+    """The slot of a kernel; of one that the Python dispatcher asks for by a key, that key."""
+    return hop.slot if hop.python is None else hop.python.chosen_key
 
 
 def _chain(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> list[Ran]:
@@ -57,10 +67,13 @@ def _chain(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> 
 def _following(explained: Explained, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
     """With which kernel of the same operator one goes on.
 
-    One that computes, and one written in other operators, may call the same operator with tensors of its own; such a
-    call is another one. So is functionalization's trial of an operator in place, on meta tensors.
+    One that computes, one written in other operators, and Python code that gets the call may call the same operator
+    with tensors of its own; such a call is another one. So is functionalization's trial of an operator in place, on
+    meta tensors.
     """
     kernel, universe = ran[at], dispatcher.universe
+    if kernel.slot == PYTHON:
+        return None
     inside = []
     for number in range(at + 1, len(ran)):
         if ran[number].depth <= kernel.depth:
@@ -69,7 +82,7 @@ def _following(explained: Explained, ran: Sequence[Ran], at: int, dispatcher: Di
             if ran[number].redispatched:
                 return number
             inside.append(number)
-    if kernel.slot not in universe.slot or kernel.slot == UNDEFINED or kernel.slot in backend_keys(universe):
+    if kernel.slot not in universe.slot or kernel.slot in (UNDEFINED, PYTHON_DISPATCHER, *backend_keys(universe)):
         return None
     if dispatcher.operator(explained.operator).live[kernel.slot].rule in COMPOSITES:
         return None

@@ -11,6 +11,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
+from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.signature import GENERATOR
 
 _BASE = "torch"
@@ -93,12 +94,17 @@ def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
     )
     count = signature.get("modes", 0)
     modes = tuple(Mode(_MODE, None, at) for at in range(count if isinstance(count, int) else len(count)))
+    keys = _local_keys(signature["keys"], layout)
+    # PyTorch includes PreDispatch with the first mode on its stack, and removes it with the last one.
+    pre_dispatch = (Mode(_MODE, None, 0),) if keys.included.has(PRE_DISPATCH) else ()
     return Thread(
-        _local_keys(signature["keys"], layout),
+        keys,
         inference,
         modes,
         layers,
         signature.get("python_dispatcher", False),
+        snapshot=True,  # not seen; where PyTorch insists on it, it has been made
+        pre_dispatch_modes=pre_dispatch,
         gradients=signature.get("grad_mode", True),
     )
 

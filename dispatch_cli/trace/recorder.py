@@ -1,6 +1,6 @@
 """Run a Python program and record every call that PyTorch's dispatcher gets in it.
 
-usage: PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] SCRIPT [ARGS...]
+usage: PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] [--kernels LIBRARY] SCRIPT [ARGS...]
        PYTHON recorder.py --save FILE [...] -m MODULE [ARGS...]
 
 A script of its own: it needs Python 3.8 and its standard library, and imports nothing of the package it lies in. The
@@ -41,8 +41,9 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 
 FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
-USAGE = """usage: PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] SCRIPT [ARGS...]
-       PYTHON recorder.py --save FILE [--max-size MB] [--no-lines] [--no-state] -m MODULE [ARGS...]"""
+USAGE = """usage: PYTHON recorder.py --save FILE [OPTIONS] SCRIPT [ARGS...]
+       PYTHON recorder.py --save FILE [OPTIONS] -m MODULE [ARGS...]
+options: [--max-size MB] [--no-lines] [--no-state] [--kernels LIBRARY]"""
 
 
 class Unusable(Exception):
@@ -935,6 +936,7 @@ class CallRecorder:
         self.subclasses: dict[int, tuple[Any, str]] = {}
         self.calls = self.dropped = 0
         self.on = True
+        self.kernel_log: Any = None
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
         start, end = caught_from_its_start(self._make_start()), caught_from_its_start(self._make_end())
         self.start, self.end = ENTERED(start), ENTERED(end)
@@ -1122,6 +1124,8 @@ class CallRecorder:
                     ended(thread)
                 if opened and opened[-1][0] == function:
                     if opened.pop()[5]:
+                        if self.kernel_log is not None:
+                            self.kernels(thread, function)
                         write(b'["e",%d,%d,false]\n' % (thread.number, (now() - started) // 1000))
                 elif thread.nodes and thread.nodes[-1][0] == function:
                     thread.nodes.pop()
@@ -1132,8 +1136,23 @@ class CallRecorder:
 
     def ended(self, thread: CallingThread) -> None:
         """The innermost call of a thread has ended without saying so: an exception ended it, as far as one can know."""
-        if thread.open.pop()[5]:
+        function, *_, is_recorded = thread.open.pop()
+        if is_recorded:
+            if self.kernel_log is not None:
+                self.kernels(thread, function)
             self.output.write(b'["e",%d,%d,true]\n' % (thread.number, (time.perf_counter_ns() - self.started) // 1000))
+
+    def log_kernels(self, file: str) -> None:
+        """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""
+        self.kernel_log = library = ctypes.PyDLL(file)
+        library.kernel_log_kernels.restype, library.kernel_log_kernels.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
+        library.kernel_log_install()
+        library.kernel_log_start()
+
+    def kernels(self, thread: CallingThread, function: int) -> None:
+        """Write the kernels that ran in a call. function: the address of its RecordFunction."""
+        for line in (self.kernel_log.kernel_log_kernels(function) or b"").splitlines():
+            self.output.write(b'["k",%d,%s]\n' % (thread.number, line))
 
     def node(self, thread: CallingThread, function: int) -> None:
         """A node of autograd begins to run backward in a thread."""
@@ -1492,6 +1511,7 @@ class CommandLine:
 
     def __init__(self, words: list[str]) -> None:
         self.save, self.size, self.lines, self.state, self.module = "", 256, True, True, False
+        self.kernels = ""
         words = list(words)
         while words and words[0].startswith("-"):
             option = words.pop(0)
@@ -1499,7 +1519,7 @@ class CommandLine:
                 self.lines = False
             elif option == "--no-state":
                 self.state = False
-            elif option in ("--save", "--max-size", "-m"):
+            elif option in ("--save", "--max-size", "--kernels", "-m"):
                 if not words:
                     raise WrongCommand(f"{option} needs a value")
                 if option == "-m":
@@ -1508,6 +1528,8 @@ class CommandLine:
                 value = words.pop(0)
                 if option == "--save":
                     self.save = value
+                elif option == "--kernels":
+                    self.kernels = value
                 elif value.isdigit() and int(value):
                     self.size = int(value)
                 else:
@@ -1573,6 +1595,8 @@ class RecordedProcess:
             recorder = CallRecorder(torch, self.output, self.options.lines, str(self.head["directory"]), self.started)
             recorder.install()
             self.recorder = recorder
+            if self.options.kernels:
+                recorder.log_kernels(self.options.kernels)
             if recorder.layout.missing:
                 text = f"what could not be found in this PyTorch is not recorded: {'; '.join(recorder.layout.missing)}"
                 self.output.write(line_of("x", {"reason": "partial", "text": text}))
@@ -1596,7 +1620,7 @@ class RecordedProcess:
             return
         try:
             self.forked = True
-            state = _state_of(self.torch)
+            state = _state_of(self.torch, self.recorder.kernel_log)
         except KeyboardInterrupt:
             state = None
         if state is not None:
@@ -1622,7 +1646,7 @@ MOST_SECONDS = 120
 """Seconds that the capture of the registry may take."""
 
 
-def _state_of(torch: Any) -> bytes | None:
+def _state_of(torch: Any, kernel_log: Any) -> bytes | None:
     """The state of the dispatcher in this process, as JSON; None where it cannot be had.
 
     The probe registers operators and imports modules to see what happens, for some seconds: a copy of the process does
@@ -1648,6 +1672,8 @@ def _state_of(torch: Any) -> bytes | None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             for file in (0, 1, 2):
                 os.dup2(nowhere, file)
+            if kernel_log is not None:
+                kernel_log.kernel_log_remove()
             with open(into, "wb") as pipe:
                 pipe.write(_probe(torch))
         finally:

@@ -73,7 +73,7 @@ void name_slots() {
   for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
     const auto key = static_cast<c10::DispatchKey>(number);
     logged.key_names.push_back(c10::toString(key));
-    const bool per_backend = key > c10::DispatchKey::EndOfFunctionalityKeys;
+    const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
     if (key > c10::DispatchKey::EndOfRuntimeBackendKeys || c10::isPerBackendFunctionalityKey(key)) continue;
     if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
     const int index = c10::getDispatchTableIndexForDispatchKey(key);

@@ -107,7 +107,10 @@ def _thread(data: dict[str, Any], layout: KeyLayout) -> Thread:
     keys = _keys(data["keys"], layout)
     # PyTorch includes the key with the first mode on its stack, and removes it with the last one.
     pre_dispatch = (Mode("Mode", None, 0),) if keys.included.has(PRE_DISPATCH) else ()
-    return Thread(keys, inference, modes, layers, data["python_dispatcher"], pre_dispatch_modes=pre_dispatch)
+    # That PyTorch has noted the keys on the way to Python, as older versions insist on, is not seen; it has.
+    return Thread(
+        keys, inference, modes, layers, data["python_dispatcher"], snapshot=True, pre_dispatch_modes=pre_dispatch
+    )
 
 
 def _keys(data: list[int], layout: KeyLayout) -> LocalKeys:
