@@ -32,7 +32,8 @@ ALLOWED: dict[str, set[str]] = {
     "bindings": {"model", "universes", "engine", "bindings"},
     "whatif": {"model", "engine", "checks", "report", "whatif"},
     "trace": {
-        *("model", "engine", "universes", "bases", "capture", "trace", "extract.signing", "extract.cache_files"),
+        *("model", "engine", "universes", "bases", "capture", "trace"),
+        *("extract.signing", "extract.cache", "extract.cache_files"),
     },
     "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
     "explore": {

@@ -67,7 +67,7 @@ def run_probe(
     of processes.
     Errors: InputError, with the last lines of what went wrong.
     """
-    executable = _executable(python)
+    executable = executable_of(python)
     try:
         # what the probe leaves in the folder need not be removable
         folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
@@ -89,7 +89,8 @@ def run_probe(
             raise _error(_FAILED, f"{executable} {error}") from None
 
 
-def _executable(python: str | None) -> str:
+def executable_of(python: str | None) -> str:
+    """The path of the Python that is asked; None is the one that runs this. Errors: InputError."""
     if python is None:
         if not sys.executable:
             raise _error("no-python", "cannot find the Python that runs dispatch-cli", hint="give one: --python PATH")

@@ -31,7 +31,7 @@ _COMMANDS = {
     "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
     "rules": "List the ten rules of a dispatch table, or explain some with examples.",
     "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
-    "trace": "Show which kernels a recorded program ran, call by call, and why.",
+    "trace": "Run a program and show which kernels PyTorch ran in it, call by call, and why.",
     "keys": "Show all dispatch keys, one key in detail, a key set, or how two universes differ.",
     "coverage": "Show what serves each operator on a backend, and whether it trains there.",
     "check-invariants": "Check invariants, registrations and guards, for example in CI.",

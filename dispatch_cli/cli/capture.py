@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.output import output_option, say, write
+from dispatch_cli.cli.output import output_option, refuse_unwritable, say, write
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format
@@ -56,7 +55,6 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
     if output is None:
         return None
     from dispatch_cli.capture.write import Format
-    from dispatch_cli.cli.files import check_target
 
     found = Format.of(output)
     if found is None:
@@ -64,14 +62,5 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
         raise click.BadParameter(f"{output!r} must end in one of {endings}, .yml", param_hint="'-o'")
     if format_ is not None and (format_ == "yaml") != (found is Format.YAML):
         raise click.UsageError(f"--format {format_} contradicts the name of {output}.")
-    try:
-        if not Path(output).absolute().parent.is_dir():
-            raise _unwritable(output, "there is no such directory")
-        check_target(Path(output))
-    except OSError as error:
-        raise _unwritable(output, error.strerror or str(error)) from None
+    refuse_unwritable(output)
     return found
-
-
-def _unwritable(output: str, reason: str) -> click.ClickException:
-    return click.UsageError(f"cannot write {output}: {reason}")

@@ -32,16 +32,18 @@ class Asked(NamedTuple):
     timeout: int
 
 
+python_option = click.option(
+    "--python",
+    metavar="PATH",
+    shell_complete=complete_files,
+    help="The Python that has PyTorch. Default: the one that runs dispatch-cli.",
+)
+
+
 def live_options(command: _Command) -> _Command:
     """--python and --import: which PyTorch; --timeout: how long it may take. The commands get `python`, `modules` and
     `timeout`.
     """
-    python = click.option(
-        "--python",
-        metavar="PATH",
-        shell_complete=complete_files,
-        help="The Python that has PyTorch. Default: the one that runs dispatch-cli.",
-    )
     modules = click.option(
         "--import",
         "modules",
@@ -57,7 +59,7 @@ def live_options(command: _Command) -> _Command:
         metavar="SECONDS",
         help="Give up when PyTorch has not answered after SECONDS.",
     )
-    return python(modules(timeout(command)))
+    return python_option(modules(timeout(command)))
 
 
 def check_modules(modules: tuple[str, ...]) -> None:

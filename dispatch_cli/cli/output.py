@@ -250,6 +250,25 @@ def write(
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 
 
+def refuse_unwritable(output: str) -> None:
+    """Refuse a file that cannot be written, as far as one can see before the work. Errors: CannotWrite."""
+    from pathlib import Path
+
+    from dispatch_cli.cli.files import check_target, refuse_outside
+
+    target = Path(output)
+    try:
+        if not target.absolute().parent.is_dir():
+            raise FileNotFoundError(0, "there is no such directory")
+        if target.is_dir():
+            raise IsADirectoryError(0, "it is a directory")
+        check_target(target)
+        refuse_outside(target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CannotWrite(f"cannot write {output}: {reason}") from None
+
+
 def refuse_input(output: str) -> None:
     """Refuse a file that the answer is made from. Errors: CannotWrite."""
     from dispatch_cli.model.read_files import is_noted

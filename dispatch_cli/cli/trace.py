@@ -2,53 +2,102 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
 import click
 
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
-from dispatch_cli.cli.options import SourceOptions, as_sentence, load_state
-from dispatch_cli.cli.output import BadInput, Output, output_options, show, write
-from dispatch_cli.cli.trace_run import (
-    ProgramOptions,
-    TraceCommand,
-    check_program,
-    exit_with,
-    note_nothing,
-    recording_of,
-)
-
-if TYPE_CHECKING:
-    from dispatch_cli.report.trace_view import TraceView
-    from dispatch_cli.trace.selected import Wanted
+from dispatch_cli.cli.live import python_option
+from dispatch_cli.cli.output import Output, output_option, output_options
+from dispatch_cli.cli.trace_answer import CHROME, TraceAsked
+from dispatch_cli.cli.trace_run import RunAsked
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python")
 """What --only takes: `dispatch_cli.trace.facts.Fact`, which is not imported for it."""
 ROWS = 1000
-CHROME = "chrome"
+_OF_A_RUN = {
+    "python": "--python",
+    "save": "--save",
+    "max_size": "--max-size",
+    "no_lines": "--no-lines",
+    "no_state": "--no-state",
+}
+"""Parameters that say how a program is run, and their options."""
 
 
-@click.command("trace", cls=TraceCommand)
+class _TraceCommand(click.Command):
+    """Before the name of a program options are ours; behind it, all is the program's. With a recording they stand
+    anywhere.
+    """
+
+    allow_interspersed_args = False
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """A parser that looks at what the first argument is."""
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            found = parse(list(args))
+            if _recording_in(found[0]) is None:
+                return found
+            parser.allow_interspersed_args = True
+            return parse(args)
+
+        parser.parse_args = parse_args
+        return parser
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Behind the name of a program, files only."""
+        if ctx.params.get("program") and _recording_in(ctx.params) is None:
+            return complete_files(ctx, self.params[0], incomplete)
+        return super().shell_complete(ctx, incomplete)
+
+
+def _recording_in(said: dict[str, Any]) -> str | None:
+    """The recording among the arguments; None where a program is to be run, or nothing is said."""
+    words = said.get("program")
+    if not isinstance(words, tuple) or not words or said.get("is_module"):
+        return None
+    from pathlib import Path
+
+    from dispatch_cli.trace.recording import is_recording
+
+    try:
+        is_one = Path(words[0]).is_file() and is_recording(words[0])
+    except (OSError, ValueError):
+        return None
+    return cast("str", words[0]) if is_one else None
+
+
+@click.command("trace", cls=_TraceCommand)
 @click.argument(
-    "words", nargs=-1, metavar="[RECORDING | SCRIPT [ARGS]...]", type=click.UNPROCESSED, shell_complete=complete_files
-)
-@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does; arguments are the program's.")
-@click.option(
-    "--python",
-    metavar="PATH",
+    "program",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="{SCRIPT|-m MODULE|RECORDING} [ARGS]...",
     shell_complete=complete_files,
-    help="The Python that runs the program. Default: the one that runs dispatch-cli.",
 )
-@click.option("--save", metavar="FILE", shell_complete=complete_files, help="Keep the recording in FILE.")
+@click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
+@click.option("--last", "last", is_flag=True, help="Show the last program again that was run without --save.")
+@python_option
+@output_option("--save", does="Keep the recording in FILE.")
 @click.option(
-    "--max-size", "megabytes", type=click.IntRange(1, 4096), metavar="MB", help="End the recording at this size."
+    "--max-size",
+    type=click.IntRange(1, 4096),
+    metavar="MB",
+    help="Record no further when the recording has that size. Default: 256.",
 )
-@click.option("--no-lines", is_flag=True, help="Record no lines of Python, which takes a part of the time.")
-@click.option("--last", is_flag=True, help="Show the last recording that was made without --save.")
+@click.option("--no-lines", is_flag=True, help="Record no lines of Python; the program runs faster.")
+@click.option(
+    "--no-state",
+    is_flag=True,
+    help="Do not record what is registered when the program ends. An embedded state explains the calls then.",
+)
 @click.option(
     "--recorder",
     is_flag=True,
-    help="Print the path of the script that records, to be run by another command: PYTHON PATH --save FILE -m pytest.",
+    help="Print the path of the script that records: PYTHON SCRIPT --save RECORDING PROGRAM [ARGS]...",
 )
 @click.option(
     "--op",
@@ -108,13 +157,14 @@ CHROME = "chrome"
 @click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
 @output_options(CHROME)
 def command(
-    words: tuple[str, ...],
-    module: str | None,
+    program: tuple[str, ...],
+    is_module: bool,
+    last: bool,
     python: str | None,
     save: str | None,
-    megabytes: int | None,
+    max_size: int | None,
     no_lines: bool,
-    last: bool,
+    no_state: bool,
     recorder: bool,
     ops: tuple[str, ...],
     keys: tuple[str, ...],
@@ -128,10 +178,11 @@ def command(
     full: bool,
     out: Output,
 ) -> None:
-    """Run a program, and show its calls of PyTorch's operators as a tree, with the kernels of each in turn.
+    """Run a program and show every call that PyTorch's dispatcher got in it: with the kernels of each in turn, and why.
 
-    The program runs as ever, with its own output and exit code; the answer is written to standard error. Options come
-    before SCRIPT. A RECORDING is shown on standard output.
+    The program runs as `python SCRIPT` or `python -m MODULE` runs it, with its own input, output and exit code.
+    Options stand before it; what stands behind it is its own. When it has ended, its calls are shown on standard error,
+    or written to the file of -o. A RECORDING of an earlier run is shown on standard output.
 
     The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
     kernels after it are predicted, as `resolve` predicts them. Calls and groups of calls that repeat are shown once,
@@ -142,134 +193,21 @@ def command(
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """
+    from dispatch_cli.cli import trace_answer, trace_run
+
     if recorder:
-        from pathlib import Path
-
-        write([f"{Path(__file__).resolve().parents[1] / 'trace' / 'recorder.py'}\n"], None, for_people=True)
+        trace_run.print_recorder()
         return
-    asked = ProgramOptions(words, module, python, save, megabytes, not no_lines, last)
-    check_program(asked)
-    file, code = recording_of(asked)
-    if code is None or not note_nothing(file):
-        _answer(file, ops, keys, lines, where, only, depth, explain, kernels, limit, full, out, code is not None)
-    exit_with(code)
-
-
-def _answer(
-    file: str,
-    ops: tuple[str, ...],
-    keys: tuple[str, ...],
-    lines: tuple[str, ...],
-    where: str | None,
-    only: tuple[str, ...],
-    depth: int | None,
-    explain: int | None,
-    kernels: tuple[str, ...],
-    limit: int,
-    full: bool,
-    out: Output,
-    aside: bool,
-) -> None:
-    """Show a recording. aside: on standard error, since standard output is the program's."""
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        view = _view(file)
-        if explain is not None:
-            _explain(view, explain, out, full, aside)
-            return
-        wanted = _wanted(view, ops, keys, lines, where, only)
-        if out.format == CHROME:
-            from dispatch_cli.render.chrome import chrome_text
-
-            write(chrome_text(view, view.select(wanted)), out.file, kind="data", aside=aside)
-            return
-        from dispatch_cli.report.trace import trace_report
-
-        own = None
-        if kernels:
-            own = load_state(SourceOptions(kernels, (), None, (view.base,)), out.color)
-        report = trace_report(view, wanted, depth, own)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
-    show(report, out, None, aside, **({} if out.format in ("json", "csv") else {"limit": limit or None}))
-
-
-def _view(file: str) -> TraceView:
-    """Errors: InputError."""
-    from dispatch_cli.report.trace_view import TraceView
-    from dispatch_cli.trace.recording import read
-    from dispatch_cli.trace.state import state_of
-
-    recording = read(file)
-    return TraceView(recording, state_of(recording))
-
-
-def _explain(view: TraceView, number: int, out: Output, full: bool, aside: bool) -> None:
-    """Show one call as `resolve` does."""
-    from dispatch_cli.report.trace_call import trace_call_report
-
-    if out.format in ("csv", CHROME):
-        raise click.UsageError(f"--explain has no format {out.format}.")
-    count = len(view.recording.calls)
-    if number >= count:
-        known = f"the recording has the calls 0 to {count - 1}" if count else "the recording has no calls"
-        raise click.BadParameter(f"there is no call {number}; {known}.", param_hint="'--explain'")
-    report = trace_call_report(view, number)
-    if report is None:
-        problem = view.path(number).problem
-        raise click.UsageError(f"Nothing is known of call {number} of {view.recording.operator_of(number)}: {problem}.")
-    show(report, out, None, aside, full=full)
-
-
-def _wanted(
-    view: TraceView,
-    ops: tuple[str, ...],
-    keys: tuple[str, ...],
-    lines: tuple[str, ...],
-    where: str | None,
-    only: tuple[str, ...],
-) -> Wanted:
-    """What the options ask for; exits with 2 where one asks for nothing that the recording has."""
-    from dispatch_cli.cli.options import chosen_keys
-    from dispatch_cli.trace.devices import DeviceChange
-    from dispatch_cli.trace.facts import CallFact
-    from dispatch_cli.trace.selected import PythonLine, Wanted
-
-    asked = tuple(map(PythonLine.parse, lines))
-    for text, line in zip(lines, asked, strict=True):
-        if not any(line.has(place) for place in view.recording.places):
-            files = sorted({place.file for place in view.recording.places})
-            known = f"The calls come from {', '.join(files[:5])}." if files else "The recording has no lines of Python."
-            raise click.BadParameter(f"no call comes from {text!r}. {known}", param_hint="'--line'")
-    change = None
-    if where is not None:
-        change = DeviceChange.parse(where)
-        if change is None:
-            raise click.BadParameter("give two devices, such as 'cpu->cuda'.", param_hint="'--where'")
-    return Wanted(
-        _operators(view, ops),
-        chosen_keys(view.state.dispatcher.universe, keys),
-        asked,
-        change,
-        tuple(map(CallFact, only)),
-    )
-
-
-def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
-    """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
-    from dispatch_cli.report.selection import select_names, similar_names
-
-    names = view.recording.operators
-    chosen: set[str] = set()
-    for glob in ops:
-        found = select_names(names, glob)
-        if not found:
-            from dispatch_cli.model.suggest import did_you_mean
-
-            hint = as_sentence(did_you_mean(similar_names(names, glob)))
-            raise click.BadParameter(
-                f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
-            )
-        chosen.update(found)
-    return frozenset(chosen) if ops else None
+    asked = TraceAsked(ops, keys, lines, where, only, depth, explain, kernels, limit, full)
+    context = click.get_current_context()
+    recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)
+    if recording is None:
+        run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state)
+        trace_run.run_program(run, asked, out)
+        return
+    if given := [option for name, option in _OF_A_RUN.items() if context.params[name]]:
+        raise click.UsageError(f"{given[0]} says how a program is run, and {recording} is a recording.")
+    if len(program) > 1:
+        raise click.UsageError(f"Give one recording; {program[1]} is too much.")
+    trace_run.refuse_empty(recording, out.color)
+    trace_answer.show_trace(trace_answer.trace_view(recording, out.color), asked, out)

@@ -1,132 +1,135 @@
-"""Which recording `dispatch-cli trace` shows: one that is there, or that of a program that it runs first."""
+"""Running a program for ``dispatch-cli trace``, and showing what was recorded of it."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from dispatch_cli.cli.options import say_note
-
-_LAST = "last.trace"
-
-
-class TraceCommand(click.Command):
-    """A command whose options end at a program: what follows is the program's. After a recording they may go on."""
-
-    allow_interspersed_args = False
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does it, once it is known whether there is a program. Errors: UsageError."""
-        ctx.allow_interspersed_args = False
-        given = self.make_parser(ctx).parse_args(list(args))[0]
-        words = given.get("words")
-        is_program = isinstance(words, list | tuple) and bool(words) and not _is_recording(words[0])
-        ctx.allow_interspersed_args = not given.get("module") and not is_program
-        return super().parse_args(ctx, args)
+from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, write
+from dispatch_cli.cli.system import CannotWrite
+from dispatch_cli.cli.trace_answer import TraceAsked, check_asked, show_trace, trace_view
 
 
-class ProgramOptions(NamedTuple):
-    """What is run. module: its name, where it is none of the words. save: where the recording is kept, if anywhere."""
+class RunAsked(NamedTuple):
+    """What the options say of a run."""
 
-    words: tuple[str, ...]
-    module: str | None
+    program: tuple[str, ...]
+    is_module: bool
     python: str | None
     save: str | None
-    megabytes: int | None
-    lines: bool
-    last: bool
-
-    @property
-    def runs(self) -> bool:
-        """Whether a program is run."""
-        return self.module is not None or bool(self.words and not _is_recording(self.words[0]))
+    max_size: int | None
+    no_lines: bool
+    no_state: bool
 
 
-def check_program(asked: ProgramOptions) -> None:
-    """Refuse what does not go together. Errors: UsageError."""
-    sources = [bool(asked.words or asked.module), asked.last]
-    if sum(sources) != 1:
-        message = "Give one of RECORDING, SCRIPT, -m MODULE and --last; --recorder prints the script that records."
-        raise click.UsageError(message)
-    if asked.runs:
-        if asked.module is None and not Path(asked.words[0]).exists():
-            raise click.UsageError(f"There is no script or recording {asked.words[0]!r}.")
-        return
-    if len(asked.words) > 1:
-        raise click.UsageError("Give one recording.")
-    for option, value in (("--python", asked.python), ("--save", asked.save), ("--max-size", asked.megabytes)):
-        if value is not None:
-            raise click.UsageError(f"{option} is for a program that is run, and this is a recording.")
+def print_recorder() -> None:
+    """Print the path of the script that records."""
+    from dispatch_cli.trace.launch import RECORDER
+
+    write([f"{RECORDER}\n"], None, for_people=True)
 
 
-def recording_of(asked: ProgramOptions) -> tuple[str, int | None]:
-    """The file of the recording, after the program has run; and its exit code, None where none was run.
+def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
+    """The last recording. Exits with 2 where there is none, and where a program is named as well."""
+    from dispatch_cli.trace.kept import last_recording
 
-    Errors: UsageError, where there is nothing to show, or the Python cannot be started.
-    """
-    if asked.last:
-        file = _kept()
-        if file is None or not file.is_file():
-            raise click.UsageError("No recording has been kept: run a program without --save.")
-        return str(file), None
-    if not asked.runs:
-        return asked.words[0], None
-    return _run(asked)
+    if program or is_module:
+        raise click.UsageError("--last shows the last recording: give no program and no other recording.")
+    found = last_recording()
+    if found is None:
+        raise click.UsageError("There is no last recording: run a program first, without --save.")
+    return found
 
 
-def _run(asked: ProgramOptions) -> tuple[str, int]:
+def refuse_empty(recording: str, color: str) -> None:
+    """Refuse the recording of a program that did not import PyTorch."""
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.trace.runnable import imported_torch
+
+    if imported_torch(recording) is False:
+        message = f"{recording}: nothing is recorded: the program did not import PyTorch"
+        raise BadInput(InputError((Problem("empty-recording", message),)), color)
+
+
+def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
+    """Run it, show its calls, and exit with its exit code; with 2 where it cannot be run."""
+    if not run.program:
+        what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
+        raise click.UsageError(f"Give {what}.")
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.trace.kept import RecordingPlace
     from dispatch_cli.trace.launch import launch
+    from dispatch_cli.trace.runnable import imported_torch, python_for
 
-    save = Path(asked.save) if asked.save is not None else _kept()
-    if save is None:
-        raise click.UsageError("There is no folder for the recording; give --save FILE.")
-    words: Sequence[str] = asked.words if asked.module is None else (asked.module, *asked.words)
+    check_asked(asked, out)
+    _check_targets(run, out)
     try:
-        save.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        save.unlink(missing_ok=True)
-        code = launch(
-            asked.python or sys.executable,
-            words,
-            save.resolve(),
-            module=asked.module is not None,
-            megabytes=asked.megabytes,
-            lines=asked.lines,
-        )
+        python = python_for(run.python, run.program, run.is_module)
+        place = None if run.save is not None else RecordingPlace()
+        file = run.save if place is None else place.file
+        assert file is not None, "there is one or the other"
+        try:
+            code = launch(
+                python,
+                run.program,
+                Path(file),
+                module=run.is_module,
+                megabytes=run.max_size,
+                lines=not run.no_lines,
+                state=not run.no_state,
+            )
+            if imported_torch(file):
+                if place is not None:
+                    file = place.keep()
+                _show_run(file, asked, out)
+                if place is not None and place.is_kept:
+                    say_note("`dispatch-cli trace --last` shows these calls again")
+            else:
+                why = ": the program did not import PyTorch" if imported_torch(file) is False else ""
+                say_note(f"nothing was recorded{why}")
+        finally:
+            if place is not None:
+                place.remove()
+    except InputError as error:
+        raise BadInput(error, out.color) from None
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise click.UsageError(f"{error.filename or asked.python or save} cannot be used: {why}.") from None
-    return str(save), code
+        raise click.UsageError(f"No recording can be made: {error.strerror or error}. Give --save FILE.") from None
+    raise click.exceptions.Exit(code)
 
 
-def note_nothing(file: str) -> bool:
-    """Say that a program has left no recording; False where it has."""
-    if os.path.isfile(file) and os.path.getsize(file):  # noqa: PTH113, PTH202
-        return False
-    say_note("the program called nothing of PyTorch, or could not be recorded: there is nothing to show")
-    return True
+def _check_targets(run: RunAsked, out: Output) -> None:
+    """Refuse files that cannot be written, and the program itself, before it runs. Errors: CannotWrite."""
+    from dispatch_cli.model import read_files
+
+    read_files.start()
+    if not run.is_module:
+        read_files.note(run.program[0])
+    for target in filter(None, (run.save, out.file)):
+        refuse_unwritable(target)
+        refuse_input(target)
+        read_files.note(target)  # the recording must not be the answer
+    if run.save is not None and Path(run.save).exists() and not Path(run.save).is_file():
+        raise CannotWrite(f"cannot write {run.save}: a recording needs a regular file")
 
 
-def _kept() -> Path | None:
-    """Where the last recording is kept."""
-    from dispatch_cli.extract.signing import user_folder
-
-    folder = user_folder()
-    return None if folder is None else Path(folder) / _LAST
-
-
-def _is_recording(file: str) -> bool:
-    """Whether a file is a recording, or tries to be one: no script begins so."""
-    from dispatch_cli.trace.recording import begins_so
-
-    return begins_so(file)
-
-
-def exit_with(code: int | None) -> None:
-    """End as the program did."""
-    if code:
-        raise click.exceptions.Exit(code)
+def _show_run(file: str, asked: TraceAsked, out: Output) -> None:
+    """Show a recording beside what the program printed. What goes wrong with it does not change how the run ends."""
+    asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
+    with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):
+        try:
+            view = trace_view(file, out.color)
+            if len(view.recording.calls):
+                show_trace(view, asked, out)
+            else:
+                why = "; ".join(one.text for one in view.recording.stopped) or "the program made no calls"
+                say_note(f"nothing was recorded: {why}")
+        except BadInput as error:
+            error.show()
+        except click.ClickException as error:
+            say_note(error.format_message())

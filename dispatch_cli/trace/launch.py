@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -41,20 +41,29 @@ def launch(
     command = [python, str(RECORDER), *options, *(["-m"] if module else ["--"]), *program]
     sys.stdout.flush()
     sys.stderr.flush()
-    with _forwarding() as children:
-        process = subprocess.Popen(command)
-        children.append(process)
+    with _forwarding() as forward_to:
+        process = subprocess.Popen(command, close_fds=False)
+        forward_to(process)
         code = process.wait()
     return 128 - code if code < 0 else code
 
 
 @contextmanager
-def _forwarding() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Signals go to the processes in the list. A terminal sends its interrupts to them by itself."""
+def _forwarding() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Signals go to the process that is named then. A terminal sends its interrupts to it by itself."""
     children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+    before = {}
 
     def forward(number: int, _: FrameType | None) -> None:
+        if not children:
+            early.append(number)
         for child in children:
+            child.send_signal(number)
+
+    def forward_to(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        for number in early:
             child.send_signal(number)
 
     def ignore(number: int, _: FrameType | None) -> None:
@@ -64,11 +73,11 @@ def _forwarding() -> Iterator[list[subprocess.Popen[bytes]]]:
     handlers[signal.SIGINT] = ignore
     if hasattr(signal, "SIGQUIT"):
         handlers[signal.SIGQUIT] = ignore
-    before = {}
     try:
         for number, handler in handlers.items():
-            before[number] = signal.signal(number, handler)
-        yield children
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup; the program ignores it then, too
+                before[number] = signal.signal(number, handler)
+        yield forward_to
     finally:
         for number, old in before.items():
             signal.signal(number, old)

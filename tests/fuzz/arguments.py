@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +11,7 @@ import click
 
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.output import FOR_CI
+from dispatch_cli.trace.recording import is_recording
 from tests.fuzz import built, calls, prompt, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
@@ -18,9 +20,9 @@ LEFT_OUT = ("capture", "explore")
 NOT_GIVEN = {
     "crossref": {"live", "python", "modules", "timeout"},
     "extract": {"python", "modules", "timeout"},
-    "trace": {"module", "python", "save", "megabytes", "last"},
+    "trace": {"python", "is_module", "last"},
 }
-"""Parameters that ask a PyTorch, or run a program: `_crossref` gives those for a stand-in, whose answer is ready."""
+"""Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
 """What is no command, and has the program answer as well."""
 Maker = Callable[[Inputs], str]
@@ -81,6 +83,8 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "depth": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
     "explain": (0.2, lambda inputs: str(inputs.dice.choice([0, 1, 5] if inputs.careful else [-1, 10**9]))),
     "limit": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 5]))),
+    "save": (0.02, lambda inputs: inputs.dice.choice([OUT, "no/such/folder/out.trace", "."])),
+    "max_size": (0.02, lambda inputs: str(inputs.dice.choice([1, 256, 0, 10**9]))),
     "kernels": (0.1, lambda inputs: inputs.declarations()),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
@@ -167,6 +171,8 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
     if command == "crossref":
         excluded += () if "--python" in arguments and arguments[0] != "--python" else ("--step-summary",)
         excluded += () if arguments[0] == "--python" else ("--op",)
+    if command == "trace":
+        excluded += ("--save", "--max-size", "--no-lines", "--no-state")
     if command == "guards":
         excluded += () if format_ == "text" else ("--record",)
     return excluded
@@ -249,6 +255,14 @@ def _sides(inputs: Inputs, files: list[str]) -> list[str]:
     return found if inputs.careful or dice.random() < 0.9 else found[: dice.randrange(2)]
 
 
+def _trace(inputs: Inputs) -> str:
+    """A recording, or a script that is not there: any other file would be run."""
+    file = inputs.trace()
+    if is_recording(os.fspath(inputs.folder / file)) and (inputs.careful or inputs.dice.random() < 0.9):
+        return file
+    return inputs.dice.choice(["no/such/program.py", "program", "-", ".", "no\x1b[31m.py"])
+
+
 def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
@@ -270,7 +284,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "schema": list,
         "crossref": lambda: _crossref(format_, inputs, files),
         "diff": lambda: _sides(inputs, files),
-        "trace": lambda: [inputs.trace()],
+        "trace": lambda: [_trace(inputs)],
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]

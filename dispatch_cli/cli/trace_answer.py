@@ -1,0 +1,167 @@
+"""The recording of a program as ``dispatch-cli trace`` shows it: what the options ask of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from dispatch_cli.cli.options import SourceOptions, as_sentence, load_state
+from dispatch_cli.cli.output import BadInput, Output, show, write
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.trace.devices import DeviceChange
+    from dispatch_cli.trace.selected import Wanted
+
+CHROME = "chrome"
+
+
+class TraceAsked(NamedTuple):
+    """What the options ask of a recording."""
+
+    ops: tuple[str, ...]
+    keys: tuple[str, ...]
+    lines: tuple[str, ...]
+    where: str | None
+    only: tuple[str, ...]
+    depth: int | None
+    explain: int | None
+    kernels: tuple[str, ...]
+    limit: int
+    full: bool
+
+
+def check_asked(asked: TraceAsked, out: Output) -> None:
+    """Refuse what can be seen to be wrong before there is a recording."""
+    from pathlib import Path
+
+    from dispatch_cli import universes
+    from dispatch_cli.cli.options import chosen_keys
+
+    _device_change(asked.where)
+    _check_explain_format(asked, out)
+    refused = None
+    for name in universes.names():
+        try:
+            chosen_keys(universes.load(name), asked.keys)
+            break
+        except click.BadParameter as error:  # another version may have the key
+            refused = refused or error
+    else:
+        assert refused is not None, "some universe is embedded"
+        raise refused
+    for file in asked.kernels:
+        if not Path(file).exists():
+            raise click.BadParameter(f"{file}: there is no such file.", param_hint="'--kernels'")
+
+
+def trace_view(file: str, color: str) -> TraceView:
+    """A recording, read, with what the engine says of it. Exits with 2 when it cannot be read."""
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.trace.recording import read
+    from dispatch_cli.trace.state import state_of
+
+    try:
+        recording = read(file)
+        return TraceView(recording, state_of(recording))
+    except InputError as error:
+        raise BadInput(error, color) from None
+
+
+def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
+    """Write the answer. Exits with 2 where something is asked for that the recording does not have."""
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        if asked.explain is not None:
+            _check_explain_format(asked, out)
+            _explain(view, asked.explain, out, asked.full)
+            return
+        wanted = _wanted(view, asked)
+        if out.format == CHROME:
+            from dispatch_cli.render.chrome import chrome_text
+
+            write(chrome_text(view, view.select(wanted)), out.file, kind="data")
+            return
+        from dispatch_cli.report.trace import trace_report
+
+        own = None
+        if asked.kernels:
+            own = load_state(SourceOptions(asked.kernels, (), None, (view.base,)), out.color)
+        report = trace_report(view, wanted, asked.depth, own)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": asked.limit or None}))
+
+
+def _check_explain_format(asked: TraceAsked, out: Output) -> None:
+    if asked.explain is not None and out.format in ("csv", CHROME):
+        raise click.UsageError(f"--explain has no format {out.format}.")
+
+
+def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
+    """Show one call as `resolve` does."""
+    from dispatch_cli.report.trace_call import trace_call_report
+
+    count = len(view.recording.calls)
+    if number >= count:
+        known = f"the recording has the calls 0 to {count - 1}" if count else "the recording has no calls"
+        raise click.BadParameter(f"there is no call {number}; {known}.", param_hint="'--explain'")
+    report = trace_call_report(view, number)
+    if report is None:
+        problem = view.path(number).problem
+        raise click.UsageError(f"Nothing is known of call {number} of {view.recording.operator_of(number)}: {problem}.")
+    show(report, out, full=full)
+
+
+def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
+    """What the options ask for; exits with 2 where one asks for nothing that the recording has."""
+    from dispatch_cli.cli.options import chosen_keys
+    from dispatch_cli.trace.facts import CallFact
+    from dispatch_cli.trace.selected import PythonLine, Wanted
+
+    lines = tuple(map(PythonLine.parse, asked.lines))
+    for text, line in zip(asked.lines, lines, strict=True):
+        if not any(line.has(place) for place in view.recording.places):
+            files = sorted({place.file for place in view.recording.places})
+            known = f"The calls come from {', '.join(files[:5])}." if files else "The recording has no lines of Python."
+            raise click.BadParameter(f"no call comes from {text!r}. {known}", param_hint="'--line'")
+    return Wanted(
+        _operators(view, asked.ops),
+        chosen_keys(view.state.dispatcher.universe, asked.keys),
+        lines,
+        _device_change(asked.where),
+        tuple(map(CallFact, asked.only)),
+    )
+
+
+def _device_change(where: str | None) -> DeviceChange | None:
+    if where is None:
+        return None
+    from dispatch_cli.trace.devices import DeviceChange
+
+    change = DeviceChange.parse(where)
+    if change is None:
+        raise click.BadParameter("give two devices, such as 'cpu->cuda'.", param_hint="'--where'")
+    return change
+
+
+def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
+    """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
+    from dispatch_cli.report.selection import select_names, similar_names
+
+    names = view.recording.operators
+    chosen: set[str] = set()
+    for glob in ops:
+        found = select_names(names, glob)
+        if not found:
+            from dispatch_cli.model.suggest import did_you_mean
+
+            hint = as_sentence(did_you_mean(similar_names(names, glob)))
+            raise click.BadParameter(
+                f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
+            )
+        chosen.update(found)
+    return frozenset(chosen) if ops else None

@@ -1,0 +1,150 @@
+"""`dispatch-cli trace` runs a program. PyTorch is a stand-in, or there is none."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import COMMAND, Result, call, environment
+from tests.trace.support import every
+from tests.trace.test_recording import REAL
+
+PROGRAM = "import pathlib, sys\nimport torch\nprint(sys.argv)\npathlib.Path('ran').touch()\nraise SystemExit(3)\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A program beside a module that is not PyTorch, and no torch anywhere else."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "torch.py").write_text("__version__ = '9.9'\n", encoding="utf-8")
+    (tmp_path / "plain.py").write_text("print('plain')\n", encoding="utf-8")
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "script.py").write_text("print('ran')\n", encoding="utf-8")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return tmp_path
+
+
+def trace(folder: Path, *arguments: str) -> Result:
+    """Run the command there."""
+    variables = environment(XDG_CACHE_HOME=str(folder / "cache"), DISPATCH_CLI_CACHE_DIR="")
+    command = [*COMMAND, "trace", "--python", "./python", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=variables, text=True)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_what_stands_behind_the_program_is_its_own(folder: Path) -> None:
+    """A PyTorch that cannot be recorded is no reason not to run it."""
+    done = trace(folder, "--no-lines", "program.py", "--op", "x", "--nosuch", "-m", "--", "-o")
+    assert done.code == 3
+    assert done.out == "['program.py', '--op', 'x', '--nosuch', '-m', '--', '-o']\n"
+    assert done.err.startswith("note: nothing was recorded: this PyTorch cannot be recorded: ")
+
+
+def test_a_module(folder: Path) -> None:
+    done = trace(folder, "-m", "program", "--last")
+    assert (done.code, done.out) == (3, f"['{folder / 'program.py'}', '--last']\n")
+
+
+def test_a_program_without_pytorch(folder: Path) -> None:
+    """It does not become the last recording."""
+    done = trace(folder, "plain.py")
+    assert done == Result(0, "plain\n", "note: nothing was recorded: the program did not import PyTorch\n")
+    assert list((folder / "cache" / "dispatch-cli" / "trace").iterdir()) == []
+    done = trace(folder, "--save", "kept", "plain.py")
+    assert done.code == 0
+    refused = trace(folder, "kept")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--python says how a program is run, and kept is a recording." in refused.err
+    refused = call("trace", str(folder / "kept"))
+    assert refused.code == 2
+    assert "kept: nothing is recorded: the program did not import PyTorch" in refused.err
+
+
+BAD = {
+    "no program": ((), "Give a SCRIPT to run, -m MODULE, a RECORDING to show, or --last."),
+    "no module": (("-m",), "Give a MODULE."),
+    "no last": (("--last",), "There is no last recording"),
+    "last and program": (("--last", "program.py"), "give no program and no other recording"),
+    "no such file": (("progam.py",), "progam.py: there is no such file\n  help: did you mean program.py?"),
+    "no such command": (("pytest", "-x"), "if it is a module, give -m pytest"),
+    "a directory": (("cache",), "cache: there is no such file"),
+    "no main": ((".",), ". is a directory without __main__.py"),
+    "no torch": (("alone/script.py",), "./python: there is no PyTorch that it can import\n  help: give a Python that"),
+    "save to a directory": (("--save", ".", "program.py"), "cannot write .: it is a directory"),
+    "save nowhere": (("--save", "no/x", "program.py"), "cannot write no/x: there is no such directory"),
+    "save over the program": (("--save", "program.py", "program.py"), "cannot write program.py: it is an input"),
+    "save into a device": (("--save", "/dev/null", "program.py"), "a recording needs a regular file"),
+    "answer over the program": (("-o", "program.py", "program.py"), "cannot write program.py: it is an input"),
+    "answer nowhere": (("-o", "no/x", "program.py"), "cannot write no/x: there is no such directory"),
+    "where": (("--where", "cpu", "program.py"), "give two devices"),
+    "key": (("--key", "NoKey", "program.py"), "no runtime key matches 'NoKey'"),
+    "kernels": (("--kernels", "no.yaml", "program.py"), "no.yaml: there is no such file"),
+    "format": (("--explain", "1", "--format", "chrome", "program.py"), "--explain has no format chrome"),
+    "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),
+    "another program": (("--python", "/bin/ls", "program.py"), "/bin/ls does not say whether it has PyTorch"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_usage_is_found_before_the_program_runs(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments, text = BAD[name]
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
+    done = call("trace", "--python", "./python", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert text in done.err
+    assert not (folder / "ran").exists()
+
+
+def test_a_recording_is_known_by_its_content(tmp_path: Path) -> None:
+    """Its options may stand behind it; those of a run are refused."""
+    file = tmp_path / "recording.py"
+    file.write_text(every(), encoding="utf-8")
+    assert call("trace", str(file), "--op", "aten::relu") == call("trace", "--op", "aten::relu", str(file))
+    for arguments, text in (
+        ((str(file), "--no-lines"), "--no-lines says how a program is run, and "),
+        (("--max-size", "1", str(file)), "--max-size says how a program is run, and "),
+        ((str(file), str(REAL)), "Give one recording"),
+    ):
+        result = call("trace", *arguments)
+        assert result.code == 2
+        assert text in result.err
+
+
+def test_a_cache_folder_that_cannot_be_had(folder: Path) -> None:
+    """The recording is made elsewhere, and not kept."""
+    (folder / "cache").write_text("no folder", encoding="utf-8")
+    done = trace(folder, "plain.py")
+    assert done == Result(0, "plain\n", "note: nothing was recorded: the program did not import PyTorch\n")
+
+
+def test_an_ignored_hangup_is_ignored_by_the_program(folder: Path) -> None:
+    """As under nohup."""
+    (folder / "plain.py").write_text(
+        "import signal\nprint(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)\n", encoding="utf-8"
+    )
+    command = ["nohup", *COMMAND, "trace", "--python", "./python", "plain.py"]
+    variables = environment(XDG_CACHE_HOME=str(folder / "cache"))
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=variables, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n")
+
+
+def test_nobody_reads_the_output(folder: Path) -> None:
+    """The program is told, as without the recorder."""
+    (folder / "plain.py").write_text(
+        "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nfor _ in range(100000): print('x' * 99)\n",
+        encoding="utf-8",
+    )
+    variables = environment(XDG_CACHE_HOME=str(folder / "cache"))
+    command = [*COMMAND, "trace", "--python", "./python", "plain.py"]
+    process = subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == 128 + signal.SIGPIPE
