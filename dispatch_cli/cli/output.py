@@ -105,20 +105,19 @@ def output_options(
     return decorate
 
 
-def show(report: Any, out: Output, view: str | None = None, aside: bool = False, **how: Any) -> None:
+def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     """Write a report in the format that was asked for.
 
     A module of `dispatch_cli.render` makes a document or a sheet of it: the one named *view*, or else like the report.
-    aside: on standard error, where it goes to no file. how: what the document depends on beside the report.
+    how: what the document depends on beside the report.
     """
-    style = style_for(sys.stderr if aside else sys.stdout, out.color, out.file)
-    chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), style, how)
-    colored = out.format == "text" and style.color
+    chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), how)
+    colored = out.format == "text" and style_for(sys.stdout, out.color, out.file).color
     kind: Kind = "data" if out.format == "json" else "text"
-    write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text", aside=aside)
+    write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text")
 
 
-def _chunks(report: Any, out: Output, view: str, style: Style, how: dict[str, Any]) -> Iterator[str]:
+def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterator[str]:
     if out.format == "json":
         from dispatch_cli.render.data import json_text
 
@@ -131,6 +130,7 @@ def _chunks(report: Any, out: Output, view: str, style: Style, how: dict[str, An
     if out.format == "text":
         from dispatch_cli.render.text import text
 
+        style = style_for(sys.stdout, out.color, out.file)
         return text(answer.document(report, style.width, **how), style)
     blocks = answer.document(report, **how)
     if out.format == "markdown":
@@ -221,22 +221,17 @@ def write(
     colored: bool = False,
     for_people: bool = False,
     is_baseline: bool = False,
-    aside: bool = False,
 ) -> None:
     """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip.
 
     kind, colored: as for `printed`, through which all of it goes.
     for_people: in the encoding of standard output; what programs read is in UTF-8.
-    aside: to standard error, where there is no *output*.
     is_baseline: *output* is the file that `read_known` has read and found to be where it may be written.
     Errors: CannotWrite.
     """
     from dispatch_cli.render.printed import printed
 
     chunks = printed(chunks, kind, colored)
-    if output is None and aside:
-        click.echo("".join(chunks), nl=False, err=True, color=colored)
-        return
     if output is None:
         _write_to_stdout(chunks, for_people)
         return

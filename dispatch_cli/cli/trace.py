@@ -59,15 +59,9 @@ def _recording_in(said: dict[str, Any]) -> str | None:
     words = said.get("program")
     if not isinstance(words, tuple) or not words or said.get("is_module"):
         return None
-    from pathlib import Path
+    from dispatch_cli.trace.recording import begins_so
 
-    from dispatch_cli.trace.recording import is_recording
-
-    try:
-        is_one = Path(words[0]).is_file() and is_recording(words[0])
-    except (OSError, ValueError):
-        return None
-    return cast("str", words[0]) if is_one else None
+    return cast("str", words[0]) if begins_so(words[0]) else None
 
 
 @click.command("trace", cls=_TraceCommand)
@@ -209,5 +203,4 @@ def command(
         raise click.UsageError(f"{given[0]} says how a program is run, and {recording} is a recording.")
     if len(program) > 1:
         raise click.UsageError(f"Give one recording; {program[1]} is too much.")
-    trace_run.refuse_empty(recording, out.color)
     trace_answer.show_trace(trace_answer.trace_view(recording, out.color), asked, out)

@@ -47,16 +47,6 @@ def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
     return found
 
 
-def refuse_empty(recording: str, color: str) -> None:
-    """Refuse the recording of a program that did not import PyTorch."""
-    from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.trace.runnable import imported_torch
-
-    if imported_torch(recording) is False:
-        message = f"{recording}: nothing is recorded: the program did not import PyTorch"
-        raise BadInput(InputError((Problem("empty-recording", message),)), color)
-
-
 def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     """Run it, show its calls, and exit with its exit code; with 2 where it cannot be run."""
     if not run.program:
@@ -65,7 +55,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.kept import RecordingPlace
     from dispatch_cli.trace.launch import launch
-    from dispatch_cli.trace.runnable import imported_torch, python_for
+    from dispatch_cli.trace.recording import is_recording
+    from dispatch_cli.trace.runnable import python_for
 
     check_asked(asked, out)
     _check_targets(run, out)
@@ -84,15 +75,10 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
                 lines=not run.no_lines,
                 state=not run.no_state,
             )
-            if imported_torch(file):
-                if place is not None:
-                    file = place.keep()
-                _show_run(file, asked, out)
-                if place is not None and place.is_kept:
-                    say_note("`dispatch-cli trace --last` shows these calls again")
-            else:
-                why = ": the program did not import PyTorch" if imported_torch(file) is False else ""
-                say_note(f"nothing was recorded{why}")
+            if not is_recording(file):
+                say_note("nothing was recorded")
+            elif _show_run(file if place is None else place.keep(), asked, out) and place is not None and place.is_kept:
+                say_note("`dispatch-cli trace --last` shows these calls again")
         finally:
             if place is not None:
                 place.remove()
@@ -118,18 +104,22 @@ def _check_targets(run: RunAsked, out: Output) -> None:
         raise CannotWrite(f"cannot write {run.save}: a recording needs a regular file")
 
 
-def _show_run(file: str, asked: TraceAsked, out: Output) -> None:
-    """Show a recording beside what the program printed. What goes wrong with it does not change how the run ends."""
+def _show_run(file: str, asked: TraceAsked, out: Output) -> bool:
+    """Show a recording beside what the program printed; False where it has no calls.
+
+    What goes wrong with it does not change how the run ends.
+    """
     asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
     with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):
         try:
             view = trace_view(file, out.color)
-            if len(view.recording.calls):
-                show_trace(view, asked, out)
-            else:
+            if not len(view.recording.calls):
                 why = "; ".join(one.text for one in view.recording.stopped) or "the program made no calls"
                 say_note(f"nothing was recorded: {why}")
+                return False
+            show_trace(view, asked, out)
         except BadInput as error:
             error.show()
         except click.ClickException as error:
             say_note(error.format_message())
+    return True

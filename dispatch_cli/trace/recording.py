@@ -137,7 +137,7 @@ def is_recording(file: str) -> bool:
 
 
 def begins_so(file: str) -> bool:
-    """Whether a file begins with an object of JSON, as a recording does, and as no script in Python does."""
+    """Whether a file is a recording, or tries to be one: it begins with an object of JSON, as no script does."""
     return _start_of(file).lstrip().startswith(b"{")
 
 

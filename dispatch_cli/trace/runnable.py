@@ -1,8 +1,7 @@
-"""Whether a program can be run and recorded: as far as that is known before, and whether it was afterwards."""
+"""Whether a program can be run and recorded, as far as that is known before."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from itertools import islice
@@ -12,12 +11,9 @@ from dispatch_cli.capture import process
 from dispatch_cli.capture.run import SHOWN_LINES, executable_of
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.suggest import did_you_mean, similar
-from dispatch_cli.trace.recording import HEAD
 
 SECONDS = 600
 """The time that a Python has to say whether it has PyTorch."""
-MAX_HEAD = 1 << 20
-"""Bytes of the first line of a recording that are read."""
 MAX_NAMES = 1000
 """Files that are looked at for one with a similar name."""
 _HAS, _HAS_NOT = 61, 62
@@ -79,18 +75,6 @@ def _hint(missing: Path) -> str | None:
     name = os.fspath(missing)
     is_module = missing.suffix != ".py" and all(part.isidentifier() for part in name.split("."))
     return f"if it is a module, give -m {name}" if is_module else None
-
-
-def imported_torch(recording: str) -> bool | None:
-    """Whether the recorded program has imported PyTorch; None where there is no recording."""
-    try:
-        with open(recording, "rb") as file:  # noqa: PTH123
-            head = json.loads(file.readline(MAX_HEAD))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(head, dict) or HEAD not in head:
-        return None
-    return head.get("torch") is not None
 
 
 def _error(code: str, message: str, hint: str | None = None) -> InputError:

@@ -11,7 +11,7 @@ import click
 
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.output import FOR_CI
-from dispatch_cli.trace.recording import is_recording
+from dispatch_cli.trace.recording import begins_so
 from tests.fuzz import built, calls, prompt, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
@@ -258,7 +258,7 @@ def _sides(inputs: Inputs, files: list[str]) -> list[str]:
 def _trace(inputs: Inputs) -> str:
     """A recording, or a script that is not there: any other file would be run."""
     file = inputs.trace()
-    if is_recording(os.fspath(inputs.folder / file)) and (inputs.careful or inputs.dice.random() < 0.9):
+    if begins_so(os.fspath(inputs.folder / file)) and (inputs.careful or inputs.dice.random() < 0.9):
         return file
     return inputs.dice.choice(["no/such/program.py", "program", "-", ".", "no\x1b[31m.py"])
 

@@ -42,7 +42,7 @@ def test_a_case_can_be_made_again() -> None:
 
 NEVER_GIVEN = {"--live", "--timeout", "--help"}
 """A stand-in answers at once, and is named with --python."""
-OF_A_PROGRAM = {"-m", "--python", "--save", "--max-size", "--last"}
+OF_A_PROGRAM = {"-m", "--python", "--last"}
 """Options of ``trace`` that run a program."""
 
 
