@@ -20,7 +20,7 @@ LEFT_OUT = ("capture", "explore")
 NOT_GIVEN = {
     "crossref": {"live", "python", "modules", "timeout"},
     "extract": {"python", "modules", "timeout"},
-    "trace": {"python", "is_module", "last"},
+    "trace": {"python", "is_module", "last", "recorder"},
 }
 """Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}

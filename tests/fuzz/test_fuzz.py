@@ -42,8 +42,8 @@ def test_a_case_can_be_made_again() -> None:
 
 NEVER_GIVEN = {"--live", "--timeout", "--help"}
 """A stand-in answers at once, and is named with --python."""
-OF_A_PROGRAM = {"-m", "--python", "--last"}
-"""Options of ``trace`` that run a program."""
+OF_A_PROGRAM = {"-m", "--python", "--last", "--recorder"}
+"""Options of ``trace`` that run a program, or are about another one than the recording."""
 
 
 @pytest.mark.parametrize("command", commands())
