@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants.variants import Variant, Variants
+    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
+    from dispatch_cli.trace.state import RegistrationsKnown
 
 
 def load_state(
@@ -38,7 +40,8 @@ def load_state(
     paths: files in order, ``-`` for standard input, and documents that were made of sources (`document_of_sources`);
     none of them when a base alone is asked for.
     universe: an embedded name or a path, or the universe itself, for files that name none. bases: names of embedded
-    states to start from. guards: files that say what must hold, and register nothing.
+    states to start from, or a recording of a program, for the state of its PyTorch.
+    guards: files that say what must hold, and register nothing.
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
     folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
     privateuse1: the name of the backend at PrivateUse1, as ``torch.utils.rename_privateuse1_backend`` gives it.
@@ -47,7 +50,13 @@ def load_state(
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
-    if bases and not paths and not guards and universe is None and privateuse1 is None and not when:
+    alone = not paths and not guards and universe is None and privateuse1 is None and not when
+    known = _recorded(bases)
+    if known is not None and known.is_base:
+        bases, known = (known.base,), None
+    if known is not None and alone:
+        return known.state
+    if bases and alone:
         # nothing to read and nothing to run: the state as it is
         base = _fitting(bases)
         if base is not None:
@@ -57,15 +66,46 @@ def load_state(
     try:
         declarations = load(
             paths,
-            universe=universe,
-            bases=bases,
+            universe=universe if known is None else known.state.dispatcher.universe,
+            bases=bases if known is None else (),
             guards=guards,
             allow_outside=allow_outside,
             privateuse1=privateuse1,
         )
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
-    return run_declarations(declarations, when)
+    return run_declarations(declarations, when) if known is None else _continued(declarations, when, known)
+
+
+def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:
+    """The state of the recording that is among the names of states; None where there is none. Errors: InputError."""
+    found = [name for name in names if not name.startswith("torch-")]
+    if not found:
+        return None
+    from dispatch_cli.trace.recording import is_recording, read
+    from dispatch_cli.trace.state import state_of
+
+    files = [name for name in found if is_recording(name)]
+    if not files:
+        return None
+    if len(names) > 1:
+        message = f"the recording {files[0]} has a state of its own, and no other can be added"
+        raise InputError((Problem("several-states", message, hint="give one --base"),))
+    return state_of(read(files[0], with_calls=False))
+
+
+def _continued(declarations: Declarations, when: Mapping[str, str] | None, known: RegistrationsKnown) -> State:
+    """Run declarations over the state of a recording. Errors: InputError."""
+    if declarations.bases:
+        name = declarations.bases[0]
+        message = f"the file extends {name}, and the state of the recording is another one"
+        hint = "leave `extends` out, or name files that extend no embedded state"
+        raise InputError((Problem("several-states", message, _extended(declarations, name), hint=hint),))
+    before = known.state.declarations.steps
+    declarations = declarations._replace(
+        steps=(*before, *declarations.steps), inherited_steps=(*before, *declarations.inherited_steps)
+    )
+    return run_declarations(declarations, when, known.state.source)
 
 
 def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = None) -> ExtractedDocument:
@@ -143,15 +183,17 @@ def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem
         return error.problems
 
 
-def run_declarations(declarations: Declarations, when: Mapping[str, str] | None = None) -> State:
+def run_declarations(
+    declarations: Declarations, when: Mapping[str, str] | None = None, source: StateSource | None = None
+) -> State:
     """Run declarations over the embedded state that they continue, where they do.
 
-    when: as for `load_state`. Errors: InputError.
+    when: as for `load_state`. source: the captured state that they continue, where they name none. Errors: InputError.
     """
     variants = _variants(declarations, when or {})
     if variants is None:
-        return _run(declarations)
-    state = _run(variants.select(variants.default))
+        return _run(declarations, source)
+    state = _run(variants.select(variants.default), source)
     state.variants = variants
     return state
 
@@ -182,7 +224,7 @@ def run_variant(state: State, variant: Variant) -> State:
     Errors: InputError.
     """
     assert state.variants is not None, "only declarations with conditions have variants"
-    return _run(state.variants.select(variant))
+    return _run(state.variants.select(variant), state.source)
 
 
 def further_states(state: State) -> Iterator[tuple[State, Mapping[str, int]]]:
@@ -214,13 +256,13 @@ def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:
         raise InputError(tuple(problems))
 
 
-def _run(declarations: Declarations) -> State:
-    """Run declarations whose conditions are decided. Errors: InputError."""
+def _run(declarations: Declarations, source: StateSource | None = None) -> State:
+    """Run declarations whose conditions are decided; source: as for `run_declarations`. Errors: InputError."""
     from dispatch_cli.engine.history.apply import run
 
     if not declarations.bases:
         try:
-            return run(declarations)
+            return run(declarations, source)
         except InputError as error:
             raise InputError(tuple(_with_state_hint(one, declarations) for one in error.problems)) from None
     base = _embedded(declarations.bases, declarations)

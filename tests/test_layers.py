@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "declarations": {"model", "files", "universes", "bases", "declarations"},
     "audit": {"model", "audit", "declarations.source"},  # independent of extract, whose work it checks
     "extract": {"model", "files", "extract", "declarations", "audit"},
-    "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
+    "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit", "trace"},
     "checks": {"model", "engine", "checks"},
     "report": {"model", "engine", "checks", "crossref", "bases", "trace", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "trace", "report", "render", "declarations.text", "bases"},
@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
     "explore": {
         *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),
-        *("api", "whatif", "explore"),
+        *("api", "whatif", "trace", "explore"),
     },
     "cli": {
         "",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dispatch_cli.report.checked import CheckSetup
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
-_NOT_OF_SOURCE = ("theme", "help")
+_NOT_OF_SOURCE = ("theme", "trace", "help")
 _SETTINGS = re.compile(rb"tool[\s\"']*\.[\s\"']*dispatch-cli|^\s*\[\s*tool\s*\]", re.M)
 """What a project file with settings of this program has in it."""
 _NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
@@ -31,18 +32,20 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 
 @click.command("explore")
 @partial(source_options, what_if=False)
+@trace_option
 @click.option(
     "--theme",
     metavar="NAME",
     help="The colours, such as textual-light; ansi-dark and ansi-light have the terminal's own. Default: the variable "
     "TEXTUAL_THEME, or textual-dark.",
 )
-def command(source: SourceOptions, theme: str | None) -> None:
+def command(source: SourceOptions, trace: str | None, theme: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
     Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
 
-    Without FILE and --base, the newest embedded PyTorch state is explored.
+    Without FILE and --base, the newest embedded PyTorch state is explored. With --trace, it is the state of the
+    recorded program, and there is a view of its calls.
     """
     _refuse_without_terminal(source)
     app = _application()
@@ -52,7 +55,11 @@ def command(source: SourceOptions, theme: str | None) -> None:
     if theme is None and named and named not in app.themes():
         raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.themes())}.")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
-    if not source.files and not source.bases:
+    view = None
+    if trace is not None:
+        source, view = with_recording(source, trace)
+        arguments = (*arguments, "--base", *source.bases)
+    elif not source.files and not source.bases:
         from dispatch_cli import bases
 
         base = bases.newest_for(source.universe)
@@ -61,7 +68,7 @@ def command(source: SourceOptions, theme: str | None) -> None:
 
     state = load_state(source)
     warn_of_overrides(state)
-    session = Session(state, arguments, partial(_read_again, source) if source.files else None)
+    session = Session(state, arguments, partial(_read_again, source) if source.files else None, view)
     if _has_settings():
         session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session, theme))

@@ -60,8 +60,15 @@ def state_without(file: str, other: State) -> State:
 
 
 def embedded_name(argument: str) -> str | None:
-    """The argument, if it is meant for an embedded state: no file is called like a version; None for a file."""
+    """The argument, if it names a state as --base does: an embedded one, or that of a recording; None for a file.
+
+    What is called like a version, and is no file, is meant for an embedded one.
+    """
     from dispatch_cli import bases
 
     is_version = _VERSION.fullmatch(argument) is not None and not os.path.exists(argument)  # noqa: PTH110
-    return argument if is_version or bases.resolve(argument).name in bases.names() else None
+    if is_version or bases.resolve(argument).name in bases.names():
+        return argument
+    from dispatch_cli.trace.recording import is_recording
+
+    return argument if is_recording(argument) else None

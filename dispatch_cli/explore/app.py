@@ -22,7 +22,7 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes import PANES
+from dispatch_cli.explore.panes import PANES, TRACE
 from dispatch_cli.explore.reading import ReadingAgain
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import FailedView, PaneStage, error_line
@@ -88,8 +88,12 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
         self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
         self.front = PANES[0].id
+        if session.trace is not None:
+            self.front = TRACE.id
+            self.bind(TRACE.key, f"pane('{TRACE.id}')", description=TRACE.title, show=False)
         first = self.operators.list.entry
-        self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front))
+        is_listed = session.trace is None
+        self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
         self.command_bar = CommandBar()
         self._later: Timer | None = None
@@ -117,7 +121,10 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.operators.list.focus()
+        if not self.visits.here.listed:
+            self.call_after_refresh(self.stage.focus_on, self.front)
+        else:
+            self.operators.list.focus()
         self._show_command()
 
     async def on_resize(self, event: Resize) -> None:
@@ -326,7 +333,8 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
         from dispatch_cli.explore.help import HelpScreen, sections_of
 
         view = self.stage.views.get(self.front)
-        self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None)))
+        has_trace = self.session.trace is not None
+        self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None, has_trace)))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (textual's)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)

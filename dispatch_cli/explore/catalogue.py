@@ -26,14 +26,18 @@ class Marked(Enum):
     OWN = "files"
     TRIED = "what if"
     FOUND = "findings"
+    CALLED = "trace"
 
 
 class Catalogue:
     """All operators of a state, those of its files first.
 
     own: those that the files say something of. tried: those that a change on trial changed. found: the findings of
-    each, counted by severity; None as long as the checks have not run.
+    each, counted by severity; None as long as the checks have not run. called: how often the recorded program called
+    each; None where there is no recording.
     """
+
+    called: Mapping[str, int] | None = None
 
     def __init__(self, state: State) -> None:
         self.own = own_names(state)
@@ -53,7 +57,14 @@ class Catalogue:
             return self.own
         if marked is Marked.TRIED:
             return self.tried
+        if marked is Marked.CALLED:
+            return frozenset(self.called or ())
         return frozenset(self.found or ()) if marked is Marked.FOUND else None
+
+    @property
+    def marks(self) -> tuple[Marked, ...]:
+        """The marks that there can be."""
+        return tuple(one for one in Marked if one is not Marked.CALLED or self.called is not None)
 
     def find(self, query: str, marked: Marked = Marked.ALL) -> list[int]:
         """The numbers of the operators that a query finds, best first."""

@@ -16,9 +16,9 @@ from textual.widgets import Static
 
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import MARK
-from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
+from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes import PANES
+from dispatch_cli.explore.panes import PANES, panes_of
 
 _NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _OF_TEXTUAL = (
@@ -36,6 +36,7 @@ _MARKS = (
     ("…name", "the name is cut: the command line has it whole"),
 )
 _EVERYWHERE = ((MARK[0].strip(), "the cursor: what the keys are about"),)
+_OF_TRACE = ((f"{CALLED}12", "how often the recorded program called the operator"),)
 _MOUSE = (
     ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
     ("drag", "Select text, such as the command line; ctrl+c copies it"),
@@ -90,20 +91,20 @@ def help_text(sections: Iterable[HelpSection], width: int) -> Content:
     return Content.assemble(*parts)
 
 
-def sections_of(app: App[None], pane: Pane | None) -> Iterator[HelpSection]:
-    """What help shows: the view's own keys first."""
+def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[HelpSection]:
+    """What help shows: the view's own keys first. has_trace: a recording of a program is shown."""
     if pane is not None:
         nodes = [pane, *pane.query("*")]
         rows = tuple(dict.fromkeys(row for node in nodes for row in key_rows(type(node))))
         if rows:
             yield f"Keys in the view “{pane.TITLE}”", rows
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
-    views = tuple((entry.key, f"View: {entry.title}") for entry in PANES)
+    views = tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
     titles = {entry.title for entry in PANES}
     yield "Keys everywhere", (*(row for row in key_rows(type(app)) if row[1] not in titles), *_OF_TEXTUAL)
     yield "Keys of the views", views
     yield "Keys in the list of operators", key_rows(OperatorList)
-    yield "Marks in the list of operators", _MARKS
+    yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 
 

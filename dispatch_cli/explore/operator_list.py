@@ -21,6 +21,8 @@ from dispatch_cli.report.operator_list import ListedOperator
 
 OWN, TRIED = "+", "~"
 """The marks of operators that the files change, and that a change on trial changed."""
+CALLED = "\N{MULTIPLICATION SIGN}"
+"""The mark of operators that the recorded program called, before the number of calls."""
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 _MARKS = 3
@@ -239,10 +241,12 @@ class OperatorList(Contained, SizedScrollView):
         return Strip([*strip, *counts]).adjust_cell_length(width, self.look(*base))
 
     def _found_counts(self, entry: ListedOperator, base: tuple[str, ...]) -> list[Segment]:
+        calls = (self.catalogue.called or {}).get(entry.name)
+        called = [Segment(f" {CALLED}{calls:,}", self.look(*base, _DIM))] if calls else []
         found = (self.catalogue.found or {}).get(entry.name)
         if not found:
-            return []
-        return [
+            return called
+        return called + [
             Segment(f" {found[severity]}{sign}", self.look(*base, _FOUND_STYLES[severity]))
             for severity, sign in SEVERITIES.items()
             if found.get(severity)

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.marks import Found, original_findings, other_marks, tried_operators, with_changes
-from dispatch_cli.explore.operator_list import OWN, TRIED, OperatorList
+from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.explore.tidying import keep_all
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
-_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!"}
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
 
 
 def _untold(_: str) -> None:
@@ -54,7 +54,7 @@ class Filters(Contained, Widget):
 
     def _parts(self) -> list[tuple[Marked, str]]:
         parts = []
-        for one in Marked:
+        for one in self.catalogue.marks:
             names = self.catalogue.names(one)
             count = len(self.catalogue.entries) if names is None else len(names)
             number = "…" if one is Marked.FOUND and self.catalogue.found is None else f"{count:,}"
@@ -108,7 +108,7 @@ class Operators(Contained, Vertical):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id)
         self.session = session
-        self.catalogue = catalogue = Catalogue(session.original)
+        self.catalogue = catalogue = self._catalogue()
         self._original: Found | None = None
         self._work: Background | None = None
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
@@ -116,9 +116,18 @@ class Operators(Contained, Vertical):
         self.filters = Filters(catalogue)
         self.list = OperatorList(catalogue)
 
+    def _catalogue(self) -> Catalogue:
+        """The operators as they are now."""
+        made = Catalogue(self.session.original)
+        if self.session.trace is not None:
+            from dispatch_cli.explore.answers.trace import called_operators
+
+            made.called = called_operators(self.session.trace)
+        return made
+
     def read_again(self) -> None:
         """The session has another original state; the checks run anew, and until then findings are marked as before."""
-        found, self.catalogue = self.catalogue.found, Catalogue(self.session.original)
+        found, self.catalogue = self.catalogue.found, self._catalogue()
         self.catalogue.found = found
         self.filters.catalogue = self.catalogue
         self._original = None
@@ -146,7 +155,7 @@ class Operators(Contained, Vertical):
         self.list.focus()
 
     def on_operator_list_filter_asked(self) -> None:
-        order = [*Marked]
+        order = self.catalogue.marks
         self._filter(order[(order.index(self.filters.marked) + 1) % len(order)])
 
     def on_filters_filter_picked(self, event: Filters.FilterPicked) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.change import Change
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.report.checked import CheckSetup
+    from dispatch_cli.report.trace_view import TraceView
     from dispatch_cli.whatif.whatif import WhatIf
 
 
@@ -56,12 +57,15 @@ class Session:
     """A state that is explored.
 
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
-    read: loads it once more; None where it is of no file.
+    read: loads it once more; None where it is of no file. trace: the recording of a program that is shown beside it.
     whatif: the changes that are tried out on it.
     """
 
-    def __init__(self, state: State, source: tuple[str, ...], read: ReadFiles | None = None) -> None:
+    def __init__(
+        self, state: State, source: tuple[str, ...], read: ReadFiles | None = None, trace: TraceView | None = None
+    ) -> None:
         self.original = state
+        self.trace = trace
         self.source = source
         self._read = read
 

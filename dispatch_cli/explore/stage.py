@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes import PANES, PaneEntry
+from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.render.text_safety import safe, safe_lines
 
@@ -83,7 +83,7 @@ class PaneStage(Contained, Horizontal):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id)
         self.session = session
-        self.entries = {entry.id: entry for entry in PANES}
+        self.entries = {entry.id: entry for entry in panes_of(session.trace is not None)}
         self.views: dict[str, Pane | FailedView] = {}
         self.shown: tuple[str, ...] = ()
         self._focused: dict[str, Widget] = {}

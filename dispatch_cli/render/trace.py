@@ -41,6 +41,7 @@ from dispatch_cli.render.words import place_cell, plural, short_kernel, some_of
 from dispatch_cli.report.trace import OperatorTotal, TraceReport, TraceRow, TraceThread
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
+from dispatch_cli.trace.recording import PythonPlace
 
 ROWS = 1000
 """Lines of the trees that people are shown; all other formats have all."""
@@ -60,8 +61,8 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS
         rows = rows[:left] if cut else rows
         left = None if left is None else left - len(rows)
         if report.counts.threads > 1:
-            yield Paragraph(_thread_title(thread), kind=ParagraphKind.SECTION)
-        yield TableBlock(_COLUMNS, [*_lines(rows, report.directory)])
+            yield Paragraph(thread_title(thread), kind=ParagraphKind.SECTION)
+        yield TableBlock(COLUMNS, [*tree_lines(rows, report.directory)])
         if cut:
             break
     if cut:
@@ -104,23 +105,26 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     yield Facts(facts)
 
 
-def _thread_title(thread: TraceThread) -> str:
+def thread_title(thread: TraceThread) -> str:
+    """The name of a thread, and how many calls it has."""
     return f"Thread {thread.name}: {plural(thread.calls, 'call')}"
 
 
-class _ShownLine(NamedTuple):
+class ShownLine(NamedTuple):
     """A line of a table: a row, or the lines of Python that the rows below it are from.
 
-    indent: in blanks. again: the row is of an operator that is called again in a row inside of it.
+    indent: in blanks. again: the row is of an operator that is called again in a row inside of it. place: the line of
+    Python that the heading, or the row, is about.
     """
 
     row: TraceRow | None
     heading: str
     indent: int
     again: bool = False
+    place: PythonPlace | None = None
 
 
-def _lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[_ShownLine]:
+def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[ShownLine]:
     """The rows, and above those of each line of Python that line."""
     around: list[tuple[str, str] | None] = [("", "")]
     """The headings that are above the rows of each level, and of those inside of it; None where none are."""
@@ -138,10 +142,10 @@ def _lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[_ShownLi
             place, forward = headings
             if place and (before is None or place != before[0] or not forward):
                 room = _INDENT
-                yield _ShownLine(None, place, _INDENT * row.level)
+                yield ShownLine(None, place, _INDENT * row.level, place=row.place)
             if forward:
-                yield _ShownLine(None, forward, _INDENT * row.level + room)
-        yield _ShownLine(row, "", _INDENT * row.level + room, again[at])
+                yield ShownLine(None, forward, _INDENT * row.level + room, place=row.forward_place)
+        yield ShownLine(row, "", _INDENT * row.level + room, again[at], row.place)
 
 
 def _called_again(rows: Sequence[TraceRow]) -> list[bool]:
@@ -161,12 +165,12 @@ def _called_again(rows: Sequence[TraceRow]) -> list[bool]:
     return found
 
 
-def _columns() -> list[Column[_ShownLine]]:
-    def number(line: _ShownLine, _: bool) -> Inline:
+def _columns() -> list[Column[ShownLine]]:
+    def number(line: ShownLine, _: bool) -> Inline:
         row = line.row
         return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
 
-    def operator(line: _ShownLine, short: bool) -> Inline:
+    def operator(line: ShownLine, short: bool) -> Inline:
         row, indent = line.row, Run(" " * line.indent)
         if row is None:
             return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
@@ -175,14 +179,14 @@ def _columns() -> list[Column[_ShownLine]]:
             Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD),
         )
 
-    def kernels(line: _ShownLine, _: bool) -> Inline:
+    def kernels(line: ShownLine, _: bool) -> Inline:
         row = line.row
         if row is None or row.path is None:
             return ""
         found = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", line.again)
         return joined(found, Run(" raised", Tone.BAD)) if row.raised else found
 
-    def times(line: _ShownLine, _: bool) -> Inline:
+    def times(line: ShownLine, _: bool) -> Inline:
         row = line.row
         return "" if row is None or row.operator is None or row.times == 1 else f"{TIMES}{row.times:,}"
 
@@ -194,7 +198,7 @@ def _columns() -> list[Column[_ShownLine]]:
     ]
 
 
-_COLUMNS = _columns()
+COLUMNS = _columns()
 
 
 def _operators(report: TraceReport) -> Iterator[Block]:

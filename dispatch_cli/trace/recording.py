@@ -152,15 +152,15 @@ def _start_of(file: str) -> bytes:
         return b""
 
 
-def read(file: str) -> Recording:
-    """The recording in a file. Errors: InputError."""
+def read(file: str, with_calls: bool = True) -> Recording:
+    """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
     from dispatch_cli.model.garbage import no_collection
     from dispatch_cli.model.read_files import note
 
     try:
         with open(file, "rb") as stream, no_collection():  # noqa: PTH123
             note(file)
-            return _RecordingReader(file).read(stream)
+            return _RecordingReader(file, with_calls).read(stream)
     except OSError as error:
         message = f"cannot read {file}: {(error.strerror or str(error)).lower()}"
         raise InputError((Problem("unreadable-file", message),)) from None
@@ -171,8 +171,9 @@ def read(file: str) -> Recording:
 class _RecordingReader:
     """Reads one recording line by line."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, with_calls: bool) -> None:
         self._file = file
+        self._with_calls = with_calls
         self._open: list[list[int]] = []
         """For each thread the calls that have begun and not ended."""
         self._of: Recording
@@ -216,6 +217,8 @@ class _RecordingReader:
             return
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
+            return
+        if not self._with_calls and not line.startswith(b'["state"'):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from dispatch_cli import bases, universes
 from dispatch_cli.capture.answer import AnswerError, checked
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
+from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.problem import InputError, Problem
@@ -113,14 +115,17 @@ def _recorded(recording: Recording) -> State:
         source = RecordedState(data)
         own = _fallbacks_of_pytorch(data)
         core = [one for one in data["universe"]["fallbacks"] if one["key"] in own]
-        dispatcher = Dispatcher(universes.from_data({**data["universe"], "fallbacks": core}), base=source)
+        universe = universes.from_data({**data["universe"], "fallbacks": core})
     except (AnswerError, universes.UniverseError) as error:
         message = f"{recording.file}: the state in the recording cannot be used: {error}"
         raise InputError((Problem("bad-recording", message, hint="record it again"),)) from None
-    for one in data["universe"]["fallbacks"]:
-        if one["key"] not in own:
-            dispatcher.fall_back(one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
-    return State(dispatcher, source=source)
+    block = Block(LibraryKind.IMPL, "_", None, _NAME, 0, implicit=True, by=Registrant.PYTORCH)
+    steps = tuple(
+        Fallback(block, one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
+        for one in data["universe"]["fallbacks"]
+        if one["key"] not in own
+    )
+    return run(Declarations(universe, steps=steps, inherited_steps=steps), source)
 
 
 def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:

@@ -23,3 +23,10 @@ PANES = (
     PaneEntry("coverage", "Coverage", "7"),
     PaneEntry("differences", "Versions", "8"),
 )
+TRACE = PaneEntry("trace", "Trace", "9")
+"""Only where a recording is given."""
+
+
+def panes_of(has_trace: bool) -> tuple[PaneEntry, ...]:
+    """The views that there are. has_trace: a recording is given."""
+    return (*PANES, TRACE) if has_trace else PANES

@@ -1,0 +1,136 @@
+"""The calls of a recorded program, as ``trace`` shows them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.trace import ShownLine, thread_title, tree_lines
+from dispatch_cli.report.selection import select_names
+from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread, trace_report
+from dispatch_cli.report.trace_call import trace_call_report
+from dispatch_cli.report.trace_findings import TraceFinding
+from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.facts import CallFact
+from dispatch_cli.trace.selected import Wanted
+
+MOST_LINES = 50_000
+"""Lines of the trees that are shown."""
+_STEP = 500
+"""Lines after which others get their turn."""
+
+
+class AskedCalls(NamedTuple):
+    """Which calls are asked for: those of an operator, and those with one of some facts; all where nothing is said."""
+
+    operator: str | None = None
+    facts: tuple[CallFact, ...] = ()
+
+
+class ShownCalls(NamedTuple):
+    """The calls that are asked for. lines: of the trees. cut: there are more than are shown."""
+
+    answer: PaneAnswer
+    lines: Sequence[ShownLine]
+    cut: bool
+
+    @property
+    def report(self) -> TraceReport:
+        """What the command prints; of its rows those that are shown."""
+        report: TraceReport = self.answer.report
+        return report
+
+
+def view_of(session: Session) -> TraceView:
+    """The recording of a session that has one."""
+    assert session.trace is not None, "only a session with a recording shows its calls"
+    return session.trace
+
+
+def calls_answer(session: Session, asked: AskedCalls, step: Callable[[str], None]) -> ShownCalls | None:
+    """The calls that are asked for; None where the program called no such operator. step: told of what is done."""
+    view = view_of(session)
+    operators = None
+    words: list[str] = []
+    if asked.operator is not None:
+        operators = frozenset(select_names(view.recording.operators, asked.operator))
+        if not operators:
+            return None
+        words += ["--op", asked.operator]
+    words += [word for fact in asked.facts for word in ("--only", fact.value)]
+    step("Reading the calls…")
+    report = trace_report(view, Wanted(operators, facts=asked.facts))
+    threads, cut = _read(report, step)
+    lines: list[ShownLine] = []
+    for thread, rows in threads:
+        if report.counts.threads > 1:
+            lines.append(ShownLine(None, thread_title(thread), 0))
+        lines += tree_lines(rows, report.directory)
+    report = replace(report, threads=(thread._replace(rows=iter(rows)) for thread, rows in threads))
+    return ShownCalls(PaneAnswer(report, ("trace", _file(view), *words)), lines, cut)
+
+
+def _read(
+    report: TraceReport, step: Callable[[str], None]
+) -> tuple[Sequence[tuple[TraceThread, Sequence[TraceRow]]], bool]:
+    """The threads with their rows, and whether there are more rows than are shown."""
+    left = MOST_LINES
+    found: list[tuple[TraceThread, Sequence[TraceRow]]] = []
+    for thread in report.threads:
+        rows: list[TraceRow] = []
+        while left and (some := [*islice(thread.rows, min(left, _STEP))]):
+            rows += some
+            left -= len(some)
+            step(f"Reading the calls… {MOST_LINES - left:,} lines")
+        found.append((thread, rows))
+        if not left and next(thread.rows, None) is not None:
+            return found, True
+    return found, False
+
+
+def explained_answer(session: Session, call: int) -> PaneAnswer | None:
+    """A call as ``resolve`` explains it; None where nothing is known of it."""
+    view = view_of(session)
+    report = trace_call_report(view, call)
+    return None if report is None else PaneAnswer(report, ("trace", _file(view), "--explain", str(call)))
+
+
+def findings_about(report: TraceReport, row: TraceRow) -> Iterator[TraceFinding]:
+    """The findings that concern a row: of its operator, at a key where one of its kernels is, or would have been."""
+    if row.path is None:
+        return
+    keys = {*(kernel.key for kernel in row.path.kernels), *row.path.skipped}
+    yield from (one for one in report.findings if one.operator == row.operator and one.key in keys)
+
+
+def spot_of_call(session: Session, row: TraceRow) -> Spot | None:
+    """The operator of a row, at the slot of its first kernel; None where the state has no such operator."""
+    if row.operator is None:
+        return None
+    first = row.path.kernels[0].key if row.path is not None and row.path.kernels else None
+    return spot_in(session, row.operator, first)
+
+
+def spot_in(session: Session, operator: str, key: str | None) -> Spot | None:
+    """An operator of the session's state, at a slot; None where that state has no such operator."""
+    dispatcher, name = session.state.dispatcher, OperatorName.parse(operator)
+    return Spot(name, key if key in dispatcher.universe.slot else None) if name in dispatcher else None
+
+
+def called_operators(view: TraceView) -> Mapping[str, int]:
+    """The operators that the program called, and how often."""
+    recording, found = view.recording, Counter[str]()
+    for signature, count in Counter(recording.calls.signature).items():
+        found[recording.operators[recording.signatures[signature]["operator"]]] += count
+    return found
+
+
+def _file(view: TraceView) -> str:
+    """The recording as an argument."""
+    file = view.recording.file
+    return f"./{file}" if file.startswith("-") else file

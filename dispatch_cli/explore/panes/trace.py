@@ -1,0 +1,266 @@
+"""The calls of a recorded program, and what is worth knowing of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.explore.answers.trace import (
+    MOST_LINES,
+    AskedCalls,
+    ShownCalls,
+    calls_answer,
+    explained_answer,
+    spot_in,
+    spot_of_call,
+    view_of,
+)
+from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.bars import copy_command
+from dispatch_cli.explore.call_blocks import CallTarget, target_of
+from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, span_of, words_of
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
+from dispatch_cli.render.trace import COLUMNS, ShownLine
+from dispatch_cli.render.trace_wording import missing_sentences, state_sentence
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.trace_findings import TraceFinding
+from dispatch_cli.trace.facts import CallFact
+
+_BAD = (CallFact.FALLBACK, CallFact.NO_GRADIENT, CallFact.STALE)
+"""What there is to do something about."""
+_ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((one,) for one in CallFact))
+
+
+class TracePane(ListPane):
+    """The calls as a tree, one line each, and the call under the cursor explained; or the findings of the trace."""
+
+    TITLE = "Trace"
+    WORDS = "operator, key, Python line"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "only", "Only"),
+        Binding("t", "this", "This operator"),
+        Binding("i", "findings", "Findings/calls"),
+        Binding("x", "explain", "Explain"),
+        Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self._work = Background(self)
+        self._asked = AskedCalls()
+        self._made: AskedCalls | None = None
+        self._shown: ShownCalls | None = None
+        self._findings = False
+        self._explains = False
+        self._explained: PaneAnswer | None = None
+        self._part: TraceDetail | None = None
+
+    def open(self, spot: Spot) -> None:
+        """Show the calls; where others are asked for, they are read in a thread."""
+        moved = spot.operator != self.spot.operator
+        self.spot = spot
+        if self._asked.operator is not None and moved and spot.operator is not None:
+            self._asked = self._asked._replace(operator=str(spot.operator))
+        self._read()
+
+    def _read(self) -> None:
+        asked = self._asked
+        if asked == self._made:
+            return
+        self._made = asked
+        self.say("Reading the calls…")
+
+        def work(step: Step) -> ShownCalls | None:
+            return calls_answer(self.session, asked, step)
+
+        self._work.start(work, self._found, self._failed, lambda text: self.say(text))
+
+    def _found(self, shown: ShownCalls | None) -> None:
+        self._shown = shown
+        self.refill(keep=True)
+        self._answer()
+
+    def _failed(self, error: Exception) -> None:
+        self._shown = self._made = None
+        self.refill()
+        self.say(("The calls cannot be shown: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
+        self._answer()
+
+    def _answer(self) -> None:
+        """The command line of what is shown: of the list, or of the call that is explained."""
+        if self._explains:
+            self.answered(self._explained)
+        else:
+            self.answered(None if self._shown is None else self._shown.answer)
+
+    # the list
+
+    def rows(self) -> Sequence[ShownLine | TraceFinding]:
+        """The lines of the tree, or the findings."""
+        if self._shown is None:
+            return ()
+        return self._shown.report.findings if self._findings else self._shown.lines
+
+    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
+        """As the command shows them."""
+        return TableBlock(FINDINGS, rows) if self._findings else TableBlock(COLUMNS, rows)
+
+    def words_of(self, row: Any) -> str:
+        """What the filter looks at."""
+        return words_of(row)
+
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """Which program it was, what is asked for, and what is not known."""
+        if self._shown is None:
+            if self._made is not None and not self._work.busy:
+                yield f"The program did not call {self._asked.operator}. t shows all calls."
+            return
+        report, counts = self._shown.report, self._shown.report.counts
+        yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
+        threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
+        found = plural(len(report.findings), "finding")
+        yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {found}"
+        chosen = [*self.chosen_rows()]
+        if chosen:
+            yield "\n"
+            yield f"{counts.shown:,} calls {', '.join(chosen)}"
+        if shown != count:
+            yield "\n"
+            yield f"{shown:,} of {count:,} lines"
+        elif self._shown.cut and not self._findings:
+            yield "\n"
+            yield f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"
+        missing = [*missing_sentences(report)]
+        if missing:
+            yield "\n"
+            yield (f"Not recorded: {'; '.join(missing)}", "$text-warning")
+        if report.embedded is not None:
+            yield "\n"
+            yield (f"Registrations: {state_sentence(report)}", "$text-muted")
+
+    def chosen_rows(self) -> Iterator[str]:
+        """Of an operator, with some facts."""
+        if self._asked.operator is not None:
+            yield f"of {self._asked.operator}"
+        if self._asked.facts:
+            yield f"only {' or '.join(one.value for one in self._asked.facts)}"
+
+    @property
+    def apart(self) -> str:
+        """What a filter chooses, and what is not shown for its length; t and v are in the command line."""
+        words = self.filter.value.strip()
+        if self._explains or self._shown is None:
+            return ""
+        if self._findings:
+            return "(prints the calls, too)"
+        if words:
+            return f"(prints all lines; here only those with “{words}”)"
+        return f"(with --limit 0 it prints all lines; here the first {MOST_LINES:,})" if self._shown.cut else ""
+
+    # the call under the cursor
+
+    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+        """The call, explained; a finding; without one, that there is none."""
+        self._explained = None
+        self._part = None if self._shown is None else TraceDetail(self._shown.report.directory)
+        if isinstance(row, TraceFinding) and self._part is not None:
+            return self._part.of_finding(row)
+        if not isinstance(row, ShownLine) or self._shown is None or self._part is None:
+            nothing = self._shown is not None and not self._work.busy
+            return (Paragraph("No finding." if self._findings else "No call matches."),) if nothing else ()
+        if row.row is None:
+            return ()
+        if not self._work.busy and row.row.operator is not None:
+            self._explained = explained_answer(self.session, row.row.number)
+        return self._part.of_call(view_of(self.session), self._shown.report, row.row, self._explained)
+
+    def show_details(self) -> None:
+        """The same, and its command line where it is explained alone."""
+        super().show_details()
+        if self._explains:
+            self._answer()
+
+    def opens(self, item: Any) -> Any:
+        """The slot of a step, or a line of Python."""
+        if isinstance(item, Fact):
+            return None if self._part is None else self._part.places.get(item)
+        target = target_of(item)
+        if isinstance(target, CallTarget):
+            row = self.list.target
+            name = str(target.operator) if target.operator is not None else self._operator_of(row)
+            return None if name is None else spot_in(self.session, name, target.key)
+        return None
+
+    def _operator_of(self, row: Any) -> str | None:
+        """The operator that a row is about."""
+        if isinstance(row, TraceFinding):
+            return row.operator
+        return row.row.operator if isinstance(row, ShownLine) and row.row is not None else None
+
+    def place_of(self, row: Any) -> Span | None:
+        """The line of Python."""
+        places = row.places if isinstance(row, TraceFinding) else (row.place,)
+        return span_of(places[0]) if places and places[0] is not None else None
+
+    # keys
+
+    def chosen(self, row: Any) -> None:
+        """To the table of the operator, at the slot of its first kernel; of a finding, to the slot."""
+        if isinstance(row, ShownLine) and row.row is None:
+            self.detail.focus()
+            return
+        name = self._operator_of(row)
+        if name is None:
+            return
+        if isinstance(row, TraceFinding):
+            spot = spot_in(self.session, name, row.key)
+        else:
+            spot = spot_of_call(self.session, row.row)
+        if spot is None:
+            self.notify(f"The state has no operator {name}.", severity="warning")
+        else:
+            self.post_message(self.Went(spot, "slot" if isinstance(row, TraceFinding) and spot.key else "table"))
+
+    def action_only(self) -> None:
+        """Only calls with something to do about, then those with one fact, then all."""
+        at = _ONLY.index(self._asked.facts)
+        self._asked = self._asked._replace(facts=_ONLY[(at + 1) % len(_ONLY)])
+        self._read()
+
+    def action_this(self) -> None:
+        """Only calls of the operator under the cursor, or all."""
+        name = None
+        if self._asked.operator is None:
+            name = self._operator_of(self.list.target) or (
+                None if self.spot.operator is None else str(self.spot.operator)
+            )
+        self._asked = self._asked._replace(operator=name)
+        self._read()
+
+    def action_findings(self) -> None:
+        """The findings in the place of the calls, or the calls again."""
+        self._findings = not self._findings
+        if self._explains:
+            self.action_explain()
+        self.refill()
+        self._answer()
+
+    def action_explain(self) -> None:
+        """The call under the cursor alone, or the calls again."""
+        row = self.list.target
+        if not self._explains and (not isinstance(row, ShownLine) or self._explained is None):
+            self.notify("There is no call to explain here.")
+            return
+        self._explains = not self._explains
+        self.set_class(self._explains, "-no-list")
+        (self.detail if self._explains else self.list).focus()
+        self._answer()
+
+    def action_copy_explained(self) -> None:
+        """Copy the command line that explains the call."""
+        copy_command(self.app, self._explained)

@@ -1,0 +1,110 @@
+"""What the view of a trace says of a call, and of a finding, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.explore.answers.trace import findings_about
+from dispatch_cli.explore.call_blocks import call_blocks
+from dispatch_cli.explore.session import PaneAnswer
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.trace import ShownLine
+from dispatch_cli.render.trace_wording import (
+    finding_help,
+    finding_places,
+    finding_text,
+    finding_title,
+    place_label,
+    seen_sentence,
+)
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.trace import TraceReport, TraceRow
+from dispatch_cli.report.trace_findings import TraceFinding
+from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.recording import PythonPlace
+
+FINDINGS: list[Column[TraceFinding]] = [
+    Column("Finding", lambda one, _: one.kind.value, wraps=False),
+    Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
+    Column("Key", lambda one, _: one.key, wraps=False),
+    Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
+    Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
+    Column("Python lines", lambda one, _: Run(finding_places(one, None), Tone.PLACE), Narrow.BELOW, optional=True),
+]
+
+
+def span_of(place: PythonPlace) -> Span:
+    """A line of Python as a place that an editor opens."""
+    return Span(place.file, max(1, place.line), 1)
+
+
+def words_of(row: ShownLine | TraceFinding) -> str:
+    """What a filter looks at."""
+    if isinstance(row, TraceFinding):
+        return " ".join((row.kind.value, row.operator, row.key, row.kernel or "", *map(str, row.places)))
+    call = row.row
+    if call is None or call.operator is None:
+        return ""
+    keys = () if call.path is None else (kernel.key for kernel in call.path.kernels)
+    return " ".join(
+        (call.operator, *keys, *(one.value for one in call.facts), "" if row.place is None else str(row.place))
+    )
+
+
+class TraceDetail:
+    """What is said of a call or a finding, and the lines of Python in it. directory: of the program."""
+
+    def __init__(self, directory: str | None) -> None:
+        self._directory = directory
+        self.places: dict[Fact, Span] = {}
+
+    def of_call(
+        self, view: TraceView, report: TraceReport, row: TraceRow, explained: PaneAnswer | None
+    ) -> Iterator[Block]:
+        """A call of a row. explained: as ``resolve`` explains it."""
+        if row.operator is None:
+            yield Paragraph(f"A group of {plural(row.calls, 'call')}, which comes {row.times:,} times in a row.")
+            return
+        yield Paragraph(Run(f"Call {row.number:,} of {row.operator}", Tone.HEAD))
+        yield Facts([*self._facts(report, row)])
+        for one in findings_about(report, row):
+            yield Paragraph(Run(f"! {finding_text(one)}", Tone.WARN), hang=2)
+        yield Gap()
+        if explained is not None:
+            yield from call_blocks(view.state, explained.report)
+        elif row.path is not None and row.path.problem is not None:
+            yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
+
+    def of_finding(self, finding: TraceFinding) -> Iterator[Block]:
+        """A finding, what to do about it, and where it comes from."""
+        yield Paragraph(finding_title(finding.kind), kind=ParagraphKind.SECTION)
+        yield Paragraph(f"{finding.operator}: {finding_text(finding)}")
+        yield Paragraph(finding_help(finding))
+        facts = [Fact("Registered at", Run(finding.registered_at, Tone.PLACE))] if finding.registered_at else []
+        facts += [self._place("Python line", one) for one in finding.places]
+        if facts:
+            yield Gap()
+            yield Facts(facts)
+
+    def _facts(self, report: TraceReport, row: TraceRow) -> Iterator[Fact]:
+        if row.all > 1:
+            yield Fact("Calls like it", f"{row.all:,}")
+        if row.place is not None:
+            yield self._place("Python line", row.place)
+        if row.forward is not None:
+            yield Fact("Backward of", f"call {row.forward:,}")
+        if row.forward_place is not None:
+            yield self._place("Forward line", row.forward_place)
+        if row.microseconds is not None:
+            yield Fact("Time", f"{row.microseconds / 1000:,.3f} ms")
+        if row.raised:
+            yield Fact("Raised", Run(plural(row.raised, "call"), Tone.BAD))
+        yield Fact("Kernels", seen_sentence(report))
+
+    def _place(self, label: str, place: PythonPlace) -> Fact:
+        """A line of Python, which opens in the editor."""
+        of = f" in {place.function}" if place.function not in ("", "<module>") else ""
+        fact = Fact(label, Run(f"{place_label(place, self._directory)}{of}", Tone.PLACE))
+        self.places[fact] = span_of(place)
+        return fact
