@@ -158,7 +158,7 @@ def source_options(
                 callback=resolved,
                 shell_complete=complete_bases,
                 help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
-                "`dispatch-cli bases`. Repeatable.",
+                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch.",
             ),
             click.option(
                 "--universe",

@@ -190,7 +190,7 @@ class PaneStage(Contained, Horizontal):
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """Note where the keys go in each view."""
         name = self.id_of(event.widget)
-        if name is not None:
+        if name in self.shown:  # what goes away passes the keys on first
             self._focused[name] = event.widget
 
     def _made(self, name: str) -> Pane | FailedView:

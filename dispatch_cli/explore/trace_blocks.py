@@ -1,22 +1,38 @@
-"""What the view of a trace says of a call, and of a finding, as blocks."""
+"""What the view of a trace says of the program, of a call, and of a finding, and its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dispatch_cli.explore.answers.trace import findings_about
+from dispatch_cli.explore.answers.trace import MOST_LINES, ShownCalls, findings_about
+from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.call_blocks import call_blocks
 from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
+from dispatch_cli.render.text_list import list_layout
 from dispatch_cli.render.trace import ShownLine
 from dispatch_cli.render.trace_wording import (
     finding_help,
     finding_places,
     finding_text,
     finding_title,
+    missing_sentences,
     place_label,
     seen_sentence,
+    state_sentence,
 )
 from dispatch_cli.render.words import plural
 from dispatch_cli.report.trace import TraceReport, TraceRow
@@ -50,6 +66,42 @@ def words_of(row: ShownLine | TraceFinding) -> str:
     return " ".join(
         (call.operator, *keys, *(one.value for one in call.facts), "" if row.place is None else str(row.place))
     )
+
+
+_LOOKED_AT = 2_000
+"""Lines by which the widths of columns are chosen."""
+
+
+class TreeRows(Rows):
+    """Lines of a tree, of which there can be very many: some of them decide how wide the columns are."""
+
+    def lay_out(self, width: int) -> None:
+        """Choose the columns for a width."""
+        rows = self._table.rows
+        some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
+        self._layout = list_layout(some, width) if some.columns else None
+
+
+def title_of(shown: ShownCalls, chosen: Sequence[str]) -> Iterator[str | tuple[str, str]]:
+    """Which program it was, what is shown of it, and what is not known. chosen: what is asked for, in words."""
+    report, counts = shown.report, shown.report.counts
+    yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
+    threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
+    found = plural(len(report.findings), "finding")
+    yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {found}"
+    if chosen:
+        yield "\n"
+        yield f"{plural(counts.shown, 'call')} {', '.join(chosen)}"
+    if shown.cut:
+        yield "\n"
+        yield f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"
+    missing = [*missing_sentences(report)]
+    if missing:
+        yield "\n"
+        yield (f"Not recorded: {'; '.join(missing)}", "$text-warning")
+    if report.embedded is not None:
+        yield "\n"
+        yield (f"Registrations: {state_sentence(report)}", "$text-muted")
 
 
 class TraceDetail:

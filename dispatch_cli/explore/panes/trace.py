@@ -22,12 +22,11 @@ from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.call_blocks import CallTarget, target_of
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, span_of, words_of
+from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, span_of, title_of, words_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
 from dispatch_cli.render.trace import COLUMNS, ShownLine
-from dispatch_cli.render.trace_wording import missing_sentences, state_sentence
-from dispatch_cli.render.words import plural
+from dispatch_cli.render.trace_wording import TIMES
 from dispatch_cli.report.trace_findings import TraceFinding
 from dispatch_cli.trace.facts import CallFact
 
@@ -42,15 +41,20 @@ class TracePane(ListPane):
     TITLE = "Trace"
     WORDS = "operator, key, Python line"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "only", "Only"),
-        Binding("t", "this", "This operator"),
-        Binding("i", "findings", "Findings/calls"),
-        Binding("x", "explain", "Explain"),
+        Binding("v", "only", "Only", tooltip="List only calls with the next of the facts that --only knows, or all"),
+        Binding("t", "this", "This operator", tooltip="List only calls of this operator, or all"),
+        Binding("i", "findings", "Findings/calls", tooltip="Show the findings, or the calls"),
+        Binding("x", "explain", "Explain", tooltip="Show the call alone, as `trace --explain` does, or the calls"),
         Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
     ]
+    MARKS = (
+        (TIMES + "3", "so many calls in a row that are alike"),
+        ("a → b", "the kernels of a call in turn: the first is observed, the others are predicted"),
+    )
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
+        self.list = TreeRows(id="list")
         self._work = Background(self)
         self._asked = AskedCalls()
         self._made: AskedCalls | None = None
@@ -120,28 +124,10 @@ class TracePane(ListPane):
             if self._made is not None and not self._work.busy:
                 yield f"The program did not call {self._asked.operator}. t shows all calls."
             return
-        report, counts = self._shown.report, self._shown.report.counts
-        yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
-        threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
-        found = plural(len(report.findings), "finding")
-        yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {found}"
-        chosen = [*self.chosen_rows()]
-        if chosen:
-            yield "\n"
-            yield f"{counts.shown:,} calls {', '.join(chosen)}"
+        yield from title_of(self._shown, [*self.chosen_rows()])
         if shown != count:
             yield "\n"
             yield f"{shown:,} of {count:,} lines"
-        elif self._shown.cut and not self._findings:
-            yield "\n"
-            yield f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"
-        missing = [*missing_sentences(report)]
-        if missing:
-            yield "\n"
-            yield (f"Not recorded: {'; '.join(missing)}", "$text-warning")
-        if report.embedded is not None:
-            yield "\n"
-            yield (f"Registrations: {state_sentence(report)}", "$text-muted")
 
     def chosen_rows(self) -> Iterator[str]:
         """Of an operator, with some facts."""

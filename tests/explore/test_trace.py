@@ -1,0 +1,343 @@
+"""The view of a recorded program: it shows what `trace` prints, and leads to operators, slots and lines of Python."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from dispatch_cli import api
+from dispatch_cli.cli.options import SourceOptions
+from dispatch_cli.cli.recorded import with_recording
+from dispatch_cli.explore.answers import trace as answers
+from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer, explained_answer
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.catalogue import Marked
+from dispatch_cli.explore.operator_list import CALLED
+from dispatch_cli.explore.panes.trace import TracePane
+from dispatch_cli.explore.session import Session
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.trace.facts import CallFact
+from tests.cli.support import call
+from tests.cli.test_taint import TAINTS
+from tests.explore.support import drive, screen_text, until
+from tests.explore.test_pane_answers import assert_prints
+from tests.trace.support import Writer, every
+from tests.trace.test_recording import REAL
+
+OWN = REAL.with_name("own.trace")
+"""A program with a library of its own, recorded on PyTorch 2.13; of its registry the operators that it called."""
+
+
+def session_of(file: Path, *files: str) -> Session:
+    source, view = with_recording(SourceOptions(files, (), None, ()), str(file))
+    state = api.load_state(files, bases=source.bases)
+    return Session(state, (*files, "--base", *source.bases), trace=view)
+
+
+def told(_: str) -> None:
+    """Steps are not shown here."""
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "every.trace"
+    path.write_text(every(), encoding="utf-8")
+    return path
+
+
+def recorded_counts(file: Path) -> Counter[str]:
+    """How often each operator was called, by the lines of a recording."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()][1:]
+    operators = {one[1]: one[2] for one in lines if one[0] == "o"}
+    of_signature = {one[1]: operators[one[2]["operator"]] for one in lines if one[0] == "s"}
+    return Counter(of_signature[one[1]] for one in lines if one[0] == "c")
+
+
+ASKED = (
+    AskedCalls(),
+    AskedCalls("aten::linear"),
+    AskedCalls(None, (CallFact.DECOMPOSES,)),
+    AskedCalls("aten::linear", (CallFact.FALLBACK, CallFact.PYTHON)),
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("file", [REAL, OWN])
+def test_what_is_shown_is_what_the_command_prints(file: Path, asked: AskedCalls) -> None:
+    shown = calls_answer(session_of(file), asked, told)
+    assert shown is not None
+    assert not shown.cut
+    assert_prints(shown.answer)
+
+
+def test_made_by_hand_too(recorded: Path) -> None:
+    session = session_of(recorded)
+    shown = calls_answer(session, AskedCalls(), told)
+    assert shown is not None
+    assert_prints(shown.answer)
+    for row in (line.row for line in shown.lines if line.row is not None and line.row.operator is not None):
+        answer = explained_answer(session, row.number)
+        assert (answer is None) == (row.operator == "my::gone")
+        if answer is not None:
+            assert_prints(answer)
+    assert calls_answer(session, AskedCalls("aten::never"), told) is None
+
+
+def test_too_many_lines_are_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MOST_LINES", 5)
+    shown = calls_answer(session_of(REAL), AskedCalls(), told)
+    assert shown is not None
+    assert shown.cut
+    assert sum(line.row is not None for line in shown.lines) == 5
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        assert "only the first" in screen_text(app)
+        assert "--limit 0" in pane.apart
+
+    drive(session_of(REAL), steps)
+
+
+def test_operators_are_counted_as_they_were_called() -> None:
+    view = session_of(OWN).trace
+    assert view is not None
+    assert called_operators(view) == recorded_counts(OWN)
+
+
+@pytest.mark.parametrize("arguments", [("table", "--op", "mylib::twice"), ("check-invariants",), ("register",)])
+def test_every_command_takes_the_state_of_a_recording(arguments: tuple[str, ...]) -> None:
+    result = call(*arguments, "--base", str(OWN))
+    assert result.code == 0, result.err
+    assert "mylib::twice" in result.out
+
+
+def test_the_registry_of_the_program_is_the_state_and_files_come_over_it(tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(
+        "dispatch: 1\noperators:\n  - {func: 'mylib::thrice(Tensor x) -> Tensor', dispatch: {CUDA: thrice}}\n"
+    )
+    session = session_of(OWN, str(tmp_path / "d.yaml"))
+    names = session.state.dispatcher.names()
+    assert {*recorded_counts(OWN), "mylib::thrice"} == {*names}
+    assert session.state.dispatcher.fallbacks["PrivateUse1"].kernel.debug == "registered at mylib.py:6"
+    assert {str(one) for one in session.state.own_operators()} == {"mylib::thrice"}
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "two states": (("table", "--base", str(OWN), "--base", "torch-2.13"), "no other can be added"),
+    "a file over another state": (
+        ("table", "examples/overlay.yaml", "--base", str(OWN)),
+        "the file extends torch-2.15",
+    ),
+    "no recording": (("table", "--base", "examples/add.yaml"), "there is no embedded state"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_states_that_do_not_go_together_are_refused(what: str) -> None:
+    arguments, said = REFUSED[what]
+    result = call(*arguments)
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_two_recordings_are_compared(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in OWN.read_text(encoding="utf-8").splitlines()]
+    state = next(line for line in lines[1:] if line[0] == "state")
+    state[1]["operators"] = [one for one in state[1]["operators"] if one["name"] != "mylib::twice"]
+    (tmp_path / "new.trace").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    result = call("diff", str(OWN), str(tmp_path / "new.trace"))
+    assert result.code == 1, result.err
+    assert "mylib::twice" in result.out
+
+
+# the view
+
+
+async def shown_in(app: ExploreApp, pilot: Pilot[None]) -> TracePane:
+    """The view, when it has its calls and the keys."""
+    await until(pilot, lambda: bool(app.query(TracePane)))
+    pane = app.query_one(TracePane)
+    await until(pilot, lambda: pane.list.has_focus and (pane.answer is not None or "did not call" in screen_text(app)))
+    return pane
+
+
+def command(pane: TracePane) -> str:
+    return "" if pane.answer is None else " ".join(pane.answer.command)
+
+
+async def go_to(pane: TracePane, pilot: Pilot[None], number: int) -> None:
+    """The cursor goes to the line of a call."""
+    calls = [None if line.row is None or line.row.operator is None else line.row.number for line in pane.list.rows]
+    at = calls.index(number)
+    pane.list.move_to(at)
+    await until(pilot, lambda: f"Call {number} " in pane.detail.text)
+
+
+def test_a_call_leads_to_the_table_of_its_operator_at_the_slot_of_its_first_kernel() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        assert command(pane) == f"trace {OWN}"
+        await go_to(pane, pilot, 21)
+        assert "AutocastCPU" in pane.detail.text
+        assert "aten::linear: 1 call" not in pane.detail.text
+        assert "1 call had tensors cast by autocast" in pane.detail.text
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == ("aten::linear", "AutocastCPU"))
+        assert app.front == "table"
+        await pilot.press("backspace")
+        await until(pilot, lambda: app.front == "trace" and pane.list.has_focus)
+
+    drive(session_of(OWN), steps)
+
+
+def test_a_call_is_explained_and_a_step_leads_to_its_slot() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        await go_to(pane, pilot, 3)
+        await pilot.press("x")
+        await until(pilot, lambda: command(pane) == f"trace {OWN} --explain 3")
+        for _ in range(20):
+            if getattr(pane.detail.target, "key", None) == "CPU":
+                break
+            await pilot.press("down")
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == ("mylib::twice", "CPU"))
+
+    drive(session_of(OWN), steps)
+
+
+def test_calls_are_chosen_by_operator_fact_and_words() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        await go_to(pane, pilot, 21)
+        await pilot.press("t")
+        await until(pilot, lambda: command(pane) == f"trace {OWN} --op aten::linear")
+        assert {line.row.operator for line in pane.list.rows if line.row is not None} == {"aten::linear"}
+        await pilot.press("t", "v")
+        await until(pilot, lambda: "--only fallback --only no-gradient --only stale" in command(pane))
+        found = {line.row.operator for line in pane.list.rows if line.row is not None and line.row.operator}
+        assert found == {"mylib::twice"}
+        for fact in CallFact:
+            await pilot.press("v")
+            await until(pilot, lambda fact=fact: command(pane) == f"trace {OWN} --only {fact.value}")
+        await pilot.press("v", "f", *"twice")
+        await until(pilot, lambda: command(pane) == f"trace {OWN}" and len(pane.list.rows) == 1)
+        assert "here only those with “twice”" in pane.apart
+
+    drive(session_of(OWN), steps)
+
+
+def test_findings_of_the_trace(recorded: Path) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        report = pane.answer.report  # type: ignore[union-attr]
+        await pilot.press("i")
+        assert [*pane.list.rows] == [*report.findings]
+        assert report.findings
+        first = pane.list.target
+        await until(pilot, lambda: first.operator in pane.detail.text)
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (first.operator, first.key))
+        assert app.front == "slot"
+
+    drive(session_of(recorded), steps)
+
+
+def test_the_editor_opens_the_line_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Span] = []
+    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        await go_to(pane, pilot, 21)
+        await pilot.press("e")
+        await until(pilot, lambda: opened == [Span("/home/me/train.py", 8, 1)])
+
+    drive(session_of(OWN), steps)
+
+
+def test_the_list_of_operators_marks_those_that_were_called() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await shown_in(app, pilot)
+        await pilot.press("o")
+        await until(pilot, lambda: app.operators.list.has_focus)
+        for _ in range(4):
+            await pilot.press("f")
+        assert app.operators.filters.marked is Marked.CALLED
+        listed = {app.catalogue.entries[number].name for number in app.operators.list.found}
+        assert listed == {*recorded_counts(OWN)}
+        line = next(one for one in screen_text(app).splitlines() if "aten::copy_" in one)
+        assert f"{CALLED}{recorded_counts(OWN)['aten::copy_']}" in line
+
+    drive(session_of(OWN), steps)
+
+
+def test_without_a_recording_there_is_no_such_view() -> None:
+    session = session_of(OWN)
+    session.trace = None
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        assert "9 Trace" not in screen_text(app)
+        await pilot.press("9")
+        assert app.front == "table"
+        assert Marked.CALLED not in app.catalogue.marks
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "View: Trace" not in screen_text(app)
+
+    drive(session, steps)
+
+
+def test_help_and_palette_know_the_view() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await shown_in(app, pilot)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "Show the call alone" in screen_text(app))
+        await pilot.press("escape", "1")
+        await until(pilot, lambda: app.front == "table")
+        await pilot.press("9")
+        await until(pilot, lambda: app.front == "trace")
+
+    drive(session_of(OWN), steps)
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_texts_of_a_recording_are_shown_as_they_are(taint: str, tmp_path: Path) -> None:
+    text = TAINTS[taint]
+    made = Writer(argv=[text], directory=text)
+    made.call(f"my::{text}")
+    made.call("aten::relu", thread=text)
+    made.add("f", len([1]), text)
+    made.add("x", {"reason": text, "text": text})
+    made.add("end", {"calls": 2, "dropped": 0, "seconds": 0.5})
+    (tmp_path / "t.trace").write_text(made.text(), encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await shown_in(app, pilot)
+        for key in ("down", "x", "x", "t", "t", "i", "i", "v", "enter"):
+            await pilot.press(key)
+            await pilot.pause(0.02)
+            shown = screen_text(app)
+            assert all(sign == "\n" or safe(sign) == sign for sign in shown)
+        assert pane.is_attached
+
+    drive(session_of(tmp_path / "t.trace"), steps)
+
+
+def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dispatch_cli.cli import explore
+
+    monkeypatch.setattr(explore, "_refuse_without_terminal", lambda _: None)
+    (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
+    for file in (str(tmp_path / "bad.trace"), str(tmp_path / "none.trace"), "examples/add.yaml"):
+        said = [call(*command, file) for command in (("trace",), ("explore", "--trace"))]
+        assert [one.code for one in said] == [2, 2]
+        assert said[0].err == said[1].err
+    result = call("explore", "--trace", str(OWN), "--base", "torch-2.15")
+    assert result.code == 2
+    assert "--trace has a state of its own" in result.err
