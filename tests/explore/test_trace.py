@@ -334,10 +334,14 @@ def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(explore, "_refuse_without_terminal", lambda _: None)
     (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
-    for file in (str(tmp_path / "bad.trace"), str(tmp_path / "none.trace"), "examples/add.yaml"):
-        said = [call(*command, file) for command in (("trace",), ("explore", "--trace"))]
-        assert [one.code for one in said] == [2, 2]
-        assert said[0].err == said[1].err
+    bad, none = str(tmp_path / "bad.trace"), str(tmp_path / "none.trace")
+    said = [call(*command, bad) for command in (("trace",), ("explore", "--trace"))]
+    assert [one.code for one in said] == [2, 2]
+    assert said[0].err == said[1].err
+    for file, text in ((none, "no such file"), ("examples/add.yaml", "not a recording of `dispatch-cli trace`")):
+        result = call("explore", "--trace", file)
+        assert result.code == 2
+        assert text in result.err
     result = call("explore", "--trace", str(OWN), "--base", "torch-2.15")
     assert result.code == 2
     assert "--trace has a state of its own" in result.err
