@@ -13,10 +13,17 @@ imported, structures are looked through for values that are known (`MemoryLayout
 recorded, FILE says why, and the program runs as ever.
 
 Observed: each call of ``Dispatcher::call``, also nested ones and those of backward; its operator, the key sets of its
-tensors and of the thread, wrappers and layers of functorch, modes, the thread and the line of Python it comes from.
+tensors and of the thread, wrappers and layers of functorch, modes, gradients, devices and classes of tensors, the
+thread and the line of Python it comes from, when it ended and whether by an exception.
 Not observed: redispatches to further kernels of the same operator; what gives no event (``size``, ``is_leaf``,
-``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; processes that are
-started or forked by the program.
+``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; calls that a destructor
+makes while an exception is on its way; processes that the program starts or forks, and subinterpreters.
+
+What a program can notice: the stack begins with frames of this file; profilers and tracers of Python see the two
+functions that are called as a call begins and ends; a call costs some microseconds more. When its main module has
+ended, the registry of PyTorch is captured in a forked copy of the process, which takes some seconds (``--no-state``).
+
+Needs CPython on Linux and x86-64: elsewhere nothing is recorded.
 """
 
 from __future__ import annotations
@@ -52,9 +59,19 @@ class Unusable(Exception):
 
 # Memory.
 
-WORDS: Any = memoryview((ctypes.c_uint64 * (1 << 44)).from_address(0)).cast("B").cast("Q")
+WORDS: Any = b""
+if sys.maxsize > 1 << 32:
+    WORDS = memoryview((ctypes.c_uint64 * (1 << 44)).from_address(0)).cast("B").cast("Q")
 """The memory of this process as words of 64 bits: ``WORDS[address >> 3]``. Only for addresses that are known to be in
 use."""
+
+
+def check_system() -> None:
+    """Errors: Unusable, where structures and calls of C++ are not as this file knows them."""
+    machine = os.uname().machine if hasattr(os, "uname") else ""
+    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    if sys.platform != "linux" or machine != "x86_64" or sys.implementation.name != "cpython" or not gil:
+        raise Unusable("calls are recorded only on Linux, on x86-64, and by CPython with its global lock")
 
 
 class Looking:
@@ -679,7 +696,8 @@ class MemoryLayout:
                 leave()
         if words(vector, 2)[0] != words(vector, 2)[1]:
             raise Unusable("the layers of functorch were not found")
-        dead = [at for at in self._alive if WORDS[WORDS[self.impl(self._wrapped) + at >> 3] >> 3] & 0xFF == 0]
+        wrapped = words(self.impl(self._wrapped), 96)
+        dead = [at for at in self._alive if [one & 0xFF for one in words(wrapped[at >> 3], 1)] == [0]]
         self.alive = self._one("whether a wrapper is in use", dead)
         self._find_saved_keys()
 
@@ -920,6 +938,7 @@ class CallRecorder:
     def __init__(self, torch: Any, output: RecordingFile, lines: bool, directory: str, started: int) -> None:
         self.torch, self.output, self.lines = torch, output, lines
         self.directory, self.started = directory, started
+        check_system()
         self.exports = Exports(torch)
         self.layout = MemoryLayout(torch, self.exports)
         self.folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
@@ -934,9 +953,10 @@ class CallRecorder:
         self.files: dict[str, int] = {}
         self.signatures: dict[Any, int] = {}
         self.subclasses: dict[int, tuple[Any, str]] = {}
-        self.calls = self.dropped = 0
-        self.on = True
         self.kernel_log: Any = None
+        self.dropped = 0
+        # whether calls are recorded, and how many were: a list is faster than attributes
+        self.state = [True, 0]
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
         start, end = caught_from_its_start(self._make_start()), caught_from_its_start(self._make_end())
         self.start, self.end = ENTERED(start), ENTERED(end)
@@ -962,7 +982,7 @@ class CallRecorder:
         """Observe no more."""
         with self.lock:
             handle, self.handle = self.handle, 0
-            self.on = False
+            self.state[0] = False
         if handle:
             self.exports.remove_callback(handle)
 
@@ -991,11 +1011,11 @@ class CallRecorder:
             exports.python_dispatcher,
             exports.requires_grad,
         )
-        has_layers, get_layers = bool(layout.layer_size), exports.layers
+        has_layers, get_layers, state = bool(layout.layer_size), exports.layers, self.state
 
         def start(function: int) -> None:
             try:
-                if not self.on:
+                if not state[0]:
                     return
                 fn = function >> 3
                 thread = threads.get(words[fn + at_thread])
@@ -1098,7 +1118,7 @@ class CallRecorder:
                     % (signature, thread.number, len(opened), line, (now() - started) // 1000, sequence, forward)
                 ):
                     opened.append((function, caller, line, words[fn + at_open], schema, True))
-                    self.calls += 1
+                    state[1] += 1
                 else:
                     self.remove()
                 thread.busy = False
@@ -1109,12 +1129,12 @@ class CallRecorder:
 
     def _make_end(self) -> Handler:
         """The function that is called as a call ends, in whatever way."""
-        words, threads, write, ended = WORDS, self.threads, self.output.write, self.ended
+        words, threads, write, ended, state = WORDS, self.threads, self.output.write, self.ended, self.state
         at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
 
         def end(function: int) -> None:
             try:
-                if not self.on:
+                if not state[0]:
                     return
                 thread = threads.get(words[(function >> 3) + at_thread])
                 if thread is None:
@@ -1421,7 +1441,7 @@ class CallRecorder:
             last = last.tb_next
         if isinstance(error, Exception) and (last is None or last.tb_frame.f_code.co_filename == OWN_FILE):
             self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
-            self.on = False
+            self.state[0] = False
             return
         _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
 
@@ -1601,7 +1621,8 @@ class RecordedProcess:
                 text = f"what could not be found in this PyTorch is not recorded: {'; '.join(recorder.layout.missing)}"
                 self.output.write(line_of("x", {"reason": "partial", "text": text}))
         except Exception as error:
-            self.output.stop("calibration", f"this PyTorch cannot be recorded: {type(error).__name__}: {error}")
+            reason = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
+            self.output.stop("calibration", f"this PyTorch cannot be recorded: {reason}")
 
     def _after_fork(self) -> None:
         if not self.forked:
@@ -1612,7 +1633,7 @@ class RecordedProcess:
         """This is a forked process now: the file is its parent's."""
         self.output.leave()
         if self.recorder is not None:
-            self.recorder.on = False
+            self.recorder.state[0] = False
 
     def end_of_main(self) -> None:
         """The program's main module has ended: what is registered now is taken away soon, by PyTorch's own handlers."""
@@ -1636,7 +1657,7 @@ class RecordedProcess:
             recorder.remove()
         elif not self.output.stopped:
             self.output.write(line_of("x", {"reason": "torch", "text": "the program has not imported PyTorch"}))
-        calls, dropped = (recorder.calls, recorder.dropped) if recorder is not None else (0, 0)
+        calls, dropped = (recorder.state[1], recorder.dropped) if recorder is not None else (0, 0)
         self.output.close(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}))
 
 

@@ -32,6 +32,8 @@ keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_
 print([one.raw_repr() for one in keys])
 """
     done = recorded(tmp_path, source)
+    if "raw_repr" in done.err:
+        pytest.skip("this PyTorch does not tell the bits of a key set")
     tensors, keys = (json.loads(line) for line in done.out.splitlines())
     call = done.calls("aten::mul.Tensor")[0]
     assert call["tensors"] == [[one] for one in tensors]
