@@ -21,6 +21,7 @@ _OF_A_RUN = {
     "max_size": "--max-size",
     "no_lines": "--no-lines",
     "no_state": "--no-state",
+    "verify": "--verify",
 }
 """Parameters that say how a program is run, and their options."""
 
@@ -87,6 +88,12 @@ def _recording_in(said: dict[str, Any]) -> str | None:
     "--no-state",
     is_flag=True,
     help="Do not record what is registered when the program ends. An embedded state explains the calls then.",
+)
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Observe every kernel, not only the first of each call: kernels that take notes are compiled, once for each "
+    "PyTorch, and put before the others.",
 )
 @click.option(
     "--recorder",
@@ -159,6 +166,7 @@ def command(
     max_size: int | None,
     no_lines: bool,
     no_state: bool,
+    verify: bool,
     recorder: bool,
     ops: tuple[str, ...],
     keys: tuple[str, ...],
@@ -179,8 +187,8 @@ def command(
     or written to the file of -o. A RECORDING of an earlier run is shown on standard output.
 
     The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
-    kernels after it are predicted, as `resolve` predicts them. Calls and groups of calls that repeat are shown once,
-    with a count. Calls keep their numbers, whatever is shown.
+    kernels after it are predicted, as `resolve` predicts them; with --verify they are observed as well. Calls and
+    groups of calls that repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
     At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, results without
     gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots.
@@ -196,7 +204,7 @@ def command(
     context = click.get_current_context()
     recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:
-        run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state)
+        run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state, verify)
         trace_run.run_program(run, asked, out)
         return
     if given := [option for name, option in _OF_A_RUN.items() if context.params[name]]:

@@ -26,6 +26,7 @@ class RunAsked(NamedTuple):
     max_size: int | None
     no_lines: bool
     no_state: bool
+    verify: bool
 
 
 def print_recorder() -> None:
@@ -57,11 +58,13 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.trace.launch import launch
     from dispatch_cli.trace.recording import is_recording
     from dispatch_cli.trace.runnable import python_for
+    from dispatch_cli.trace.verify import library_for
 
     check_asked(asked, out)
     _check_targets(run, out)
     try:
         python = python_for(run.python, run.program, run.is_module)
+        kernels = library_for(python) if run.verify else None
         place = None if run.save is not None else RecordingPlace()
         file = run.save if place is None else place.file
         assert file is not None, "there is one or the other"
@@ -74,6 +77,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
                 megabytes=run.max_size,
                 lines=not run.no_lines,
                 state=not run.no_state,
+                kernels=kernels,
             )
             if not is_recording(file):
                 say_note("nothing was recorded")

@@ -25,12 +25,13 @@ def launch(
     megabytes: int | None = None,
     lines: bool = True,
     state: bool = True,
+    kernels: str | None = None,
 ) -> int:
     """Run a program under that Python as ``PYTHON SCRIPT ARGS`` does, recorded; its streams are those of this process.
 
     program: a script, or with *module* the name of a module, and its arguments. save: where the recording goes.
     megabytes: its bound. lines: whether places in Python are recorded. state: whether the registry is captured at the
-    end, which takes some seconds.
+    end, which takes some seconds. kernels: the logging kernels, with which every kernel that runs is recorded.
     Returns the program's exit code as shells tell it: 128 + n where signal n has ended it.
     Errors: OSError when the Python cannot be started.
     """
@@ -38,6 +39,7 @@ def launch(
     options += ["--max-size", str(megabytes)] if megabytes is not None else []
     options += [] if lines else ["--no-lines"]
     options += [] if state else ["--no-state"]
+    options += [] if kernels is None else ["--kernels", kernels]
     command = [python, str(RECORDER), *options, *(["-m"] if module else ["--"]), *program]
     sys.stdout.flush()
     sys.stderr.flush()

@@ -172,7 +172,7 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
         excluded += () if "--python" in arguments and arguments[0] != "--python" else ("--step-summary",)
         excluded += () if arguments[0] == "--python" else ("--op",)
     if command == "trace":
-        excluded += ("--save", "--max-size", "--no-lines", "--no-state")
+        excluded += ("--save", "--max-size", "--no-lines", "--no-state", "--verify")
     if command == "guards":
         excluded += () if format_ == "text" else ("--record",)
     return excluded

@@ -82,6 +82,7 @@ BAD = {
     "key": (("--key", "NoKey", "program.py"), "no runtime key matches 'NoKey'"),
     "kernels": (("--kernels", "no.yaml", "program.py"), "no.yaml: there is no such file"),
     "format": (("--explain", "1", "--format", "chrome", "program.py"), "--explain has no format chrome"),
+    "nothing to compile for": (("--verify", "program.py"), "cannot build the logging kernels: "),
     "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),
     "another program": (("--python", "/bin/ls", "program.py"), "/bin/ls does not say whether it has PyTorch"),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.cli.support import COMMAND, Result, environment
 
@@ -135,6 +136,21 @@ def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
     assert process.returncode == 128 + signal.SIGINT
     assert f"KeyboardInterrupt\n{HEAD}" in error
     assert "aten::sin" in error
+
+
+def test_every_kernel_is_observed(tmp_path: Path) -> None:
+    if not has_compiler():
+        pytest.skip("there is no C++ compiler")
+    source = "import torch\ntorch.sin(torch.ones(2, requires_grad=True))\nraise SystemExit(3)\n"
+    line = command(tmp_path, source, "--verify", "--format", "json")
+    # the logging kernels are those that the other tests have built
+    env = {**environment(), "DISPATCH_CLI_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    answer = json.loads(done.stderr.rpartition("\nnote: ")[0])
+    assert answer["seen"] == "all-kernels"
+    (sin,) = [one for one in answer["threads"][0]["rows"] if one["operator"] == "aten::sin"]
+    assert [(one["key"], one["observed"]) for one in sin["path"]["kernels"]] == [("AutogradCPU", True), ("CPU", True)]
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
