@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import COMMAND, Result, call, environment
+from tests.cli.support import COMMAND, Result, call, environment, process
 from tests.trace.support import every
 from tests.trace.test_recording import REAL
 
@@ -144,3 +144,18 @@ def test_nobody_reads_the_output(folder: Path) -> None:
     assert process.stdout is not None
     process.stdout.close()
     assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("trace --no-l", "plain\t--no-lines\n"),
+        ("trace program.py --no-l", "file\t\n"),
+        ("trace -m pytest --no-l", "file\t\n"),
+        (f"trace {REAL} --onl", "plain\t--only\n"),
+        ("trace --save ", "file\t\n"),
+    ],
+)
+def test_behind_a_program_no_options_are_completed(line: str, found: str) -> None:
+    asked = {"_DISPATCH_CLI_COMPLETE": "bash_complete", "_DISPATCH_CLI_LINE": f"dispatch-cli {line}"}
+    assert process(**asked, _DISPATCH_CLI_WORD=line.rpartition(" ")[2]).out == found
