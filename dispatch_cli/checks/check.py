@@ -127,7 +127,7 @@ class Bundle(NamedTuple):
 class Bundles(NamedTuple):
     """Bundles of one place and subject, counted before they are made.
 
-    each: makes them. reasons: how many findings of each reason there are in all. operators: what they are about.
+    each: makes them. reasons: how many findings of each reason there are in all. operators: how many are about each.
     """
 
     check: str
@@ -135,7 +135,7 @@ class Bundles(NamedTuple):
     span: Span | None
     each: Callable[[], Iterator[Bundle]]
     reasons: Mapping[str, int]
-    operators: Callable[[], frozenset[str]]
+    operators: Callable[[], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,7 @@ class Files:
     @cached_property
     def unknown(self) -> frozenset[OperatorName]:
         """The operators that a capture holds without saying who registered them."""
-        steps = self.state.declarations.steps
-        return frozenset(names_of(step for step in steps if registrant_of(step) is Registrant.UNKNOWN))
+        return frozenset(names_of(step for step, by in self._of_others if by is Registrant.UNKNOWN))
 
     @cached_property
     def pytorch_namespaces(self) -> frozenset[str]:
@@ -71,8 +70,7 @@ class Files:
     @cached_property
     def pytorch_operators(self) -> frozenset[str]:
         """The names of the operators that PyTorch registers something for: those of its state."""
-        steps = self.state.declarations.steps
-        captured = names_of(step for step in steps if registrant_of(step) is Registrant.PYTORCH)
+        captured = names_of(step for step, by in self._of_others if by is Registrant.PYTORCH)
         source = self.state.source
         return frozenset(map(str, captured)).union(source.names if source is not None else ())
 
@@ -108,12 +106,17 @@ class Files:
     @cached_property
     def _captured_places(self) -> Mapping[Span, Registrant]:
         """The places of what captures hold, but for what modules of the user's registered."""
-        return {
-            span: by
-            for step in self.state.declarations.steps
-            if (by := registrant_of(step)) is not None and by is not Registrant.USER
-            for span in _places((step,))
-        }
+        return {span: by for step, by in self._of_others for span in _places((step,))}
+
+    @cached_property
+    def _of_others(self) -> tuple[tuple[Step, Registrant], ...]:
+        """The steps that captures do not say to be the user's, and whose they are: found in one walk."""
+        steps = self.state.declarations.steps
+        return tuple(
+            (step, step.block.by)
+            for step in steps
+            if not isinstance(step, Settle) and step.block.by is not Registrant.USER
+        )
 
 
 def registrant_of(step: Step) -> Registrant | None:

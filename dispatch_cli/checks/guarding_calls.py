@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -106,9 +107,13 @@ class GuardedCalls:
         return found
 
 
-def _operators(ends: _CallEnds, field: GuardField, there: set[str]) -> frozenset[str]:
-    """Those that cannot be called, or whose calls are not among *there*."""
-    return frozenset(ends.refused).union(*(names for text, names in ends.by_text[field].items() if text not in there))
+def _operators(ends: _CallEnds, field: GuardField, there: set[str]) -> Mapping[str, int]:
+    """Those that cannot be called, or whose calls are not among *there*; each has one call."""
+    found = Counter(ends.refused)
+    for text, names in ends.by_text[field].items():
+        if text not in there:
+            found.update(names)
+    return found
 
 
 def _refused_words(call: GuardedCall) -> str:

@@ -128,7 +128,8 @@ class GuardedSelection:
             count = sum(self._count[content] for content in self._entries if content not in holding)
         count += sum(len(walk.broken(name)) for name in self._odd)
         return Tally(
-            {f"the guard requires {wanted_words(want)}": count} if count else {}, partial(self._missing, holding)
+            {f"the guard requires {wanted_words(want)}": count} if count else {},
+            partial(self._missing, holding, walk),
         )
 
     @property
@@ -136,15 +137,12 @@ class GuardedSelection:
         """The operators in which contents of two kinds look the same."""
         return len(self._odd)
 
-    def _missing(self, holding: set[int]) -> frozenset[str]:
-        """The operators with a content that is not among those."""
-        if not holding:
-            return self._with_slots
-        return frozenset([name for name, contents in self._contents.items() if not contents <= holding])
-
-    @cached_property
-    def _with_slots(self) -> frozenset[str]:
-        return frozenset([name for name, contents in self._contents.items() if contents])
+    def _missing(self, holding: set[int], walk: GuardedSlots) -> Mapping[str, int]:
+        """The operators with contents that are not among those, and how many."""
+        found = {name: len(contents - holding) for name, contents in self._contents.items() if not contents <= holding}
+        for name in self._odd:
+            found[str(name)] = len(walk.broken(name))
+        return {name: count for name, count in found.items() if count}
 
     def _holding(self, want: Expectation) -> set[int]:
         """The contents that are as a guard wants them."""

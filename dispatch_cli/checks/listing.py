@@ -6,7 +6,7 @@ and a reason are a *group*. Of each group the first are kept, and of each check;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
@@ -56,14 +56,14 @@ class Listing:
     """The findings of one check.
 
     listed: those that are kept. counts: how many there are, by severity.
-    operators: those that they are about.
+    by_operator: the same of every operator that they are about.
     """
 
     def __init__(self, check: str, limits: Limits | None) -> None:
         self.check = check
         self.listed: list[Finding] = []
         self.counts: dict[Severity, int] = {}
-        self.operators: set[str] = set()
+        self.by_operator: dict[str, dict[Severity, int]] = {}
         self._limits = limits
         self._groups: dict[tuple[Span | None, str | None], _Alike] = {}
         self._further = _Alike(Severity.INFO)
@@ -103,17 +103,22 @@ class Listing:
         group.severity = worse(group.severity, severity)
 
     def pass_over_all(
-        self, reasons: Mapping[str, int], operators: Iterable[str], severity: Severity, span: Span | None
+        self, reasons: Mapping[str, int], operators: Mapping[str, int], severity: Severity, span: Span | None
     ) -> None:
-        """Count findings of groups that are full."""
+        """Count findings of groups that are full. operators: how many are about each."""
         for reason, count in reasons.items():
             self.pass_over(count, None, severity, span, reason)
-        self.operators.update(operators)
+        for operator, count in operators.items():
+            self._count_of(operator, count, severity)
 
     def _count(self, count: int, operator: str | None, severity: Severity) -> None:
         self.counts[severity] = self.counts.get(severity, 0) + count
         if operator is not None:
-            self.operators.add(operator)
+            self._count_of(operator, count, severity)
+
+    def _count_of(self, operator: str, count: int, severity: Severity) -> None:
+        counts = self.by_operator.setdefault(operator, {})
+        counts[severity] = counts.get(severity, 0) + count
 
     def unlisted(self) -> Iterator[Unlisted]:
         """What is not listed: of groups of which something is, and of all others together."""

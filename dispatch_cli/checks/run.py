@@ -129,13 +129,14 @@ class _Taker:
     def bundles(self, many: Bundles, severity: Severity) -> None:
         """Take as many as are listed, and count the others."""
         is_plain = self._is_new is None and self._suppressions.says_nothing_of_check(many.check)
-        left = Counter(many.reasons)
+        left, taken = Counter(many.reasons), Counter[str]()
         for bundle in many.each():
             if is_plain and all(self.listing.is_full(many.span, reason) for reason in left):
-                self.listing.pass_over_all(left, many.operators(), severity, many.span)
+                self.listing.pass_over_all(left, Counter(many.operators()) - taken, severity, many.span)
                 return
             self.bundle(bundle, severity)
             left = left - Counter(bundle.reasons)
+            taken[bundle.operator] += sum(bundle.reasons.values())
 
     def bundle(self, bundle: Bundle, severity: Severity) -> None:
         """Take many; where they are only counted, at once."""

@@ -45,8 +45,8 @@ class BrokenOperator(NamedTuple):
 class Tally(NamedTuple):
     """How many violations of a guard there are, counted without making them.
 
-    reasons: how many there are of each reason. operators: the names of those that are not as the guard wants it.
+    reasons: how many there are of each reason. operators: how many violations each operator has.
     """
 
     reasons: Mapping[str, int]
-    operators: Callable[[], frozenset[str]]
+    operators: Callable[[], Mapping[str, int]]

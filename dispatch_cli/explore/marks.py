@@ -41,7 +41,7 @@ def original_findings(session: Session, copy: State, step: Step) -> Found:
         time.sleep(_PAUSE)
 
     report: FindingsReport = findings_answer(session, copy, progress).report
-    return counted(one.finding for one in report.findings)
+    return report.affected
 
 
 def with_changes(found: Found, effect: FindingsEffect) -> Found:

@@ -26,17 +26,29 @@ class ProblemsScreen(Contained, ModalScreen[None]):
     ProblemsScreen { align: center middle; background: $background 60%; }
     ProblemsScreen > Vertical { width: 90%; height: 80%; padding: 0 1; border: round $error; background: $surface; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "Close"),
+        Binding("f5", "read_again", "Read the files again"),
+    ]
 
     def __init__(self, error: CannotRead) -> None:
         super().__init__()
         self.error = error
 
+    def action_read_again(self) -> None:
+        """Read the files again: the box goes, or another one comes."""
+        app = self.app
+        assert isinstance(app, ReadingAgain), "the application that made the box"
+        self.dismiss()
+        app.call_later(app.action_read_again)
+
     def compose(self) -> ComposeResult:
         from dispatch_cli.explore.blocks import Blocks
 
         with Vertical() as box:
-            box.border_title = "The files cannot be read; what was read before is still shown. esc closes"
+            box.border_title = (
+                "The files cannot be read; what was read before is still shown. f5 reads again, esc closes"
+            )
             yield Blocks()
 
     def on_mount(self) -> None:
@@ -81,6 +93,7 @@ class ReadingAgain(App[None]):
     def action_read_again(self) -> None:
         """Read the files again. Changes on trial stay where they can still be made."""
         universe = self.session.original.dispatcher.universe
+        self.clear_notifications()
         self.note_files()
         try:
             left_out = self.session.read_again()

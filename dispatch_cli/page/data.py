@@ -97,6 +97,7 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         "coverage": coverage_data(state, names),
         "findings": report_data(findings),
         "summary": data_of(findings.summary),
+        "affected": data_of(findings.affected),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
         "rules": [rule.value for rule in Rule],
         # what the parts above have in common comes last

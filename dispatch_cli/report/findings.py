@@ -159,7 +159,8 @@ class FindingsReport(Checked):
     """What a run of the checks found, by place, then check, operator and key.
 
     suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
-    summary: the checks that found something, with the numbers of all findings. affected: the operators of all findings.
+    summary: the checks that found something, with the numbers of all findings.
+    affected: how many findings each operator has of each severity, listed or not.
     unlisted: what is not in *findings*, where there is very much.
     """
 
@@ -168,7 +169,7 @@ class FindingsReport(Checked):
     suppressed_count: int
     suppressed: tuple[SuppressedFinding, ...]
     summary: tuple[CheckSummary, ...]
-    affected: tuple[str, ...]
+    affected: Mapping[str, Mapping[Severity, int]]
     unlisted: tuple[UnlistedFindings, ...]
     findings: tuple[ReportedFinding, ...]
 
@@ -217,9 +218,9 @@ def findings_report(
     places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, there, strict=True)}
     findings = tuple(sorted(there, key=place))
     suppressed = sorted((_suppressed(state, one) for one in outcome.suppressed), key=lambda one: place(one.finding))
-    affected = frozenset[str]().union(*(one.operators for one in outcome.totals))
+    affected = _by_operator(outcome.totals)
     # guards speak of operators beyond those that were chosen
-    named = affected.union(*(one.operators for one in outcome.suppressed_totals))
+    named = affected.keys() | _by_operator(outcome.suppressed_totals).keys()
     chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
     idle = {check.id: need for check, need in outcome.idle}
     use = None
@@ -246,7 +247,7 @@ def findings_report(
         suppressed_count=sum(sum(one.counts.values()) for one in outcome.suppressed_totals),
         suppressed=tuple(suppressed),
         summary=tuple(_summary(check, totals[check.id]) for check in CHECKS if check.id in totals),
-        affected=tuple(sorted(affected)),
+        affected={name: affected[name] for name in sorted(affected)},
         unlisted=tuple(
             UnlistedFindings(CODES[one.check], *one._replace(span=places.get((one.check, one.span), one.span)))
             for listing in outcome.totals
@@ -317,9 +318,17 @@ def summary_of(report: FindingsReport) -> FindingsSummaryReport:
     )
 
 
+def _by_operator(totals: Iterable[Listing]) -> dict[str, Counter[Severity]]:
+    found: dict[str, Counter[Severity]] = {}
+    for one in totals:
+        for operator, counts in one.by_operator.items():
+            found.setdefault(operator, Counter()).update(counts)
+    return found
+
+
 def _summary(check: Check, found: Listing) -> CheckSummary:
     worst = min(found.counts, key=lambda severity: severity.rank)
-    return CheckSummary(check.code, check.id, worst, sum(found.counts.values()), len(found.operators), check.title)
+    return CheckSummary(check.code, check.id, worst, sum(found.counts.values()), len(found.by_operator), check.title)
 
 
 def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotChecked:

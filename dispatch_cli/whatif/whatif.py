@@ -125,6 +125,8 @@ class WhatIf:
         Errors: CannotSave, also for a file that the state was made from.
         """
         path = self.path if path is None else path
+        if not os.path.isabs(path) and not _has_directory():  # noqa: PTH117
+            raise CannotSave(f"cannot write {path}: the working directory is not there any more")
         if any(_is_same(path, other) for other in self.original.declarations.files):
             raise CannotSave(f"cannot write {path}: it is an input")
         text = self.text
@@ -266,6 +268,14 @@ def _free_name(state: State) -> str:
     names = chain((WRITTEN_TO,), (WRITTEN_TO.replace(".", f"-{number}.") for number in count(2)))
     files = state.declarations.files
     return next(one for one in names if not os.path.lexists(one) and not any(_is_same(one, file) for file in files))
+
+
+def _has_directory() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        return False
+    return True
 
 
 def _is_same(path: str, other: str) -> bool:

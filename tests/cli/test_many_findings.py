@@ -13,9 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dispatch_cli.checks.listing import OF_CHECK, OF_GROUP
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.listing import OF_CHECK, OF_GROUP, Limits
 from dispatch_cli.render.baseline import baseline_json
 from dispatch_cli.report.baseline import MAX_ENTRIES, Entry
+from dispatch_cli.report.findings import findings_report
 from tests.cli.support import Result, call
 
 pytestmark = pytest.mark.usefixtures("many")
@@ -178,3 +180,20 @@ def test_a_guard_over_all_of_pytorch_lists_a_hundred_of_its_findings(tmp_path: P
     # every slot of every operator holds another kernel, or none; those that hold the same are one finding
     assert rest["findings"] > found["operators"] * 2
     assert found["operators"] > 3600
+
+
+@pytest.mark.parametrize(
+    "guards", ["", "- {op: '*', key: CPU, rule: fallback}\n- {op: '*', tensors: [cpu], resolves: zz}\n"]
+)
+def test_what_is_not_listed_is_counted_for_its_operator(many: Path, guards: str) -> None:
+    """As many as there are where all are listed."""
+    file = many / "many.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + guards, encoding="utf-8")
+    state = load_state([str(file)])
+    names = state.own_operators()
+    whole = findings_report(state, names)
+    listed = Counter(one.finding.operator for one in whole.findings if one.finding.operator is not None)
+    for limits in (Limits(), Limits(of_check=10, of_group=3)):
+        cut = findings_report(state, names, limits=limits)
+        assert len(cut.findings) < len(whole.findings)
+        assert {name: sum(counts.values()) for name, counts in cut.affected.items()} == listed

@@ -294,3 +294,25 @@ def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monk
 
     drive(session, steps, (80, 24))
     assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# of yesterday\n")
+
+
+def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, gone = tmp_path / "my.yaml", tmp_path / "gone"
+    file.write_text("dispatch: 1\noperators:\n  - func: my::op(Tensor a) -> Tensor\n    dispatch: {CPU: k}\n")
+    session = Session(load_state([str(file)]), (str(file),))
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "my::op")
+        await switch_off(app, pilot, "CPU")
+        gone.rmdir()
+        await pilot.press("w")
+        await until(pilot, lambda: "the working directory is not there any more" in flat(screen_text(app)))
+        await pilot.press("q")
+        await until(pilot, lambda: "The changes are not written" in flat(screen_text(app)))
+        assert app.is_running
+
+    drive(session, steps)

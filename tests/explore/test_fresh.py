@@ -13,6 +13,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
 from dispatch_cli.explore.session import CannotRead, Session, Spot
@@ -246,3 +247,24 @@ def test_a_sentence_that_is_cut_says_so(tmp_path: Path) -> None:
         await until(pilot, lambda: app.query_one(Detail).render().plain.endswith(" …"))
 
     drive(session_of(file), steps, size=(80, 24))
+
+
+def test_a_file_that_went_is_read_again_from_the_box_that_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("f5")
+        await until(pilot, lambda: "read again." in flat(screen_text(app)))
+        file.unlink()
+        await pilot.press("f5")
+        await until(pilot, lambda: "does not exist" in flat(screen_text(app)))
+        assert "The files were read again." not in screen_text(app)
+        box = app.screen.query_one(Blocks)
+        assert "dispatch: 1" not in box.text
+        file.write_text(OPERATOR, encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: "The files were read again." in screen_text(app))
+        assert "does not exist" not in screen_text(app)
+
+    drive(session_of(file), steps)

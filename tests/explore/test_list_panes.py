@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from dispatch_cli import api
+from dispatch_cli.checks.listing import OF_CHECK
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.pane import Pane
@@ -263,3 +264,28 @@ def test_an_error_of_the_checks_is_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         await until(pilot, lambda: bool(app.query(KeysPane)))
 
     drive(of_scenario(), steps)
+
+
+def test_an_operator_whose_findings_are_cut_off_the_list_has_its_mark_and_its_findings(tmp_path: Path) -> None:
+    last = OF_CHECK + 5
+    lines = (
+        f"  - func: big::op{number:05}(Tensor x) -> Tensor\n    dispatch: {{CPU: k, CompositeImplicitAutograd: m}}\n"
+        for number in range(last + 1)
+    )
+    file = tmp_path / "big.yaml"
+    file.write_text("dispatch: 1\noperators:\n" + "".join(lines), encoding="utf-8")
+    name = f"big::op{last:05}"
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: app.catalogue.found is not None)
+        assert app.catalogue.found is not None
+        assert len(app.catalogue.found) == last + 1
+        await pilot.press("5")
+        pane = view(app, FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        await app.go(Spot(OperatorName.parse(name)))
+        await pilot.press("t")
+        await until(pilot, lambda: [row.operator for row in pane.list.rows] == [name])
+        assert "autograd" in pane.list.rows[0].words
+
+    drive(Session(api.load_state((str(file),)), (str(file),)), steps)

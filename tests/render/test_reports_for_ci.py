@@ -60,7 +60,7 @@ def report(
         suppressed_count=0,
         suppressed=(),
         summary=(),
-        affected=(),
+        affected={},
         unlisted=unlisted,
         baseline=None,
         not_checked=NotChecked(),

@@ -45,9 +45,9 @@ SPELLINGS = frozenset({"fallthroughkernel", "makefallthrough", "fallthrukernel"}
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every kernel of the user's own with such a name, of operators and of backend fallbacks."""
-    for name in view.own:
+    for name in view.touched:
         for registration in view.active(name).values():
-            if view.is_written(registration) and _is_misspelt(registration):
+            if _is_misspelt(registration) and view.is_written(registration):
                 gone = Edit(
                     Action.REMOVE,
                     name,

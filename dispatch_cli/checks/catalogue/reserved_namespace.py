@@ -45,7 +45,9 @@ TORCH_SCRIPT = frozenset({"prim"})
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every definition, and every DEF block, of a file in a namespace that is PyTorch's."""
-    asked = frozenset(view.operators)
+    asked = frozenset(name for name in view.operators if _owner(view, name.namespace) is not None)
+    if not asked and not view.is_whole:
+        return  # without a look at all steps
     for step in view.written_steps:
         if isinstance(step, OpenBlock) and view.is_whole and _is_def(step.block):
             yield from _of_block(view, step.block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dispatch_cli import api
 from dispatch_cli.checks.check import Finding
@@ -11,8 +11,10 @@ from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import tried_file
 from dispatch_cli.explore.answers.snapshot import snapshot
-from dispatch_cli.explore.session import PaneAnswer, Session
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.beyond import beyond
+from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.baseline import BaselineFilter, Entry
 from dispatch_cli.report.checked import checked_operators
 from dispatch_cli.report.findings import FindingsReport, findings_report
@@ -21,12 +23,32 @@ from dispatch_cli.report.findings import FindingsReport, findings_report
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it, where this runs in a thread (`state_to_check`)."""
     state = state_to_check(session) if state is None else state
+    report = _report(session, state, *checked_operators(state, has_files(session)), None, progress)
+    return PaneAnswer(report, session.command("check-invariants"))
+
+
+def operator_findings(session: Session, state: State, spot: Spot, progress: Progress | None = None) -> FindingsReport:
+    """The findings of the operator of a spot, as ``check-invariants --op`` gives them. state: a snapshot, as above."""
+    names = () if spot.operator is None else (spot.operator,)
+    higher_order = () if spot.higher_order is None else (state.higher_order_operator(spot.higher_order),)
+    found = tuple(one for one in higher_order if one is not None)
+    guarded = frozenset((*names, *(OperatorName(one.name) for one in found)))
+    return _report(session, state, names, found, guarded, progress)
+
+
+def _report(
+    session: Session,
+    state: State,
+    names: Iterable[OperatorName],
+    higher_order: Sequence[HigherOrderOperator],
+    guarded: frozenset[OperatorName] | None,
+    progress: Progress | None,
+) -> FindingsReport:
     setup = session.checks
-    names, higher_order = checked_operators(state, has_files(session))
-    report = findings_report(
+    return findings_report(
         state,
         names,
-        None,
+        guarded,
         setup.settings,
         None if setup.baseline is None else BaselineFilter(setup.baseline),
         progress,
@@ -34,7 +56,6 @@ def findings_answer(session: Session, state: State | None = None, progress: Prog
         limits=Limits(),
         further=api.further_states(state),
     )
-    return PaneAnswer(report, session.command("check-invariants"))
 
 
 def state_to_check(session: Session) -> State:

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.checks.check import Check
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
+from dispatch_cli.explore.answers.findings import findings_answer, new_findings, operator_findings, state_to_check
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
@@ -46,6 +46,8 @@ class FindingsPane(ListPane):
         self._state: State | None = None
         self._report: FindingsReport | None = None
         self._rows: list[FindingRow] = []
+        self._effect = FindingsEffect()
+        self._whole: dict[str, list[FindingRow]] = {}
         self._severity: Severity | None = None
         self._check: str | None = None
         self._this = False
@@ -72,17 +74,46 @@ class FindingsPane(ListPane):
 
             self._work.start(work, done, self._failed, lambda text: self.say(text))
         elif self._report is not None and moved and self._this:
+            self._look_closer()
             self.refill(keep=True)
 
     def _found(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
         self._report = answer.report
         assert isinstance(self._report, FindingsReport), "the command's report"
-        asked = {check.id for check in self._report.checks}
-        new = new_findings(self._report, effect.new)
-        gone = [one for one in effect.gone if one.check in asked]
-        self._rows = finding_rows(self._report, new, gone)
+        self._effect, self._whole = effect, {}
+        self._rows = self._rows_of(self._report)
+        if self._this:
+            self._look_closer()
         self.refill(keep=True)
         self.answered(answer)
+
+    def _rows_of(self, report: FindingsReport) -> list[FindingRow]:
+        asked = {check.id for check in report.checks}
+        gone = [one for one in self._effect.gone if one.check in asked]
+        return finding_rows(report, new_findings(report, self._effect.new), gone)
+
+    def _look_closer(self) -> None:
+        """List all findings of the operator under the cursor, where the list of all has not all of them."""
+        report, name, spot = self._report, self._operator_name, self.spot
+        if report is None or name is None or name in self._whole:
+            return
+        listed = sum(one.finding.operator == name for one in report.findings)
+        if listed == sum(report.affected.get(name, {}).values()):
+            self._whole[name] = [row for row in self._rows if row.operator == name]
+            return
+        copy = state_to_check(self.session)
+
+        def done(found: FindingsReport) -> None:
+            self._whole[name] = [row for row in self._rows_of(found) if row.operator == name or row.unlisted]
+            self.refill(keep=True)
+
+        self.say("Checking…")
+        self._work.start(
+            lambda step: operator_findings(self.session, copy, spot, _told(step)),
+            done,
+            self._failed,
+            lambda text: self.say(text),
+        )
 
     def _failed(self, error: Exception) -> None:
         self._report, self._rows = None, []
@@ -96,11 +127,16 @@ class FindingsPane(ListPane):
         """Those that the keys choose."""
         return [
             row
-            for row in self._rows
+            for row in self._known_rows
             if (self._severity is None or row.severity is self._severity)
             and (self._check is None or row.check == self._check)
-            and (not self._this or row.operator == self._operator_name)
+            and (not self._this or row.operator == self._operator_name or row.unlisted)
         ]
+
+    @property
+    def _known_rows(self) -> list[FindingRow]:
+        whole = self._whole.get(self._operator_name or "") if self._this else None
+        return self._rows if whole is None else whole
 
     @property
     def _operator_name(self) -> str | None:
@@ -140,10 +176,19 @@ class FindingsPane(ListPane):
             if self._report is None:
                 return ()
             if self._rows:
-                return (Paragraph("No finding is like that."),)
+                return (Paragraph(self._none()),)
             return summary_document(summary_of(self._report))
         self._part = FindingDetail(self.session.state, row)
         return self._part.blocks(width)
+
+    def _none(self) -> str:
+        unlisted = 0 if self._report is None else sum(one.findings for one in self._report.unlisted)
+        if not unlisted:
+            return "No finding is like that."
+        return (
+            f"No listed finding is like that. {unlisted:,} more are not listed: check-invariants --all-findings lists "
+            "them, and t those of an operator."
+        )
 
     def opens(self, item: Any) -> Any:
         """What a part of a finding opens."""
@@ -169,6 +214,8 @@ class FindingsPane(ListPane):
     def action_this(self) -> None:
         """Only those of the operator under the cursor of the list of operators, or all."""
         self._this = not self._this
+        if self._this:
+            self._look_closer()
         self.refill()
 
     def action_summary(self) -> None:

@@ -13,6 +13,7 @@ class Page {
     this.keys = data.keys;
     this.findings = data.findings;
     this.findingChecks = data.summary;
+    this.affected = new Map(Object.entries(data.affected));
     this.fallbacks = data.fallbacks;
     this.slots = data.key_names.slice(0, data.slots);
     this.slotOf = new Map(this.slots.map((key, slot) => [key, slot]));
@@ -41,7 +42,7 @@ class Page {
   listed() {
     const { name, marks, before, changes } = this.data.operators;
     const live = this.data.operators.live;
-    const found = this.foundBy(this.findings.findings);
+    const found = (name) => this.foundBy(name);
     const entry = (one, higher, marked, changed, stale) => ({
       name: one, higher_order: higher, own: (marked & 1) !== 0, new: (marked & 2) !== 0, changed, stale, ...found(one),
     });
@@ -53,16 +54,11 @@ class Page {
     ];
   }
 
-  foundBy(findings) {
-    const order = ["error", "warning", "info"];
-    const counts = new Map();
-    for (const one of findings) {
-      if (one.operator === null) continue;
-      const before = counts.get(one.operator) || { findings: 0, worst: null };
-      const worse = before.worst === null || order.indexOf(one.severity) < order.indexOf(before.worst);
-      counts.set(one.operator, { findings: before.findings + 1, worst: worse ? one.severity : before.worst });
-    }
-    return (name) => counts.get(name) || { findings: 0, worst: null };
+  /* How many findings an operator has, listed or not, and the worst severity of them. */
+  foundBy(name) {
+    const counts = this.affected.get(name) ?? {};
+    const worst = ["error", "warning", "info"].find((severity) => counts[severity] > 0) ?? null;
+    return { findings: Object.values(counts).reduce((total, one) => total + one, 0), worst };
   }
 
   counted() {
@@ -85,6 +81,17 @@ class Page {
 
   findingsOf(name, key = null) {
     return this.findings.findings.filter((one) => one.operator === name && (key === null || one.key === key));
+  }
+
+  /* How many findings of an operator are counted and not listed. */
+  unlistedOf(name) {
+    return this.foundBy(name).findings - this.findingsOf(name).length;
+  }
+
+  /* The same of a check; of all without one. */
+  unlisted(check = "") {
+    const rows = this.findings.unlisted.filter((one) => check === "" || one.check === check);
+    return rows.reduce((total, one) => total + one.findings, 0);
   }
 
   /* Control, direction and invisible characters spelled out. */

@@ -74,6 +74,8 @@ Object.assign(Page.prototype, {
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", ...source],
+      "all-findings": () => ["check-invariants", ...source, "--all-findings"],
+      "operator-findings": (name) => ["check-invariants", ...source, "--op", glob(name)],
       coverage: (key) => ["coverage", key, ...source],
       changes: () => ["table", ...source],
       fallbacks: () => ["register", ...source],

@@ -6,28 +6,40 @@ let findingsOfCheck = "";
 function findingsView() {
   const all = page.findings.findings;
   const { error, warning, info } = page.findings.counts;
+  const total = error + warning + info;
   const body = make("div", {});
   const draw = (check) => {
     findingsOfCheck = check;
     const chosen = check ? all.filter((one) => one.check === check) : all;
-    body.replaceChildren(...nodes([findingCards(chosen, 100)]));
-    say(plural(chosen.length, "finding"));
+    const more = page.unlisted(check);
+    const note = more > 0 && [paragraph(`${plural(more, "more finding")} ${more === 1 ? "is" : "are"} not listed on this page. This command lists all:`), commandLine(page.command("all-findings"))];
+    body.replaceChildren(...nodes([note, findingCards(chosen, 100)]));
+    say(plural(chosen.length + more, "finding"));
   };
-  const options = [["", counted("all", all.length)], ...page.findingChecks.map((row) => [row.check, counted(row.check, row.findings)])];
+  const options = [["", counted("all", total)], ...page.findingChecks.map((row) => [row.check, counted(row.check, row.findings)])];
   if (!options.some(([check]) => check === findingsOfCheck)) findingsOfCheck = "";
   draw(findingsOfCheck);
   return {
     title: "Findings",
     command: page.command("findings"),
     parts: [
-      make("p", { class: "lead" }, all.length === 0
+      make("p", { class: "lead" }, total === 0
         ? "No check finds anything."
-        : `${plural(all.length, "finding")}: ${severityCounts({ error, warning, info })}.`),
-      all.length > 0 && checksTable(),
-      all.length > 0 && selection("of-check", "Show findings of", options, findingsOfCheck, draw),
+        : `${plural(total, "finding")}: ${severityCounts({ error, warning, info })}.`),
+      total > 0 && checksTable(),
+      total > 0 && selection("of-check", "Show findings of", options, findingsOfCheck, draw),
       body,
     ],
   };
+}
+
+/** Where the page does not list all findings of an operator: how many more there are, and what lists them. */
+function unlistedNote(name) {
+  const more = page.unlistedOf(name);
+  return more > 0 && [
+    paragraph(`${plural(more, "finding")} of this operator ${more === 1 ? "is" : "are"} not listed on this page, which has very many. This command lists ${more === 1 ? "it" : "them"}:`),
+    commandLine(page.command("operator-findings", name)),
+  ];
 }
 
 function checksTable() {

@@ -32,6 +32,7 @@ function higherOrderOperatorView({ name, key }) {
       key !== null && (at ? make("p", { class: "lead" }, [`${key}: `, at.kernel ?? at.error ?? at.slot].join("")) : paragraph("No slot is called ", make("code", {}, key), ".")),
       facts([["Declared at", placeOf(found)], ["Has side effects", found.side_effect && "yes"], ["Mutates its arguments", found.mutates && "yes"]]),
       page.findingsOf(name).map(findingCard),
+      unlistedNote(name),
       section("Dispatch table", table(plural(found.entries.length, "slot"), columns, folded.rows), folded.aside.map(({ title, tone, runs }) => asideLine(name, title, tone, runs))),
       section("Implementations", table(plural(found.impls.length, "implementation"), [
         ["Asked for", (one) => one.kind],

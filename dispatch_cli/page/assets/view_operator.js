@@ -64,7 +64,7 @@ function operatorParts(found) {
     facts(facing),
     slotsSection(found),
     pythonSection(found.operator),
-    findings.length > 0 && section("Findings", findingCards(findings, 10)),
+    entry.findings > 0 && section("Findings", findings.length > 0 && findingCards(findings, 10), unlistedNote(found.operator)),
     registrationsSection(found.operator, registered),
     elsewhereSection(found),
   ];

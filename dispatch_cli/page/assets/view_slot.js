@@ -16,6 +16,7 @@ function slotView(name, key) {
     sentences.map((sentence) => paragraph(sentence)),
     facts(slotFacts(name, found)),
     page.findingsOf(name, key).map(findingCard),
+    unlistedNote(name),
     adviceParts(found.advice),
     make("h3", {}, "The rules in turn"),
     rulesTable(found),
