@@ -30,6 +30,7 @@ from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.undecided import read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
@@ -284,6 +285,7 @@ class _Loader:
         try:
             text = source.read(name, left=MAX_THINGS - spent)
         except source.SourceError as error:
+            read_lines.forget(name)
             problems = Problems(source.Source(name, ""))
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
             return _File(name, identity, problems)

@@ -43,6 +43,11 @@ def keep_source(file: str, read: Callable[[str], Sequence[str]]) -> None:
         _KEPT[file] = _ReadText(0, partial(_read, read, file), True)
 
 
+def forget(file: str) -> None:
+    """Keep the lines of a file no more: it is not there, or cannot be read."""
+    _KEPT.pop(file, None)
+
+
 @lru_cache(maxsize=16)
 def _read(read: Callable[[str], Sequence[str]], file: str) -> Sequence[str]:
     return read(file)

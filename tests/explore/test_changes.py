@@ -296,6 +296,10 @@ def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monk
     assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# of yesterday\n")
 
 
+def said(app: ExploreApp) -> list[str]:
+    return [one.message for one in app._notifications]
+
+
 def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,9 +314,9 @@ def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
         await switch_off(app, pilot, "CPU")
         gone.rmdir()
         await pilot.press("w")
-        await until(pilot, lambda: "the working directory is not there any more" in flat(screen_text(app)))
+        await until(pilot, lambda: any("the working directory is not there any more" in text for text in said(app)))
         await pilot.press("q")
-        await until(pilot, lambda: "The changes are not written" in flat(screen_text(app)))
+        await until(pilot, lambda: any("The changes are not written" in text for text in said(app)))
         assert app.is_running
 
     drive(session, steps)

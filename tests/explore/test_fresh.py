@@ -255,16 +255,16 @@ def test_a_file_that_went_is_read_again_from_the_box_that_says_so(tmp_path: Path
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("f5")
-        await until(pilot, lambda: "read again." in flat(screen_text(app)))
+        await until(pilot, lambda: len(app._notifications) == 1)
         file.unlink()
         await pilot.press("f5")
         await until(pilot, lambda: "does not exist" in flat(screen_text(app)))
-        assert "The files were read again." not in screen_text(app)
+        assert not app._notifications
         box = app.screen.query_one(Blocks)
         assert "dispatch: 1" not in box.text
         file.write_text(OPERATOR, encoding="utf-8")
         await pilot.press("f5")
-        await until(pilot, lambda: "The files were read again." in screen_text(app))
+        await until(pilot, lambda: len(app._notifications) == 1)
         assert "does not exist" not in screen_text(app)
 
     drive(session_of(file), steps)
