@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
         *("model", "engine", "universes", "bases", "capture", "trace"),
         *("extract.signing", "extract.cache", "extract.cache_files"),
     },
-    "page": {"", "model", "engine", "checks", "report", "render", "bases", "page"},
+    "page": {"", "model", "engine", "checks", "report", "render", "bases", "trace", "page"},
     "explore": {
         *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),
         *("api", "whatif", "trace", "explore"),

@@ -12,13 +12,15 @@ from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
-from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.cli.recorded import trace_option, with_recording
+from dispatch_cli.cli.source_arguments import as_argument, source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.report.findings import FindingsReport
 
 _NOT_OF_SOURCE = (
+    "trace",
     "timestamp",
     "format_",
     "output",
@@ -32,42 +34,51 @@ _NOT_OF_SOURCE = (
 
 @click.command("page")
 @source_options
+@trace_option
 @click.option(
     "--timestamp", is_flag=True, help="Say in the page when it was made. Otherwise equal input gives equal bytes."
 )
 @output_options(only=("html",))
-def command(source: SourceOptions, timestamp: bool, out: Output) -> None:
+def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Output) -> None:
     """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.
 
     The page has every operator with its table, each slot explained, the registrations, the findings of
     check-invariants, the coverage of every backend, what the files change, and the keys. It needs neither a network nor
     a server. It has the names of the files that it was made from, and none of the folders above them.
 
-    Without FILE, --base and -k, the newest embedded PyTorch state is used.
+    Without FILE, --base and -k, the newest embedded PyTorch state is used. With --trace, it is the state of the
+    recorded program, and the page has its calls.
     """
     if out.file is None and sys.stdout.isatty():
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
     from dispatch_cli.model import read_files
 
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
-    if not source.files and not source.keys and not source.bases:
+    if out.file is None:
+        read_files.start()
+    view = None
+    if trace is not None:
+        source, view = with_recording(source, trace, out.color)
+        arguments = (*arguments, "--base", *source.bases)
+    elif not source.files and not source.keys and not source.bases:
         from dispatch_cli import bases
 
         base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
-    if out.file is None:
-        read_files.start()
     state, findings, settings = _checked(source, out.color)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
-    from dispatch_cli.page.data import PageSource, page_data
+    from dispatch_cli.page.data import PageSource, PageTrace, page_data
     from dispatch_cli.page.write import html
 
     files, more = files_read("-" in source.files, settings)
     made = _now() if timestamp else None
-    folders = _folders((*arguments, *source.reading.include))
+    folders = _folders((*arguments, *source.reading.include, *([trace] if trace else [])))
     arguments = tuple(_without(folders, one) for one in arguments)
-    chunks = [*html(page_data(state, findings, PageSource(arguments, files, more, made)), folders)]
+    shown = None
+    if view is not None and trace is not None:
+        shown = PageTrace(view, _without(folders, as_argument(trace)))
+    chunks = [*html(page_data(state, findings, PageSource(arguments, files, more, made), shown), folders)]
     write(chunks, out.file, kind="data")
     if out.file is not None:
         from dispatch_cli.render.words import plural

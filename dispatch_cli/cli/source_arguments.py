@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 def source_arguments(context: click.Context, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
     """The files and the options of the source that were given. leave_out: parameters that are not of the source."""
-    yield from (_as_argument(file) for file in context.params.get("files") or ())
+    yield from (as_argument(file) for file in context.params.get("files") or ())
     for option in context.command.params:
         name = option.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -28,5 +28,6 @@ def _option(option: click.Option, value: Any) -> Iterator[str]:
         yield from (flag, str(one))
 
 
-def _as_argument(file: str) -> str:
+def as_argument(file: str) -> str:
+    """A file as an argument that is no option."""
     return f"./{file}" if file.startswith("-") and file != "-" else file

@@ -18,12 +18,14 @@ from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
 from dispatch_cli.page.python_choices import python_data
+from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators
 from dispatch_cli.report.slot_notes import backend_key_below
+from dispatch_cli.report.trace_view import TraceView
 
 
 class PageFile(NamedTuple):
@@ -50,7 +52,16 @@ class PageSource(NamedTuple):
     made: str | None = None
 
 
-def page_data(state: State, findings: FindingsReport, source: PageSource) -> dict[str, Any]:
+class PageTrace(NamedTuple):
+    """The recording of a program. argument: as commands name it."""
+
+    view: TraceView
+    argument: str
+
+
+def page_data(
+    state: State, findings: FindingsReport, source: PageSource, trace: PageTrace | None = None
+) -> dict[str, Any]:
     """Everything that the page shows, as what JSON knows."""
     dispatcher = state.dispatcher
     universe = dispatcher.universe
@@ -99,6 +110,7 @@ def page_data(state: State, findings: FindingsReport, source: PageSource) -> dic
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
+        "trace": None if trace is None else trace_data(trace.view, trace.argument),
         "rules": [rule.value for rule in Rule],
         # what the parts above have in common comes last
         "texts": pools.texts.values,

@@ -17,7 +17,7 @@ _LINE = 1 << 16
 """Characters of the data in a line."""
 _NO_FILES = ("texts", "places", "words", "keys", "key_names", "coverage", "plans", "decisions", "listed")
 """Parts of the data that name no file, or only by number."""
-_DECLARED = ("kernel", "operator", "name", "schema", "when", "tags", "kernels", "plan", "marks")
+_DECLARED = ("kernel", "operator", "name", "schema", "when", "tags", "kernels", "plan", "marks", "called")
 """Fields of what files declare, which stays as it is, and of numbers."""
 
 

@@ -160,6 +160,7 @@ KINDS = (
     Kind("checks of a comment", within(f"{HEAD}# dispatch-cli: ignore[", each("x@", ", "), "] x\n")),
     Kind("calls of a program", calls, ("trace", "x.trace"), file="x.trace"),
     Kind("different calls of a program", signatures, ("trace", "x.trace"), file="x.trace"),
+    Kind("calls of a program in a page", calls, ("page", "--trace", "x.trace"), file="x.trace"),
     Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
 )  # fmt: skip
 

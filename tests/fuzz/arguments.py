@@ -36,7 +36,7 @@ CHOICES = ("A", "C=2", "C=undefined", "B=0", "=", "nothing=1", "or", "C=\x1b[31m
 """What is said of names in conditions; the conditions of random files have some of these names."""
 OPTIONS: dict[str, tuple[float, Maker]] = {
     "keys": (0.04, _words(words.key)),
-    "bases": (0.12, _words(words.base)),
+    "bases": (0.12, lambda inputs: words.base(inputs.dice) if inputs.dice.random() < 0.9 else inputs.trace()),
     "universe": (0.05, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
     "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
     "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
@@ -83,6 +83,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "depth": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
     "explain": (0.2, lambda inputs: str(inputs.dice.choice([0, 1, 5] if inputs.careful else [-1, 10**9]))),
     "limit": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 5]))),
+    "trace": (0.15, lambda inputs: inputs.trace()),
     "save": (0.02, lambda inputs: inputs.dice.choice([OUT, "no/such/folder/out.trace", "."])),
     "max_size": (0.02, lambda inputs: str(inputs.dice.choice([1, 256, 0, 10**9]))),
     "kernels": (0.1, lambda inputs: inputs.declarations()),

@@ -70,7 +70,7 @@ Object.assign(Page.prototype, {
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "python"],
       history: (name) => ["history", this.whole(name)],
       resolve: (name) => ["resolve", this.whole(name), ...source, "--tensor", "cpu"],
-      explore: () => ["explore", ...source],
+      explore: () => ["explore", ...this.whatIsShown()],
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", ...source],
@@ -82,9 +82,17 @@ Object.assign(Page.prototype, {
       keys: () => ["keys", ...this.universeArguments()],
       key: (key) => ["keys", key, ...this.universeArguments()],
       tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
-      page: () => ["page", ...source],
+      page: () => ["page", ...this.whatIsShown()],
+      trace: (name) => ["trace", this.data.trace.argument, ...(name === null ? [] : ["--op", glob(name)])],
+      "trace-call": (number) => ["trace", this.data.trace.argument, "--explain", number],
     };
     return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");
+  },
+
+  /* The arguments of a command that shows it all: --trace loads the state that --base names at the end, and its calls. */
+  whatIsShown() {
+    const { arguments: source } = this.about;
+    return this.data.trace === null ? source : [...source.slice(0, -2), "--trace", this.data.trace.argument];
   },
 
   /* What chooses an operator with --op, and no other. */

@@ -16,6 +16,7 @@ const VIEWS = {
   fallbacks: fallbacksView,
   "higher-order": higherOrderView,
   about: aboutView,
+  trace: traceView,
 };
 
 function byId(id) {
@@ -73,9 +74,11 @@ function show() {
   byId("main").replaceChildren(...nodes([heading, ...parts]));
   const first = shownTarget === null;
   arrive(target, found.title);
-  if (first) return;
-  window.scrollTo(0, 0);
-  if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
+  if (!first) {
+    window.scrollTo(0, 0);
+    if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
+  }
+  found.arrived?.();
 }
 
 /** Where the reader is now: in the window's title, in the list of views, for styles and for those who listen. */
@@ -143,7 +146,7 @@ function keyAction(key) {
   if (key === "?") return () => byId("keys").showModal();
   if (key === "y") return () => document.querySelector("main .command button")?.click();
   if (key === "u" && shownTarget?.key) return () => { location.hash = page.link(shownTarget.name); };
-  if (/^[1-8]$/.test(key)) return () => document.querySelectorAll(".views a")[Number(key) - 1].click();
+  if (/^[1-9]$/.test(key)) return () => document.querySelectorAll(".views li:not([hidden]) a")[Number(key) - 1]?.click();
   return document.querySelector(`main button[data-key="${CSS.escape(key)}"]`) && (() => chooseByKey(key));
 }
 
@@ -157,6 +160,7 @@ function start(loaded) {
   const files = stateFiles();
   byId("state").textContent = page.safe([...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", "));
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
+  byId("trace").hidden = page.trace() === null;
   startSearch();
   window.addEventListener("hashchange", show);
   document.addEventListener("keydown", pressed);

@@ -58,6 +58,7 @@ function operatorParts(found) {
     ["The files change", found.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
     ["Findings", entry.findings > 0 && make("span", { class: page.words.severity_tones[entry.worst] }, `${entry.findings}, below`)],
     ["Stale", entry.stale > 0 && plural(entry.stale, "slot")],
+    ["In the trace", page.callsOf(found.operator) > 0 && make("a", { href: page.linkTo("trace", found.operator) }, plural(page.callsOf(found.operator), "call"))],
   ];
   const findings = page.findingsOf(found.operator);
   return [

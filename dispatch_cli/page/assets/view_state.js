@@ -9,6 +9,7 @@ function startView() {
       facts([
         ["Changed by the files", page.changes.has_base && stateFiles().length > 0 && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
+        ["Trace", page.trace() !== null && make("a", { href: "#!trace" }, plural(page.trace().counts.calls, "call"))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
       section("Start here",

@@ -1,0 +1,121 @@
+"""The calls of a recorded program in the browser: links, keys, sizes, hostile names, and what axe-core finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import call
+from tests.page.browser.tab import Tab
+from tests.page.browser.test_accessible import complaints
+from tests.page.browser.test_hostile import _MARKUP, NAMES
+from tests.trace.support import Writer
+
+OWN = "tests/trace/recordings/own.trace"
+Pages = Callable[..., Path]
+
+
+def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("--trace", OWN))
+    tab.press("9")
+    tab.wait("document.querySelector('h1').innerText === 'Trace of train.py'")
+    (command,) = tab.texts("main > .command code")
+    assert command == f"dispatch-cli trace {OWN}"
+    rows = tab.rows(".trace table")
+    (twice,) = [row for row in rows if row["Operator"].endswith("mylib::twice")]
+    assert (twice["Call"], twice["Times"], twice["Python line"]) == ("3", "\u00d72", "train.py:6")
+    assert twice["Kernels in turn"] == "AutogradCPU (fallback) \u2192 CPU"
+    tab.click(".trace a[href='#mylib::twice/AutogradCPU']")
+    tab.wait("document.body.dataset.view === 'operator'")
+    assert tab.text("h1") == "mylib::twice at AutogradCPU"
+    tab.press("u")
+    tab.wait("document.querySelector('h1').innerText === 'mylib::twice'")
+    assert "2 calls" in tab.text(".operator-view .facts")
+    tab.click(".operator-view .facts a[href='#!trace/mylib::twice']")
+    tab.wait("document.querySelector('h1').innerText === 'Calls of mylib::twice'")
+    assert {row["Operator"].split()[-1] for row in tab.rows(".trace table")} == {"mylib::twice"}
+    assert tab.texts(".card h3") == ["Results without gradients"]
+    assert tab.troubles() == []
+
+
+def test_a_link_to_a_call_brings_it_into_sight(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("--trace", OWN), "!trace/34")
+    assert "aten::matmul" in tab.text(".trace tr.chosen")
+    assert tab.evaluate(
+        "(() => { const at = document.querySelector('.trace tr.chosen').getBoundingClientRect();"
+        " return at.top >= 0 && at.bottom <= innerHeight; })()"
+    )
+    assert tab.evaluate("document.activeElement.getAttribute('href')") == "#!trace/34"
+    assert tab.texts("main > .command code") == [f"dispatch-cli trace {OWN} --explain 34"]
+    tab.go("!trace/36000")
+    assert "No line begins with call 36000" in tab.text("main")
+    tab.go("!trace/never::called")
+    assert "No line of the page is of this operator" in tab.text("main")
+
+
+def test_a_page_without_a_recording_has_no_such_view(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("examples/stale.yaml"))
+    assert not any("Trace" in one for one in tab.texts(".views li:not([hidden])"))
+    tab.press("9")
+    assert tab.evaluate("document.body.dataset.view") == "start"
+    tab.go("!trace")
+    assert tab.text("h1") == "No such view"
+
+
+def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
+    made = Writer()
+    for number in range(700):
+        made.call(("aten::relu", "aten::sin", "aten::cos")[number * number % 3], line=number + 1)
+    (tmp_path / "t.trace").write_text(made.text(), encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0
+    tab.open(page, "!trace")
+    assert len(tab.rows(".trace table")) == 300
+    tab.click(".trace .choices button")
+    assert len(tab.rows(".trace table")) == 600
+    tab.go("!trace/650")
+    assert tab.text(".trace tr.chosen a") == "650"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_it_has_room_on_a_phone(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
+    tab = new_tab(width, 740)
+    tab.size(width, 740, phone=width == 360)
+    tab.open(page_of("--trace", OWN), "!trace")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+def test_axe_finds_nothing(new_tab: Callable[..., Tab], page_of: Pages, axe: str, theme: str, width: int) -> None:
+    tab = new_tab(width, 740)
+    tab.media(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
+    tab.open(page_of("--trace", OWN), "!trace")
+    tab.evaluate(f"{axe}; 0")
+    for address in ("!trace", "!trace/34", "!trace/mylib::twice", "mylib::twice"):
+        tab.go(address)
+        assert complaints(tab) == [], address
+
+
+def test_nothing_of_a_recording_runs(tab: Tab, tmp_path: Path) -> None:
+    made = Writer(argv=[NAMES["closing"]], directory=NAMES["image"])
+    for name in NAMES.values():
+        made.call(name)
+        made.call(f"my::{name}", thread=name)
+        made.add("x", {"reason": name, "text": name})
+    text = made.text().replace(json.dumps("/home/me/train.py"), json.dumps(NAMES["image"]))
+    (tmp_path / "t.trace").write_text(text.replace('"step"', json.dumps(NAMES["script"])), encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0
+    tab.open(page)
+    links = tab.evaluate("page.trace().called.map(name => page.linkTo('trace', name).slice(1))")
+    assert len(links) == 2 * len(NAMES)
+    for address in ("!trace", "!trace/0", *links):
+        tab.go(address)
+        assert tab.text("h1") != "This view has an error", tab.text("main")
+        assert tab.evaluate(f"document.querySelectorAll({json.dumps(_MARKUP)}).length") == 0, address
+        assert tab.evaluate("[...document.links].every(link => link.getAttribute('href').startsWith('#'))"), address
+    assert tab.evaluate("window.ran") is None
+    assert tab.troubles() == []

@@ -1,0 +1,129 @@
+"""The calls of a recorded program in a page: they are those that `trace` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.page import trace as page_trace
+from tests.cli.support import call
+from tests.page.node import Script, needs_node, script_of
+from tests.page.test_write import data_of
+from tests.trace.support import Writer, every
+from tests.trace.test_recording import REAL
+
+pytestmark = needs_node
+OWN = REAL.with_name("own.trace")
+
+
+def page_of(folder: Path, file: Path) -> Path:
+    page = folder / "page.html"
+    result = call("page", "--trace", str(file), "-o", str(page))
+    assert result.code == 0, result.err
+    return page
+
+
+@pytest.fixture(scope="module", params=["own", "by hand"])
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if request.param == "own":
+        return OWN
+    file = tmp_path_factory.mktemp("recorded") / "every.trace"
+    file.write_text(every(), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def script(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
+    with script_of(page_of(tmp_path_factory.mktemp("page"), recorded)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def printed(recorded: Path) -> Any:
+    result = call("trace", str(recorded), "--format", "json")
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> None:
+    shown = script.ask("trace")
+    rows = [(thread["name"], row) for thread in printed["threads"] for row in thread["rows"]]
+    assert len(shown["rows"]) == len(rows)
+    assert not shown["more"]
+    for one, (thread, row) in zip(shown["rows"], rows, strict=True):
+        assert one["thread"] == thread
+        for field in ("number", "level", "times", "all", "operator", "forward", "raised"):
+            assert one[field] == row[field], (field, row)
+        assert one["time"] == row["microseconds"]
+        kernels = [] if row["path"] is None else row["path"]["kernels"]
+        assert one["key"] == (kernels[0]["key"] if kernels else None)
+        text = "".join(text for text, _ in one["kernels"])
+        assert all(kernel["key"] in text for kernel in kernels)
+        place = row["place"]
+        assert one["place"] == (place and [Path(place["file"]).name, place["line"], place["function"]])
+
+
+def test_the_findings_are_those_of_the_command(script: Script, printed: Any) -> None:
+    fields = ("kind", "operator", "key", "first", "more_places")
+    shown = [tuple(one[field] for field in fields) for one in script.ask("trace")["findings"]]
+    assert shown == [tuple(one[field] for field in fields) for one in printed["findings"]]
+    assert shown
+
+
+def test_operators_are_counted(script: Script, printed: Any) -> None:
+    for one in printed["operators"]:
+        assert script.ask("callsOf", one["operator"]) == one["calls"]
+        rows = script.ask("traceRows", one["operator"])
+        assert sum(row["all"] for row in rows) == one["calls"]
+
+
+def test_commands(script: Script, recorded: Path) -> None:
+    assert script.ask("command", "trace", None) == f"dispatch-cli trace {recorded.name}"
+    assert script.ask("command", "trace-call", "3") == f"dispatch-cli trace {recorded.name} --explain 3"
+    assert script.ask("command", "trace", "aten::linear").startswith(
+        f"dispatch-cli trace {recorded.name} --op aten::lin"
+    )
+    assert script.ask("command", "page") == f"dispatch-cli page --trace {recorded.name}"
+    assert script.ask("command", "explore") == f"dispatch-cli explore --trace {recorded.name}"
+    base = recorded.name if recorded == OWN else "torch-2.13"
+    assert script.ask("command", "changes") == f"dispatch-cli table --base {base}"
+
+
+def test_a_page_without_a_recording_has_no_calls(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert call("page", "examples/add.yaml", "-o", str(page)).code == 0
+    with script_of(page) as found:
+        assert found.ask("trace") is None
+        assert found.ask("callsOf", "aten::add.Tensor") == 0
+
+
+def test_a_long_trace_is_cut_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_trace, "MOST_LINES", 7)
+    with script_of(page_of(tmp_path, OWN)) as found:
+        shown = found.ask("trace")
+    assert shown["more"]
+    assert len(shown["rows"]) == 7
+    assert shown["counts"]["calls"] == 38
+
+
+def test_folders_of_the_program_are_not_in_the_page(tmp_path: Path) -> None:
+    made = Writer(argv=["/secret/folder/train.py"], directory="/secret/folder")
+    made.call("aten::relu")
+    text = made.text().replace("/home/me", "/secret/other/deep/er/place")
+    (tmp_path / "t.trace").write_text(text, encoding="utf-8")
+    found = json.dumps(data_of(page_of(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))
+    assert "secret" not in found
+    assert str(tmp_path) not in found
+    assert "er/place/train.py" in found
+
+
+def test_bad_recordings_are_refused_as_by_trace(tmp_path: Path) -> None:
+    (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
+    said = [call(*command, str(tmp_path / "bad.trace")) for command in (("trace",), ("page", "--trace"))]
+    assert [one.code for one in said] == [2, 2]
+    assert said[0].err == said[1].err
+    assert call("page", "--trace", str(OWN), "-k", "CPU").code == 2
