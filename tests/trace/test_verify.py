@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,3 +99,31 @@ def test_built_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert library.stat().st_mtime_ns == made
     monkeypatch.setattr(verify, "_FLAGS", (*verify._FLAGS, "-g0"))
     assert verify.library_for(torch_python()) != str(library)
+
+
+def verified(python: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """``trace --verify``."""
+    command = [sys.executable, "-m", "dispatch_cli", "trace", "--python", python, "--verify", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_the_command_says_why_not(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("raise SystemExit(7)\n", encoding="utf-8")
+    result = verified(python_with(tmp_path / "with", headers=False), str(program))
+    assert result.returncode == 2
+    assert "no-logging-kernels" in result.stderr
+    assert "there are no C++ headers" in result.stderr
+
+
+@pytest.mark.live
+def test_the_command(tmp_path: Path) -> None:
+    if not verify.has_compiler():
+        pytest.skip("there is no C++ compiler")
+    program, out = tmp_path / "program.py", tmp_path / "answer.json"
+    program.write_text("import torch\ntorch.ones(2, requires_grad=True).mul(2)\n", encoding="utf-8")
+    result = verified(torch_python(), "--format", "json", "-o", str(out), str(program))
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(out.read_text(encoding="utf-8"))
+    assert answer["seen"] == "all-kernels"
+    assert answer["counts"]["different"] == 0
