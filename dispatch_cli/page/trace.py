@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dispatch_cli.page.pool import Pool
+from dispatch_cli.render.trace import called_again
 from dispatch_cli.render.trace_wording import (
     finding_help,
     finding_text,
@@ -76,11 +77,11 @@ class _Lines:
 
     def add(self, rows: list[TraceRow]) -> None:
         """The lines of a thread."""
-        for row in rows:
+        for row, again in zip(rows, called_again(rows), strict=True):
             self.rows += (
                 *(row.number, row.level, row.times, row.all),
                 self.operators.opt(row.operator),
-                -1 if row.path is None else self._path(row),
+                -1 if row.path is None else self._path(row, again),
                 self._place(row.place),
                 -1 if row.forward is None else row.forward,
                 self._place(row.forward_place),
@@ -102,10 +103,10 @@ class _Lines:
             "more_places": one.more_places,
         }
 
-    def _path(self, row: TraceRow) -> int:
-        """Number of: the key of the first kernel, then the words of all kernels with their tones."""
+    def _path(self, row: TraceRow, again: bool) -> int:
+        """Number of: the key of the first kernel, then the words of the kernels with their tones, as text has them."""
         assert row.path is not None, "the caller has looked"
-        runs = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing")
+        runs = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", again)
         first = row.path.kernels[0].key if row.path.kernels else None
         return self.paths.add((first, tuple((run.text, run.tone.value) for run in runs)))
 

@@ -129,7 +129,7 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
     around: list[tuple[str, str] | None] = [("", "")]
     """The headings that are above the rows of each level, and of those inside of it; None where none are."""
     room = 0
-    again = _called_again(rows)
+    again = called_again(rows)
     for at, row in enumerate(rows):
         del around[row.level + 2 :]
         while len(around) < row.level + 2:
@@ -148,7 +148,7 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
         yield ShownLine(row, "", _INDENT * row.level + room, again[at], row.place)
 
 
-def _called_again(rows: Sequence[TraceRow]) -> list[bool]:
+def called_again(rows: Sequence[TraceRow]) -> list[bool]:
     """For each row, whether one of those right inside of it is of the same operator; groups do not count as rows."""
     found = [False] * len(rows)
     inside: dict[int, set[str]] = {}

@@ -13,12 +13,20 @@ from dispatch_cli import api
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.cli.recorded import with_recording
 from dispatch_cli.explore.answers import trace as answers
+from dispatch_cli.explore.answers.call import Draft, call_answer
+from dispatch_cli.explore.answers.coverage import coverage_answer
+from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer
+from dispatch_cli.explore.answers.findings import findings_answer
+from dispatch_cli.explore.answers.keys import registered_answer
+from dispatch_cli.explore.answers.sides import Old, old_state
+from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer, explained_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import Marked
 from dispatch_cli.explore.operator_list import CALLED
 from dispatch_cli.explore.panes.trace import TracePane
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.trace.facts import CallFact
@@ -86,6 +94,17 @@ def test_made_by_hand_too(recorded: Path) -> None:
         if answer is not None:
             assert_prints(answer)
     assert calls_answer(session, AskedCalls("aten::never"), told) is None
+
+
+def test_other_views_over_the_state_of_a_recording_print_their_answers() -> None:
+    session = session_of(OWN)
+    assert_prints(findings_answer(session))
+    assert_prints(coverage_answer(session, "CPU"))
+    assert_prints(registered_answer(session, "CPU"))
+    old = Old("torch-2.13")
+    states = ComparedStates(old_state(session, old, session.original), snapshot(session.state))
+    assert_prints(diff_answer(session, old, Spot(OperatorName.parse("aten::linear")), states))
+    assert_prints(call_answer(session, Spot(OperatorName.parse("mylib::twice")), Draft(("cpu requires_grad",))))
 
 
 def test_too_many_lines_are_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> Non
         kernels = [] if row["path"] is None else row["path"]["kernels"]
         assert one["key"] == (kernels[0]["key"] if kernels else None)
         text = "".join(text for text, _ in one["kernels"])
-        assert all(kernel["key"] in text for kernel in kernels)
+        assert text.endswith("(calls again)") or all(kernel["key"] in text for kernel in kernels)
         place = row["place"]
         assert one["place"] == (place and [Path(place["file"]).name, place["line"], place["function"]])
 
