@@ -6,6 +6,7 @@ and a reason are a *group*. Of each group the first are kept, and of each check;
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -56,14 +57,13 @@ class Listing:
     """The findings of one check.
 
     listed: those that are kept. counts: how many there are, by severity.
-    by_operator: the same of every operator that they are about.
     """
 
     def __init__(self, check: str, limits: Limits | None) -> None:
         self.check = check
         self.listed: list[Finding] = []
         self.counts: dict[Severity, int] = {}
-        self.by_operator: dict[str, dict[Severity, int]] = {}
+        self._of_operators: dict[Severity, Counter[str]] = {}
         self._limits = limits
         self._groups: dict[tuple[Span | None, str | None], _Alike] = {}
         self._further = _Alike(Severity.INFO)
@@ -108,17 +108,24 @@ class Listing:
         """Count findings of groups that are full. operators: how many are about each."""
         for reason, count in reasons.items():
             self.pass_over(count, None, severity, span, reason)
-        for operator, count in operators.items():
-            self._count_of(operator, count, severity)
+        self._of(severity).update(operators)
 
     def _count(self, count: int, operator: str | None, severity: Severity) -> None:
         self.counts[severity] = self.counts.get(severity, 0) + count
         if operator is not None:
-            self._count_of(operator, count, severity)
+            self._of(severity)[operator] += count
 
-    def _count_of(self, operator: str, count: int, severity: Severity) -> None:
-        counts = self.by_operator.setdefault(operator, {})
-        counts[severity] = counts.get(severity, 0) + count
+    def _of(self, severity: Severity) -> Counter[str]:
+        return self._of_operators.setdefault(severity, Counter())
+
+    @property
+    def by_operator(self) -> dict[str, dict[Severity, int]]:
+        """How many findings there are about each operator, by severity."""
+        found: dict[str, dict[Severity, int]] = {}
+        for severity, counts in self._of_operators.items():
+            for operator, count in counts.items():
+                found.setdefault(operator, {})[severity] = count
+        return found
 
     def unlisted(self) -> Iterator[Unlisted]:
         """What is not listed: of groups of which something is, and of all others together."""
