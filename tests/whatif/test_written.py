@@ -40,6 +40,12 @@ EXAMPLES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_file_has_been_read() -> None:
+    """As when a command starts: what other tests have read in this process does not count."""
+    read_files.start()
+
+
 def seen(state: State, operators: list[OperatorName]) -> list[object]:
     """Everything that a state answers of some operators, but for places in the file of changes."""
     found: list[object] = []
