@@ -12,13 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Event, Key, Resize
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.following import Following
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
@@ -30,6 +30,7 @@ from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
 from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.report.operator_list import ListedOperator
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -40,7 +41,7 @@ WIDE = 150
 NARROW = 100
 """Columns below which the list of operators makes room for the view that has the focus."""
 _SOON = 0.06
-"""Seconds after which a view follows a cursor that moves quickly."""
+"""Seconds for which a cursor that moves quickly has to rest until the views follow it."""
 _MOST_FAILURES = 50
 """Errors after which the program ends: it would not get further."""
 
@@ -84,7 +85,7 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
         super().__init__()
         self.session = session
         self.failures: list[BaseException] = []
-        self.operators = Operators(session, id="operators")
+        self.operators = Operators(session, self._cursor_moved, id="operators")
         self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
         self.front = PANES[0].id
@@ -96,7 +97,7 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
         self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
         self.command_bar = CommandBar()
-        self._later: Timer | None = None
+        self._following = Following(self, _SOON, self._follow)
         self._asked_to_leave = False
         self._is_wide = False
 
@@ -143,25 +144,14 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
 
     # where the user goes
 
-    def on_operator_list_highlighted(self, message: OperatorList.Highlighted) -> None:
-        """The views follow the cursor: at once, or where it moves quickly, as soon as it pauses."""
-        self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
-        if self._later is None:
-            self._follow()
-            self._later = self.set_timer(_SOON, self._calm)
-        else:
-            self._later.stop()
-            self._later = self.set_timer(_SOON, self._follow_later)
-
-    def _calm(self) -> None:
-        self._later = None
-
-    def _follow_later(self) -> None:
-        self._later = None
-        self._follow()
+    def _cursor_moved(self, entry: ListedOperator) -> None:
+        self.visits.move(VisitedPlace(spot_of(entry), self.front))
+        self._following.moved()
 
     def _follow(self) -> None:
+        """Show the operator under the cursor. Whatever that changes is in one frame."""
         self.stage.open_all(self.spot)
+        self._show_command()
 
     async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
         self.visits.move(VisitedPlace(spot_of(message.entry), self.front))

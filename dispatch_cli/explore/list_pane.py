@@ -11,10 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.blocks import Blocks, Rows
+from dispatch_cli.explore.following import Following
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import Session, Spot
@@ -24,7 +24,7 @@ from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
 
 SOON = 0.04
-"""Seconds after which the details follow a cursor that moves quickly."""
+"""Seconds for which a cursor that moves quickly has to rest until the details follow it."""
 
 
 class RowDetail(Blocks):
@@ -78,7 +78,7 @@ class ListPane(Pane):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self.spot = Spot()
-        self._later: Timer | None = None
+        self._following = Following(self, SOON, self.show_details)
         self._said_apart = ""
         self.head = Static(classes="head", markup=False)
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
@@ -150,7 +150,7 @@ class ListPane(Pane):
             self._said_apart = self.apart
             self.answered(self.answer)
         if shown and self.list.target is None:  # it has no lines before it has a width
-            self._later = self.set_timer(SOON, lambda: self._laid_out(same))
+            self.set_timer(SOON, lambda: self._laid_out(same))
         else:
             self.show_details()
 
@@ -171,9 +171,7 @@ class ListPane(Pane):
     @on(LinesView.Moved, "#list")
     def _moved(self, event: LinesView.Moved) -> None:
         event.stop()
-        if self._later is not None:
-            self._later.stop()
-        self._later = self.set_timer(SOON, self.show_details)
+        self._following.moved()
 
     @on(LinesView.Opened, "#list")
     def _opened(self, event: LinesView.Opened) -> None:

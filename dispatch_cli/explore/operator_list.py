@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -48,13 +48,6 @@ class OperatorList(Contained, SizedScrollView):
     ]
     can_focus = True
 
-    class Highlighted(Message):
-        """The cursor is at another operator."""
-
-        def __init__(self, entry: ListedOperator) -> None:
-            super().__init__()
-            self.entry = entry
-
     class OperatorOpened(Message):
         """An operator is to be opened."""
 
@@ -65,9 +58,11 @@ class OperatorList(Contained, SizedScrollView):
     class FilterAsked(Message):
         """The next filter is to be taken."""
 
-    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
-        super().__init__(id=id)
+    def __init__(self, catalogue: Catalogue, moved: Callable[[ListedOperator], object]) -> None:
+        """moved: is called when the cursor is at another operator. A message would arrive after the next frame."""
+        super().__init__()
         self.catalogue = catalogue
+        self._moved = moved
         self.query_text = ""
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
@@ -111,7 +106,7 @@ class OperatorList(Contained, SizedScrollView):
         self._show_cursor()
         self.refresh()
         if self.entry is not None and (not self.found or self.found[self.cursor] != before):
-            self.post_message(self.Highlighted(self.entry).set_sender(self))
+            self._moved(self.entry)
 
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
@@ -142,7 +137,7 @@ class OperatorList(Contained, SizedScrollView):
                 self.refresh_lines(row, 1)
 
     def show(self, number: int) -> None:
-        """The cursor goes to an operator, without a message; where the search hides it, nothing happens."""
+        """The cursor goes to an operator, and nobody is told; where the search hides it, nothing happens."""
         if number in self.found:
             self._go(self.found.index(number))
 
@@ -174,7 +169,7 @@ class OperatorList(Contained, SizedScrollView):
         before = self.cursor
         self._go(max(0, min(row, len(self.found) - 1)))
         if self.cursor != before and self.entry is not None:
-            self.post_message(self.Highlighted(self.entry).set_sender(self))
+            self._moved(self.entry)
 
     def _go(self, row: int) -> None:
         if row == self.cursor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -20,6 +21,7 @@ from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.explore.tidying import keep_all
+from dispatch_cli.report.operator_list import ListedOperator
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
@@ -91,8 +93,9 @@ class OperatorInput(TextInput):
         """Typing is over."""
 
     def action_list(self, name: str, number: int) -> None:
-        found = self.screen.query_one(OperatorList)
-        (found.action_move if name == "move" else found.action_page)(number)
+        shown = next(one for one in self.ancestors if isinstance(one, Operators))
+        shown.search()
+        (shown.list.action_move if name == "move" else shown.list.action_page)(number)
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
@@ -105,7 +108,14 @@ class Operators(Contained, Vertical):
     Operators { width: 36; border-right: vkey $panel; }
     """
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+    def __init__(
+        self,
+        session: Session,
+        moved: Callable[[ListedOperator], object],
+        *,
+        id: str | None = None,  # noqa: A002  (textual's name)
+    ) -> None:
+        """moved: is called when the cursor of the list is at another operator."""
         super().__init__(id=id)
         self.session = session
         self.catalogue = catalogue = self._catalogue()
@@ -114,7 +124,7 @@ class Operators(Contained, Vertical):
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
-        self.list = OperatorList(catalogue)
+        self.list = OperatorList(catalogue, moved)
 
     def _catalogue(self) -> Catalogue:
         """The operators as they are now."""
@@ -142,11 +152,18 @@ class Operators(Contained, Vertical):
         yield self.list
 
     def on_input_changed(self, event: Input.Changed) -> None:
+        """What is typed is on the screen before it is searched for."""
         event.stop()
-        self.list.search(event.value, self.filters.marked)
+        self.call_after_refresh(self.search)
+
+    def search(self) -> None:
+        """Look for what is typed now, if that is not done yet."""
+        if self.input.value != self.list.query_text:
+            self.list.search(self.input.value, self.filters.marked)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self.search()
         self.list.action_choose()
 
     def on_operator_input_left(self) -> None:

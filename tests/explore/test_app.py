@@ -105,20 +105,6 @@ def test_back_and_forward() -> None:
 
 
 @pytest.mark.usefixtures("panes")
-def test_quick_moves_open_few_places_and_the_last_one() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for _ in range(30):
-            app.operators.list.action_move(1)
-        await pilot.pause(0.2)
-        view = app.stage.views["table"]
-        assert isinstance(view, StandIn)
-        assert view.opened[-1] == app.spot == spot_of(app.catalogue.entries[30])
-        assert len(view.opened) < 20
-
-    drive(session(), steps)
-
-
-@pytest.mark.usefixtures("panes")
 def test_table_and_slot_stand_side_by_side_where_there_is_room() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         assert app.stage.shown == ("table", "slot")

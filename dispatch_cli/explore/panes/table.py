@@ -45,7 +45,9 @@ class Detail(Static):
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
         """Say what is in a place. key: of the slot where the user is."""
         sentences = () if place is None else sentences_of(place, tried, key)
-        self.update(Content(safe(" ".join(sentences))), layout=False)
+        text = safe(" ".join(sentences))
+        if text != str(self.content):
+            self.update(Content(text), layout=False)
 
     def render(self) -> Content:
         """As much of the text as there is room for."""
