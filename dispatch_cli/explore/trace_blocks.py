@@ -29,6 +29,7 @@ from dispatch_cli.render.trace_wording import (
     finding_places,
     finding_text,
     finding_title,
+    forward_calls,
     missing_sentences,
     place_label,
     seen_sentence,
@@ -145,13 +146,15 @@ class TraceDetail:
         if row.place is not None:
             yield self._place("Python line", row.place)
         if row.forward is not None:
-            yield Fact("Backward of", f"call {row.forward:,}")
+            yield Fact("Backward of", forward_calls(row))
         if row.forward_place is not None:
             yield self._place("Forward line", row.forward_place)
         if row.microseconds is not None:
             yield Fact("Time", f"{row.microseconds / 1000:,.3f} ms")
         if row.raised:
             yield Fact("Raised", Run(plural(row.raised, "call"), Tone.BAD))
+        if row.unfinished:
+            yield Fact("Unfinished", Run(plural(row.unfinished, "call"), Tone.WARN))
         yield Fact("Kernels", seen_sentence(report))
 
     def _place(self, label: str, place: PythonPlace) -> Fact:

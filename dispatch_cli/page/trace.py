@@ -7,13 +7,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.trace import called_again
 from dispatch_cli.render.trace_wording import (
     finding_help,
     finding_text,
     finding_title,
     missing_sentences,
-    path_runs,
+    row_path,
     seen_sentence,
     state_sentence,
 )
@@ -77,11 +76,11 @@ class _Lines:
 
     def add(self, rows: list[TraceRow]) -> None:
         """The lines of a thread."""
-        for row, again in zip(rows, called_again(rows), strict=True):
+        for row in rows:
             self.rows += (
                 *(row.number, row.level, row.times, row.all),
                 self.operators.opt(row.operator),
-                -1 if row.path is None else self._path(row, again),
+                -1 if row.path is None else self._path(row),
                 self._place(row.place),
                 -1 if row.forward is None else row.forward,
                 self._place(row.forward_place),
@@ -103,10 +102,10 @@ class _Lines:
             "more_places": one.more_places,
         }
 
-    def _path(self, row: TraceRow, again: bool) -> int:
+    def _path(self, row: TraceRow) -> int:
         """Number of: the key of the first kernel, then the words of the kernels with their tones, as text has them."""
         assert row.path is not None, "the caller has looked"
-        runs = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", again)
+        runs = row_path(row)
         first = row.path.kernels[0].key if row.path.kernels else None
         return self.paths.add((first, tuple((run.text, run.tone.value) for run in runs)))
 

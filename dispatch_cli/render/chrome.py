@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.render.trace_wording import path_text
-from dispatch_cli.report.trace_view import TraceView
-from dispatch_cli.trace.calls import NONE, RAISED
+from dispatch_cli.report.trace_view import CallEnd, TraceView
+from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.selected import Selected
 
 
@@ -56,8 +56,8 @@ def _event(view: TraceView, call: int, pid: int, end: int) -> dict[str, Any]:
         args["python"] = str(place)
     if forward is not None:
         args["forward_call"] = forward
-    if calls.raised[call] == RAISED:
-        args["raised"] = True
+    if (ended := view.ended_as(call)) is not CallEnd.RETURNED:
+        args[ended.value] = True
     return {
         "name": view.recording.operator_of(call),
         "cat": "dispatch",

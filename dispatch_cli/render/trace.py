@@ -25,22 +25,26 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.trace_wording import (
     TIMES,
+    duration,
     finding_help,
     finding_places,
     finding_title,
     headings_of,
+    loss_text,
     missing_sentences,
-    path_runs,
     path_text,
+    row_end,
     row_operator,
+    row_path,
     seen_sentence,
     short_heading,
     state_sentence,
 )
 from dispatch_cli.render.words import place_cell, plural, short_kernel, some_of
-from dispatch_cli.report.trace import OperatorTotal, TraceReport, TraceRow, TraceThread
+from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
+from dispatch_cli.report.trace_totals import OperatorTotal
 from dispatch_cli.trace.recording import PythonPlace
 
 ROWS = 1000
@@ -89,14 +93,16 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
     of = f"{counts.distinct:,} distinct, of {plural(counts.operators, 'operator')}"
     of = f"{of}, on {plural(counts.threads, 'thread')}"
-    calls = f"{counts.calls:,}{f' in {counts.seconds:.1f} s' if counts.seconds is not None else ''}: {of}"
+    within = f" within {duration(counts.microseconds)}" if counts.microseconds is not None else ""
+    calls = f"{counts.calls:,}{within}: {of}"
     facts = [Fact("Calls", calls)]
     if counts.shown != counts.calls:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
     ended = [plural(counts.raised, "call")] if counts.raised else []
     facts += [Fact("Raised", Run(ended[0], Tone.BAD))] if ended else []
     if counts.unfinished:
-        facts.append(Fact("Unfinished", Run(plural(counts.unfinished, "call"), Tone.WARN)))
+        what = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
+        facts.append(Fact("Unfinished", Run(what, Tone.WARN)))
     facts.append(Fact("Kernels", seen_sentence(report)))
     facts.append(Fact("Registrations", state_sentence(report)))
     missing = [*missing_sentences(report)]
@@ -113,14 +119,12 @@ def thread_title(thread: TraceThread) -> str:
 class ShownLine(NamedTuple):
     """A line of a table: a row, or the lines of Python that the rows below it are from.
 
-    indent: in blanks. again: the row is of an operator that is called again in a row inside of it. place: the line of
-    Python that the heading, or the row, is about.
+    indent: in blanks. place: the line of Python that the heading, or the row, is about.
     """
 
     row: TraceRow | None
     heading: str
     indent: int
-    again: bool = False
     place: PythonPlace | None = None
 
 
@@ -129,8 +133,7 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
     around: list[tuple[str, str] | None] = [("", "")]
     """The headings that are above the rows of each level, and of those inside of it; None where none are."""
     room = 0
-    again = called_again(rows)
-    for at, row in enumerate(rows):
+    for row in rows:
         del around[row.level + 2 :]
         while len(around) < row.level + 2:
             around.append(around[-1])
@@ -145,24 +148,7 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
                 yield ShownLine(None, place, _INDENT * row.level, place=row.place)
             if forward:
                 yield ShownLine(None, forward, _INDENT * row.level + room, place=row.forward_place)
-        yield ShownLine(row, "", _INDENT * row.level + room, again[at], row.place)
-
-
-def called_again(rows: Sequence[TraceRow]) -> list[bool]:
-    """For each row, whether one of those right inside of it is of the same operator; groups do not count as rows."""
-    found = [False] * len(rows)
-    inside: dict[int, set[str]] = {}
-    """By level, the operators of the rows that come later, up to one that is less deep."""
-    for at in range(len(rows) - 1, -1, -1):
-        row = rows[at]
-        called = inside.pop(row.level + 1, set())
-        around = inside.setdefault(row.level, set())
-        if row.operator is None:
-            around |= called
-        else:
-            found[at] = row.operator in called
-            around.add(row.operator)
-    return found
+        yield ShownLine(row, "", _INDENT * row.level + room, row.place)
 
 
 def _columns() -> list[Column[ShownLine]]:
@@ -183,8 +169,7 @@ def _columns() -> list[Column[ShownLine]]:
         row = line.row
         if row is None or row.path is None:
             return ""
-        found = path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", line.again)
-        return joined(found, Run(" raised", Tone.BAD)) if row.raised else found
+        return joined(row_path(row), *row_end(row))
 
     def times(line: ShownLine, _: bool) -> Inline:
         row = line.row
@@ -206,6 +191,7 @@ def _operators(report: TraceReport) -> Iterator[Block]:
         return
     yield Gap()
     yield Paragraph("Operators", kind=ParagraphKind.SECTION)
+    yield Paragraph("Times include the calls inside of a call, and what recording costs.")
     rows = report.operators[:TOTALS]
 
     def paths(one: OperatorTotal, _: bool) -> Inline:
@@ -255,12 +241,14 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
         return "" if one.kernel is None else short_kernel(one.kernel) if short else one.kernel
 
     others = {TraceFindingKind.DECOMPOSITION: "Kernel at", TraceFindingKind.DIFFERENT: "Predicted"}.get(kind, "")
+    is_missing = kind is TraceFindingKind.NO_GRADIENT
     return [
         Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
         Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
         Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
         Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
-        Column("Key", lambda one, _: one.key, wraps=False),
+        Column("Missing at" if is_missing else "Key", lambda one, _: one.key, wraps=False),
+        Column("Backward pass", lambda one, _: loss_text(one.gradient), optional=True),
         Column(others, lambda one, _: some_of(one.keys) if others else "", optional=True),
         Column("Kernel", kernel, Narrow.BELOW, optional=True),
         Column("Python lines", lambda one, _: Run(finding_places(one, directory), Tone.PLACE), Narrow.BELOW, True),

@@ -10,6 +10,7 @@ from dispatch_cli.render.words import plural, short_kernel
 from dispatch_cli.report.trace import KernelsSeen, TraceReport, TraceRow
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
 from dispatch_cli.report.trace_view import TracePath
+from dispatch_cli.trace.facts import FallbackKind, GradientLoss
 from dispatch_cli.trace.recording import PythonPlace
 
 ARROW = " → "
@@ -30,10 +31,10 @@ def path_runs(path: TracePath, ran: str | None = None, again: bool = False) -> t
         if found:
             found.append(Run(ARROW, Tone.DIM))
         last = kernel is kernels[-1] and len(kernels) == len(path.kernels)
-        tone = Tone.FALLBACK if kernel.fallback else Tone.KERNEL if last else Tone.PLAIN
+        tone = Tone.FALLBACK if kernel.fallback is not None else Tone.KERNEL if last else Tone.PLAIN
         found.append(Run(kernel.key, tone))
-        if kernel.fallback:
-            found.append(Run(" (fallback)", Tone.FALLBACK))
+        if kernel.fallback is not None:
+            found.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
     if ran is not None:
         return (*found, Run(ARROW, Tone.DIM), Run(f"{ran} (not as predicted)", Tone.BAD))
     if len(kernels) < len(path.kernels):
@@ -46,11 +47,36 @@ def path_runs(path: TracePath, ran: str | None = None, again: bool = False) -> t
     return tuple(found)
 
 
+_FALLBACKS = {
+    FallbackKind.BACKEND: "fallback",
+    FallbackKind.VMAP: "fallback of vmap",
+    FallbackKind.AUTOGRAD: "no autograd kernel",
+}
 _ENDINGS = {
     EndKind.DECOMPOSITION: " (decomposes)",
     EndKind.ERROR: " (raises)",
     EndKind.NOT_KNOWN: " (not known)",
 }
+
+
+def row_path(row: TraceRow) -> tuple[Run, ...]:
+    """The kernels of a row in turn. What a kernel calls again is a row of its own."""
+    assert row.path is not None, "a group has no path"
+    return path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", row.calls_again)
+
+
+def row_end(row: TraceRow) -> tuple[Run, ...]:
+    """That calls of a row raised, or that their end is not recorded; nothing where they returned."""
+    if row.raised:
+        return (Run(" raised", Tone.BAD),)
+    return (Run(" unfinished", Tone.WARN),) if row.unfinished else ()
+
+
+def duration(microseconds: int) -> str:
+    """A time for people."""
+    if microseconds < 1_000_000:
+        return f"{microseconds / 1000:,.1f} ms"
+    return f"{microseconds / 1_000_000:,.1f} s"
 
 
 def path_text(keys: tuple[str, ...]) -> str:
@@ -79,7 +105,12 @@ def headings_of(row: TraceRow, directory: str | None) -> tuple[str, str]:
     if row.forward is None:
         return place, ""
     line = f", {place_label(row.forward_place, directory)}" if row.forward_place is not None else ""
-    return place, f"backward of call {row.forward}{line}"
+    return place, f"backward of {forward_calls(row)}{line}"
+
+
+def forward_calls(row: TraceRow) -> str:
+    """The forward calls that a row belongs to."""
+    return f"call {row.forward:,}" if row.forwards <= 1 else f"{row.forwards:,} calls, first {row.forward:,}"
 
 
 def short_heading(text: str) -> str:
@@ -117,7 +148,7 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.FALLBACK:
             return f"{calls} ran the backend fallback at {key} ({ran}): the operator has no kernel there."
         case TraceFindingKind.NO_GRADIENT:
-            return f"{calls} with tensors that require gradients ran no autograd kernel: there is none at {key}."
+            return f"{calls} had tensors that require gradients, and there is no {_MISSING[finding.gradient]} at {key}."
         case TraceFindingKind.DECOMPOSITION:
             others = ", ".join(finding.keys)
             return f"{calls} decomposed into other operators at {key}; the operator has a kernel at {others}."
@@ -130,6 +161,24 @@ def finding_text(finding: TraceFinding) -> str:
             return f"{calls} ran {key or 'no further kernel'} where {said} is predicted."
 
 
+def loss_text(loss: GradientLoss | None) -> str:
+    """What becomes of the gradient."""
+    return "" if loss is None else _LOSSES[loss]
+
+
+_LOSSES = {
+    GradientLoss.RAISES: "raises: custom_op without register_autograd",
+    GradientLoss.WARNS: "warns: no autograd kernel",
+    GradientLoss.DROPPED: "does not reach it: no autograd kernel",
+}
+_MISSING = {
+    None: "autograd kernel",
+    GradientLoss.RAISES: "backward",
+    GradientLoss.WARNS: "autograd kernel",
+    GradientLoss.DROPPED: "autograd kernel",
+}
+
+
 def finding_title(kind: TraceFindingKind) -> str:
     """What findings of a kind are about."""
     return _TITLES[kind]
@@ -137,7 +186,7 @@ def finding_title(kind: TraceFindingKind) -> str:
 
 _TITLES = {
     TraceFindingKind.FALLBACK: "Backend fallbacks ran in the place of kernels",
-    TraceFindingKind.NO_GRADIENT: "Results without gradients",
+    TraceFindingKind.NO_GRADIENT: "No backward, though tensors require gradients",
     TraceFindingKind.DECOMPOSITION: "Decomposed here, with a kernel of its own at another backend",
     TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
     TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
@@ -152,12 +201,14 @@ def finding_help(finding: TraceFinding) -> str:
 
 _HELP = {
     TraceFindingKind.FALLBACK: (
-        "A fallback can be slow: for a backend it often copies tensors to the CPU, for vmap it runs the operator once "
-        "for each element. Register a kernel at that key; a batching rule with torch.library.register_vmap."
+        "A fallback can be slow: that of a backend often copies tensors to the CPU, that of vmap runs the operator "
+        "once for each element. Register a kernel at that key; a batching rule with torch.library.register_vmap. Not "
+        "counted: fallthroughs, which are skipped, and autograd's fallback, which means that there is no autograd "
+        "kernel."
     ),
     TraceFindingKind.NO_GRADIENT: (
-        "Tensors required gradients, and the operator has no autograd kernel. Register a formula with "
-        "torch.library.register_autograd, or a kernel at Autograd."
+        "The operator has nothing that computes its gradient. Give it a backward: "
+        'torch.library.register_autograd("NAMESPACE::NAME", backward, setup_context=…), or in C++ a kernel at Autograd.'
     ),
     TraceFindingKind.DECOMPOSITION: "If these calls are slow, register a kernel for this backend, too.",
     TraceFindingKind.AUTOCAST: (
@@ -176,11 +227,18 @@ def finding_places(finding: TraceFinding, directory: str | None) -> str:
     return ", ".join(places)
 
 
+_ENDS_EARLY = ("limit", "disk", "internal")
+"""Reasons after which nothing more is recorded."""
+_NOT_RECORDED = {"fork": "calls of child processes, such as workers"}
+
+
 def missing_sentences(report: TraceReport) -> Iterator[str]:
     """What is not in the recording."""
     counts = report.counts
     for one in report.not_recorded:
-        yield one.text or one.reason
+        yield _NOT_RECORDED.get(one.reason, one.text or one.reason)
+        if one.reason in _ENDS_EARLY:
+            yield "what came after the last of these calls"
     if counts.dropped:
         yield f"{plural(counts.dropped, 'call')} not recorded"
     if not report.lines:

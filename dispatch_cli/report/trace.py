@@ -11,8 +11,8 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.report.trace_coverage import KernelReached, kernels_reached
 from dispatch_cli.report.trace_findings import TraceFinding, trace_findings
-from dispatch_cli.report.trace_view import TracePath, TraceView
-from dispatch_cli.trace.calls import NONE, RAISED
+from dispatch_cli.report.trace_totals import OperatorTotal, operator_totals
+from dispatch_cli.report.trace_view import CallEnd, TracePath, TraceView
 from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording
@@ -35,7 +35,9 @@ class TraceRow(NamedTuple):
     times: how often it comes in a row. all: how many calls the line stands for, with those of repetitions of what it is
     in; 0 for a group. calls: of one of them, with all that it calls. operator: None for a group.
     place: the line of Python, where it is recorded. forward, forward_place: of a backward call, the forward call that
-    it belongs to, and its line. microseconds: that all of them took. raised: how many raised.
+    it belongs to, and its line; forwards: how many such calls those of the row belong to. calls_again: one of the calls
+    right inside of it is of the same operator. microseconds: that all of them took, with the calls inside of them and
+    with what recording costs. raised: how many raised; unfinished: how many have no end in the recording.
     mismatch: where the kernels that ran are not those that the engine predicts.
     """
 
@@ -50,8 +52,11 @@ class TraceRow(NamedTuple):
     place: PythonPlace | None
     forward: int | None
     forward_place: PythonPlace | None
+    forwards: int
+    calls_again: bool
     microseconds: int | None
     raised: int
+    unfinished: int
     mismatch: Difference | None
 
 
@@ -68,7 +73,8 @@ class TraceCounts(NamedTuple):
 
     shown: the calls that are asked for. distinct: different calls: by operator, keys, thread state and options.
     raised: calls that raised; unfinished: those whose end is not recorded. dropped: those that were not recorded.
-    different: those whose kernels are not what the engine predicts.
+    different: those whose kernels are not what the engine predicts. seconds: how long the program ran, imports and
+    recording included. microseconds: from the start of the first call to the end of the last one.
     """
 
     calls: int
@@ -81,22 +87,7 @@ class TraceCounts(NamedTuple):
     dropped: int
     different: int
     seconds: float | None
-
-
-class OperatorTotal(NamedTuple):
-    """The calls of an operator. paths: the kernels that they run, up to one that calls the operator again."""
-
-    operator: str
-    calls: int
-    microseconds: int
-    paths: tuple[PathTotal, ...]
-
-
-class PathTotal(NamedTuple):
-    """Kernels in turn by key, and how many calls run them."""
-
-    keys: tuple[str, ...]
-    calls: int
+    microseconds: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +141,7 @@ def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None, own
         counts=_counts(view, chosen),
         not_recorded=_not_recorded(recording),
         threads=_threads(view, chosen, levels),
-        operators=_totals(view, chosen),
+        operators=operator_totals(view, chosen),
         findings=trace_findings(view, chosen),
         kernels=None if own is None else kernels_reached(view, own),
     )
@@ -159,17 +150,19 @@ def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None, own
 def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
     recording = view.recording
     calls, end = recording.calls, recording.end
+    ends = Counter(map(view.ended_as, range(len(calls))))
     return TraceCounts(
         calls=len(calls),
         shown=chosen.calls,
         distinct=len({*calls.signature}),
         operators=len({recording.signatures[one]["operator"] for one in {*calls.signature}}),
         threads=len({*calls.thread}),
-        raised=sum(one == RAISED for one in calls.raised),
-        unfinished=sum(one == NONE for one in calls.end),
+        raised=ends[CallEnd.RAISED],
+        unfinished=ends[CallEnd.UNFINISHED],
         dropped=0 if end is None else end.dropped,
         different=sum(view.difference(call) is not None for call in recording.kernels),
         seconds=None if end is None else end.seconds,
+        microseconds=max(max(calls.end), max(calls.start)) - min(calls.start) if len(calls) else None,
     )
 
 
@@ -180,8 +173,8 @@ def _not_recorded(recording: Recording) -> tuple[NotRecorded, ...]:
             NotRecorded("too-large", f"the recording has more calls than the {len(recording.calls):,} that are read")
         )
     if recording.end is None:
-        what = "the program was ended before the recording was" if not recording.more else ""
-        found += [NotRecorded("no-end", what)] if what else []
+        what = "what came after the last of these calls: the program was killed, or is still running"
+        found += [] if recording.more else [NotRecorded("no-end", what)]
     return tuple(found)
 
 
@@ -196,7 +189,23 @@ def _rows(view: TraceView, tree: CallTree, levels: int | None) -> Iterator[Trace
     for item in tree.items(levels):
         if item.is_group:
             yield TraceRow(
-                item.call, item.level, item.times, 0, item.calls, None, None, (), None, None, None, None, 0, None
+                item.call,
+                item.level,
+                item.times,
+                0,
+                item.calls,
+                None,
+                None,
+                (),
+                None,
+                None,
+                None,
+                0,
+                False,
+                None,
+                0,
+                0,
+                None,
             )
         else:
             yield _row(view, item)
@@ -207,6 +216,7 @@ def _row(view: TraceView, item: Item) -> TraceRow:
     times = [recording.calls.microseconds(one) for one in item.every]
     known = [one for one in times if one is not None]
     forward = view.backward.forward_of(call)
+    ends = Counter(map(view.ended_as, item.every))
     return TraceRow(
         number=call,
         level=item.level,
@@ -219,31 +229,10 @@ def _row(view: TraceView, item: Item) -> TraceRow:
         place=recording.place_of(call),
         forward=forward,
         forward_place=None if forward is None else recording.place_of(forward),
+        forwards=0 if forward is None else len({*map(view.backward.forward_of, item.every)}),
+        calls_again=view.calls_again(call),
         microseconds=sum(known) if known else None,
-        raised=sum(recording.calls.raised[one] == RAISED for one in item.every),
+        raised=ends[CallEnd.RAISED],
+        unfinished=ends[CallEnd.UNFINISHED],
         mismatch=view.difference(call),
     )
-
-
-def _totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, ...]:
-    """The operators, those with the most calls first."""
-    calls = view.recording.calls
-    counts: Counter[int] = Counter()
-    times: Counter[int] = Counter()
-    for numbers in chosen.of_thread:
-        for call in numbers:
-            signature = calls.signature[call]
-            counts[signature] += 1
-            times[signature] += calls.microseconds(call) or 0
-    by_name: dict[str, Counter[tuple[str, ...]]] = {}
-    spent: Counter[str] = Counter()
-    for signature, count in counts.items():
-        name = view.recording.operators[view.recording.signatures[signature]["operator"]]
-        keys = tuple(one.key for one in view.path_of(signature).own)
-        by_name.setdefault(name, Counter())[keys] += count
-        spent[name] += times[signature]
-    found = [
-        OperatorTotal(name, sum(paths.values()), spent[name], tuple(PathTotal(*one) for one in paths.most_common()))
-        for name, paths in by_name.items()
-    ]
-    return tuple(sorted(found, key=lambda one: (-one.calls, one.operator)))

@@ -45,11 +45,13 @@ def kernels_reached(view: TraceView, own: State) -> tuple[KernelReached, ...]:
 def _counts(view: TraceView) -> Counter[tuple[str, str]]:
     """How many calls ran each registration; those of backend fallbacks have no operator."""
     counts: Counter[tuple[str, str]] = Counter()
-    for signature, count in Counter(view.recording.calls.signature).items():
+    calls = view.recording.calls
+    alike = Counter((signature, calls.returned(call)) for call, signature in enumerate(calls.signature))
+    for (signature, returned), count in alike.items():
         explained = view.explainer.of_signature(signature)
         ran = {
             ("" if hop.live.rule is Rule.FALLBACK else str(explained.operator), hop.live.registration.key)
-            for hop in explained.hops
+            for hop in explained.ran(returned)
             if hop.live.registration is not None
         }
         for one in ran:

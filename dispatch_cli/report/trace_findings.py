@@ -6,13 +6,20 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.trace import EndKind, Hop
+from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import BACKEND_SELECT
+from dispatch_cli.model.universe import BACKEND_SELECT, Universe
 from dispatch_cli.report.trace_view import TraceView, registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import autocast_hop, autograd_keys, fallbacks, lacks_gradient
+from dispatch_cli.trace.facts import (
+    FallbackKind,
+    GradientLoss,
+    autocast_hop,
+    autograd_keys,
+    fallbacks,
+    gradient_loss,
+)
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
 
@@ -26,7 +33,7 @@ class TraceFindingKind(Enum):
     FALLBACK = "fallback"
     """A backend fallback ran."""
     NO_GRADIENT = "no-gradient"
-    """A tensor wanted gradients, and what ran gives none."""
+    """A tensor wanted gradients, and the operator has no autograd kernel, or one without a backward."""
     DECOMPOSITION = "decomposition"
     """The operator was taken apart for this backend, and has a kernel of its own at another one."""
     AUTOCAST = "autocast-casts"
@@ -41,7 +48,8 @@ class TraceFinding(NamedTuple):
     """A finding about the calls of one operator.
 
     key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
-    cast. kernel, registered_at: what ran there. keys: of DECOMPOSITION, where the operator has a kernel.
+    cast. kernel, registered_at: what ran there; of NO_GRADIENT None, since something is missing there, and gradient
+    says what follows. fallback: of FALLBACK, which. keys: of DECOMPOSITION, where the operator has a kernel.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -54,6 +62,8 @@ class TraceFinding(NamedTuple):
     kernel: str | None
     registered_at: str | None
     keys: tuple[str, ...]
+    gradient: GradientLoss | None
+    fallback: FallbackKind | None
     places: tuple[PythonPlace, ...]
     more_places: int
 
@@ -67,6 +77,8 @@ class _About(NamedTuple):
     kernel: str | None = None
     registered_at: str | None = None
     keys: tuple[str, ...] = ()
+    gradient: GradientLoss | None = None
+    fallback: FallbackKind | None = None
 
 
 class _CallsAbout:
@@ -88,15 +100,15 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
     casts = _casts(view)
-    known: dict[int, tuple[_About, ...]] = {}
+    known: dict[tuple[int, bool], tuple[_About, ...]] = {}
     found: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
-            signature = calls.signature[call]
-            abouts = known.get(signature)
+            alike = signature, returned = calls.signature[call], calls.returned(call)
+            abouts = known.get(alike)
             if abouts is None:
-                abouts = tuple(dict.fromkeys(_of_signature(view, view.explainer.of_signature(signature))))
-                known[signature] = abouts
+                explained = view.explainer.of_signature(signature)
+                abouts = known[alike] = tuple(dict.fromkeys(_of_calls(view, explained, returned)))
             for about in abouts:
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
                 if cast or about.kind is not TraceFindingKind.AUTOCAST:
@@ -121,28 +133,28 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
         kernel=about.kernel,
         registered_at=about.registered_at,
         keys=about.keys,
+        gradient=about.gradient,
+        fallback=about.fallback,
         places=tuple(view.recording.places[place] for place in most[:MAX_PLACES]),
         more_places=max(0, len(most) - MAX_PLACES),
     )
 
 
-def _of_signature(view: TraceView, explained: Explained) -> Iterator[_About]:
-    """What there is to find about calls of a signature."""
+def _of_calls(view: TraceView, explained: Explained, returned: bool) -> Iterator[_About]:
+    """What there is to find about calls of a signature. returned: they ended, and did not raise."""
     universe, name = view.state.dispatcher.universe, str(explained.operator)
-    hops = explained.hops
-    if not hops:
-        return
-    autograd = autograd_keys(universe)
-    for hop in fallbacks(explained, universe):
-        if hop.slot not in autograd:
-            yield _about(TraceFindingKind.FALLBACK, name, hop)
-    if lacks_gradient(explained, universe):
-        yield _without_gradient(explained, name, autograd)
-    if explained.end is not None and explained.end.kind is EndKind.DECOMPOSITION and hops[-1].live.rule is Rule.MATH:
+    hops = explained.ran(returned)
+    for hop, kind in fallbacks(hops, universe):
+        if kind is not FallbackKind.AUTOGRAD:
+            yield _about(TraceFindingKind.FALLBACK, name, hop)._replace(fallback=kind)
+    loss = gradient_loss(explained, universe) if returned else None
+    if loss is not None:
+        yield _About(TraceFindingKind.NO_GRADIENT, name, _autograd_key(explained, universe), gradient=loss)
+    if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:
         others = _others(view, explained)
         if others:
             yield _about(TraceFindingKind.DECOMPOSITION, name, hops[-1])._replace(keys=others)
-    cast = autocast_hop(explained, universe)
+    cast = autocast_hop(hops, universe)
     if cast is not None:
         yield _about(TraceFindingKind.AUTOCAST, name, cast)
     for hop in hops:
@@ -155,18 +167,17 @@ def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
     return _About(kind, name, hop.slot, None if kernel is None else kernel.label, registered_at(kernel))
 
 
-def _without_gradient(explained: Explained, name: str, autograd: tuple[str, ...]) -> _About:
-    """At which autograd key nothing ran; what ran below it."""
-    selection = explained.selection
+def _autograd_key(explained: Explained, universe: Universe) -> str:
+    """The autograd key of a call that has one."""
+    selection, keys = explained.selection, autograd_keys(universe)
     assert selection is not None, "a call that is explained has a selection"
-    reached = [hop.slot for hop in explained.hops if hop.slot in autograd]
-    key = next(iter((*reached, *(key for key in selection.skipped if key in autograd))))
-    return _about(TraceFindingKind.NO_GRADIENT, name, explained.hops[-1])._replace(key=key)
+    reached = (hop.slot for hop in explained.hops if hop.slot in keys)
+    return next(reached, next((key for key in selection.skipped if key in keys), keys[0]))
 
 
 def _others(view: TraceView, explained: Explained) -> tuple[str, ...]:
     """The keys of other backends at which an operator has a kernel that a call like this would reach."""
-    dispatcher, keyset = view.state.dispatcher, explained.hops[-1].keyset
+    dispatcher, keyset = view.state.dispatcher, explained.own_hops[-1].keyset
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
     group = next((dispatcher.universe.per_backend.get(one, ()) for one in reversed(computing) if keyset.has(one)), ())
@@ -187,7 +198,7 @@ def _casts(view: TraceView) -> dict[int, int]:
     calls = recording.calls
     autocast = [False] * len(recording.signatures)
     for signature in {*calls.signature}:
-        autocast[signature] = autocast_hop(view.explainer.of_signature(signature), universe) is not None
+        autocast[signature] = autocast_hop(view.explainer.of_signature(signature).own_hops, universe) is not None
     found: dict[int, int] = {}
     done: set[int] = set()
     for call, parent in enumerate(calls.parent):

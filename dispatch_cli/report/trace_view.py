@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
@@ -12,18 +13,34 @@ from dispatch_cli.trace.backward import Backward
 from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.chain import Difference, difference
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import fallbacks
+from dispatch_cli.trace.facts import FallbackKind, fallbacks
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
+
+_MAIN = "MainThread"
+"""What Python calls the thread that runs the program."""
+
+
+_GOES_ON = ("fork", "partial")
+"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
+
+
+class CallEnd(Enum):
+    """How a call ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    UNFINISHED = "unfinished"
+    """Its end is not recorded."""
 
 
 class TraceKernel(NamedTuple):
     """A kernel of a call.
 
     key: the slot that it is in. source: the key that it is registered at, where that is another. kernel: its name or
-    debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: it is a backend fallback in the
-    place of a kernel of the operator. observed: it was seen to run; otherwise the engine predicts it.
+    debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: which, of a backend fallback in
+    the place of a kernel of the operator. observed: it was seen to run; otherwise the engine predicts it.
     """
 
     key: str
@@ -32,7 +49,7 @@ class TraceKernel(NamedTuple):
     kernel: str | None
     registered_at: str | None
     does: Does
-    fallback: bool
+    fallback: FallbackKind | None
     observed: bool
 
 
@@ -67,10 +84,15 @@ class TraceView:
         self.state = known.state
         self.explainer = Explainer(recording, known.state)
         self.facts = CallFacts(recording, self.explainer, known.state)
-        self.backward = Backward(recording.calls)
+        self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
+        self._again: bytearray | None = None
+        names = recording.threads
+        is_whole = recording.end is not None and all(one.reason in _GOES_ON for one in recording.stopped)
+        self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
+        """The thread whose calls have all ended, where the recording goes as far as that."""
 
     @property
     def base(self) -> str:
@@ -104,6 +126,24 @@ class TraceView:
         ran = self.recording.kernels.get(call)
         return None if not ran else difference(self.explainer.of_call(call), ran, self.state.dispatcher)
 
+    def ended_as(self, call: int) -> CallEnd:
+        """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
+        calls = self.recording.calls
+        if calls.end[call] == NONE:
+            return CallEnd.RAISED if calls.thread[call] == self._main else CallEnd.UNFINISHED
+        return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
+
+    def calls_again(self, call: int) -> bool:
+        """Whether one of the calls right inside of a call is of the same operator."""
+        if self._again is None:
+            self._again = again = bytearray(len(self.recording.calls))
+            operators = [one["operator"] for one in self.recording.signatures]
+            calls = self.recording.calls
+            for signature, parent in zip(calls.signature, calls.parent, strict=True):
+                if parent != NONE and operators[signature] == operators[calls.signature[parent]]:
+                    again[parent] = 1
+        return bool(self._again[call])
+
     def kind(self, call: int) -> int:
         """A number for all calls that look alike: the same operator, kernels, line and end."""
         calls = self.recording.calls
@@ -117,7 +157,7 @@ class TraceView:
         forward = self.backward.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
         found = self.difference(call) if call in self.recording.kernels else None
-        seen = (shown, calls.place[call], place, calls.raised[call] == RAISED, found)
+        seen = (shown, calls.place[call], place, self.ended_as(call), self.calls_again(call), found)
         return self._kinds.setdefault(seen, len(self._kinds))
 
 
@@ -139,7 +179,7 @@ def _path(explained: Explained) -> TracePath:
     if selection is None or end is None:
         return TracePath((), (), (), None, None, explained.problem)
     universe = selection.keyset.layout.universe
-    as_fallback = {id(hop) for hop in fallbacks(explained, universe)}
+    as_fallback = {id(hop): kind for hop, kind in fallbacks(explained.hops, universe)}
     usual = {universe.runtime_parts[key][0] for key in universe.default_excluded}
     excluded = tuple(
         key
@@ -147,7 +187,7 @@ def _path(explained: Explained) -> TracePath:
         if selection.excluded.has(universe.runtime_parts[key][0]) and universe.runtime_parts[key][0] not in usual
     )
     kernels = tuple(
-        _kernel(hop, id(hop) in as_fallback, is_first=not number)
+        _kernel(hop, as_fallback.get(id(hop)), is_first=not number)
         for number, hop in enumerate(explained.hops)
         if hop.live.kernel is not None or hop.python is not None
     )
@@ -156,12 +196,12 @@ def _path(explained: Explained) -> TracePath:
     )
 
 
-def _kernel(hop: Hop, fallback: bool, is_first: bool) -> TraceKernel:
+def _kernel(hop: Hop, fallback: FallbackKind | None, is_first: bool) -> TraceKernel:
     decision, kernel = hop.live.decision, hop.live.kernel
     source = decision.source if decision.source != hop.slot else None
     name = None if kernel is None else kernel.label
     if hop.python is not None and hop.python.kernel is not None:
-        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, False, is_first)
+        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, None, is_first)
     return TraceKernel(
         hop.slot, decision.rule, source, name, registered_at(kernel), hop.does, fallback, observed=is_first
     )

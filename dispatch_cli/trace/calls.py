@@ -42,6 +42,10 @@ class RecordedCalls:
         self.end.append(NONE)
         self.raised.append(NOT_KNOWN)
 
+    def returned(self, call: int) -> bool:
+        """Whether a call ended, and did not raise: only then did all of its kernels run."""
+        return self.end[call] != NONE and self.raised[call] != RAISED
+
     def microseconds(self, call: int) -> int | None:
         """How long a call took; None where its end is not recorded."""
         end = self.end[call]

@@ -7,9 +7,14 @@ from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.glob import glob_pattern
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import writes
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.explained import Explained
+
+_COPIES = "non_blocking"
+"""The argument that operators have which copy from one device to another."""
+_TENSOR = "Tensor"
 
 
 class DeviceChange:
@@ -25,12 +30,21 @@ class DeviceChange:
         return cls(source, target) if arrow and source.strip() and target.strip() else None
 
     def is_of(self, explained: Explained, dispatcher: Dispatcher) -> bool:
-        """Whether a call is such a one."""
+        """Whether a call is such a one.
+
+        A call with a tensor on the device of its result computes there; others may be numbers, which stay on the CPU.
+        So does one that writes to a tensor, unless it copies into it.
+        """
         target = result_device(explained, dispatcher)
         if target is None or self._to.match(target) is None:
             return False
         found = tensor_devices(explained, dispatcher.universe)
-        return any(one != target and self._from.match(one) is not None for one in found if one is not None)
+        schema = schema_of(explained, dispatcher)
+        if schema is not None and any(one.name == _COPIES for one in schema.arguments):
+            arguments = arguments_of(schema, len(found))
+            found = [one for one, of in zip(found, arguments, strict=True) if of is None or not writes(of)]
+        sources = {*found} - {None}
+        return target not in sources and any(self._from.match(one) is not None for one in sources if one is not None)
 
 
 def tensor_devices(explained: Explained, universe: Universe) -> list[str | None]:
@@ -43,18 +57,28 @@ def tensor_devices(explained: Explained, universe: Universe) -> list[str | None]
 
 
 def result_device(explained: Explained, dispatcher: Dispatcher) -> str | None:
-    """The device type of what a call gives: of the tensor that it writes to, of its device argument, of its kernel."""
+    """The device type of what a call gives: of the tensor that it writes to, of its device argument, of its kernel.
+
+    None where it gives no tensor.
+    """
     if explained.call is None:
         return None
-    definition = dispatcher.operator(explained.operator).definition
-    schema = None if definition is None else definition.known_schema
+    schema = schema_of(explained, dispatcher)
     devices = tensor_devices(explained, dispatcher.universe)
     for argument, device in zip(arguments_of(schema, len(devices)), devices, strict=True):
         if argument is not None and writes(argument) and device is not None:
             return device
+    if schema is not None and not any(_TENSOR in str(one.type) for one in schema.returns):
+        return None
     if explained.call.options.device is not None:
         return explained.call.options.device.partition(":")[0].lower()
     return _of_keys(explained.hops[-1].keyset, dispatcher.universe) if explained.hops else None
+
+
+def schema_of(explained: Explained, dispatcher: Dispatcher) -> FunctionSchema | None:
+    """The schema of the operator; None where it is not known."""
+    definition = dispatcher.operator(explained.operator).definition
+    return None if definition is None else definition.known_schema
 
 
 def _by_backend(value: Value, universe: Universe) -> str | None:

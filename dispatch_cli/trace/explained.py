@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
-from dispatch_cli.engine.call.trace import Call, End, Handler, HandlerKind, Hop, Selection
+from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError
@@ -45,6 +45,16 @@ class Explained(NamedTuple):
     def end(self) -> End | None:
         """How the call ends, as the engine says."""
         return None if self.call is None else self.call.end
+
+    @property
+    def own_hops(self) -> tuple[Hop, ...]:
+        """The kernels up to one that calls the operator again, which is a call of its own."""
+        again = next((at for at, hop in enumerate(self.hops) if hop.does is Does.CALLS_ANEW), len(self.hops))
+        return self.hops[: again + 1]
+
+    def ran(self, returned: bool) -> tuple[Hop, ...]:
+        """Of these kernels those that ran: in a call that did not return, only the first is certain."""
+        return self.own_hops if returned else self.own_hops[:1]
 
     @property
     def selection(self) -> Selection | None:

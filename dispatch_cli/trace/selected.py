@@ -53,20 +53,20 @@ class Wanted(NamedTuple):
 
 
 class CallFacts:
-    """The facts of calls, decided once for each signature."""
+    """The facts of calls, decided once for those that are alike."""
 
     def __init__(self, recording: Recording, explainer: Explainer, state: State) -> None:
         self._calls = recording.calls
         self._explainer = explainer
         self._universe = state.dispatcher.universe
-        self._known: dict[int, tuple[CallFact, ...]] = {}
+        self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
         """The facts of a call."""
-        signature = self._calls.signature[call]
-        found = self._known.get(signature)
+        known = signature, returned = self._calls.signature[call], self._calls.returned(call)
+        found = self._known.get(known)
         if found is None:
-            found = self._known[signature] = facts_of(self._explainer.of_signature(signature), self._universe)
+            found = self._known[known] = facts_of(self._explainer.of_signature(signature), self._universe, returned)
         return found
 
 
@@ -117,6 +117,6 @@ def _takes(wanted: Wanted, explained: Explained, state: State) -> bool:
     """Whether a signature is asked for."""
     if wanted.operators is not None and str(explained.operator) not in wanted.operators:
         return False
-    if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.hops):
+    if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.own_hops):
         return False
     return wanted.change is None or wanted.change.is_of(explained, state.dispatcher)

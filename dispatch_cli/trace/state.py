@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
@@ -15,6 +16,7 @@ from dispatch_cli.model.declarations import Block, Declarations, Fallback, Libra
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.recording import Recording
 
 _NAME = "the recorded program"
@@ -105,7 +107,20 @@ def state_of(recording: Recording) -> RegistrationsKnown:
     if recording.state is not None:
         return RegistrationsKnown(_recorded(recording), base, False)
     source = bases.load(base)
-    return RegistrationsKnown(State(Dispatcher(source.universe, base=source), source=source), base, True)
+    universe = _with_backend(source.universe, recording)
+    return RegistrationsKnown(State(Dispatcher(universe, base=source), source=source), base, True)
+
+
+def _with_backend(universe: Universe, recording: Recording) -> Universe:
+    """The universe with the name that the program gave the backend at PrivateUse1: a device that PyTorch has not."""
+    named: set[str] = set()
+    for one in recording.signatures:
+        named.update(device.partition(":")[0] for device in (one.get("device"), *one.get("devices", ())) if device)
+    names = named - {*universe.devices}
+    if len(names) == 1:
+        with suppress(ValueError):  # of a recording that a program did not make
+            return universe.with_backend(*names)
+    return universe
 
 
 def _recorded(recording: Recording) -> State:
@@ -115,7 +130,7 @@ def _recorded(recording: Recording) -> State:
         source = RecordedState(data)
         own = _fallbacks_of_pytorch(data)
         core = [one for one in data["universe"]["fallbacks"] if one["key"] in own]
-        universe = universes.from_data({**data["universe"], "fallbacks": core})
+        universe = _with_backend(universes.from_data({**data["universe"], "fallbacks": core}), recording)
     except (AnswerError, universes.UniverseError) as error:
         message = f"{recording.file}: the state in the recording cannot be used: {error}"
         raise InputError((Problem("bad-recording", message, hint="record it again"),)) from None

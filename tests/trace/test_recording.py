@@ -48,8 +48,8 @@ def test_a_recording_that_was_made_by_a_program() -> None:
 def test_calls_end_and_nest(tmp_path: Path) -> None:
     found = read_text(tmp_path, every())
     calls = found.calls
-    assert [*calls.parent[:5]] == [NONE, 0, 0, NONE, NONE]
-    assert [*calls.depth[:3]] == [0, 1, 1]
+    assert [*calls.parent[:5]] == [NONE, 0, 0, 2, NONE]
+    assert [*calls.depth[:4]] == [0, 1, 1, 2]
     assert {found.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
         "aten::masked_select"
     }

@@ -1,0 +1,168 @@
+"""Backward calls name the forward call that made their node, or none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.recording import read
+from dispatch_cli.trace.state import state_of
+from tests.trace.recorded import run
+from tests.trace.support import PLAIN, Writer
+
+PROGRAM = '''
+import json, sys, torch
+from torch.utils.checkpoint import checkpoint
+
+MADE = {}
+
+
+def note(line, *tensors):
+    """The line, and the name of the node, of each node that was made."""
+    for one in tensors:
+        if one.grad_fn is not None and hasattr(one.grad_fn, "_sequence_nr"):
+            MADE.setdefault(one.grad_fn._sequence_nr(), (line, one.grad_fn.name()))
+    return tensors[0]
+
+
+def line():
+    return sys._getframe(1).f_lineno
+
+
+class Silent(torch.autograd.Function):
+    """Its forward calls nothing that grad mode is on for."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return torch.exp(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+class Several(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return (x * y).sin(), x + y
+
+    @staticmethod
+    def backward(ctx, g, h):
+        x, y = ctx.saved_tensors
+        return g * y + h, g * x + h
+
+
+@torch.library.custom_op("judged::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+twice.register_autograd(lambda ctx, g: g * 2)
+
+
+class Trainer:
+    def backward(self, loss, **more):
+        loss.backward(**more)
+
+
+w = torch.nn.Parameter(torch.randn(4, 4))
+x = torch.randn(4, 4, requires_grad=True)
+for step in range(2):
+    a = note(line(), x * w)
+    b = a > 0
+    c = note(line(), Silent.apply(a))
+    d = c.detach()
+    e = note(line(), torch.nn.functional.linear(c, w))
+    f = note(line(), *Several.apply(e, c))
+    g = note(line(), twice(f))
+    h = note(line(), g.relu())
+    h.argmax()
+    i = note(line(), Silent.apply(h))
+    with torch.no_grad():
+        (i * 2).sum()
+    j = note(line(), checkpoint(lambda v: torch.cos(v), i, use_reentrant=True))
+    k = note(line(), j[0].clone())
+    l = note(line(), torch.where(k > 0, k, k * 2))
+    loss = note(line(), l.sum())
+    loss.detach()
+    with torch.no_grad():
+        loss * 2
+    if step:
+        Trainer().backward(loss)
+    else:
+        loss.backward()
+y = torch.ones(3, requires_grad=True)
+z = note(line(), y.pow(3))
+(first,) = torch.autograd.grad(z.sum(), y, create_graph=True)
+first.detach()
+(second,) = torch.autograd.grad(first.sum(), y, create_graph=True)
+second.sum().backward()
+print(json.dumps(MADE))
+'''
+
+
+@pytest.mark.live
+def test_what_is_said_of_a_program_is_so(tmp_path: Path) -> None:
+    """PyTorch says which line made each node, and what it is."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    done = run(tmp_path / "program.py")
+    assert (done.code, done.err) == (0, "")
+    made = {int(number): tuple(of) for number, of in json.loads(done.out).items()}
+    recording = read(str(tmp_path / "recording"))
+    view = TraceView(recording, state_of(recording))
+    calls = recording.calls
+    said, unsaid = set(), set()
+    for call in range(len(calls)):
+        number, forward = calls.sequence[call], view.backward.forward_of(call)
+        if forward is None:
+            if calls.forward_thread[call] != NONE and number in made:
+                unsaid.add(made[number])
+            continue
+        place = recording.place_of(forward)
+        assert place is not None
+        assert calls.sequence[forward] == number
+        if number in made:
+            assert (place.line, place.function) == (made[number][0], "<module>"), (made[number], call)
+            said.add(made[number])
+    functions = {"SilentBackward", "SeveralBackward", "CheckpointFunctionBackward"}
+    assert {name for _, name in said} & functions == set()
+    of_the_program = {"GeneratedBackwardFor_judged_twice_defaultBackward"}  # its registrations are not recorded
+    assert {name for _, name in unsaid} <= functions | of_the_program
+    assert len(said) > 5
+
+
+def named(made: Writer, folder: Path) -> list[int | None]:
+    """The forward calls of the backward calls."""
+    file = folder / "r.trace"
+    file.write_text(made.text(), encoding="utf-8")
+    recording = read(str(file))
+    view = TraceView(recording, state_of(recording))
+    calls = recording.calls
+    return [view.backward.forward_of(one) for one in range(len(calls)) if calls.forward_thread[one] != NONE]
+
+
+def test_a_function_that_is_no_call_is_not_named_after_one(tmp_path: Path) -> None:
+    """As in PyTorch: `gt` makes no node, and the function of which `exp` is called takes the number that it noted."""
+    made = Writer()
+    made.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=0)
+    made.call("aten::gt.Scalar", grads=(True,), sequence=1)
+    made.call("aten::exp", grads=(True,), grad_mode=False)
+    made.call("aten::sum", grads=(True,), sequence=2)
+    for number, line in ((2, 9), (1, 4), (0, 9)):
+        of = {"tensors": (PLAIN, PLAIN), "sequence": number, "forward": "MainThread", "grad_mode": False}
+        made.call("aten::mul.Tensor", line=line, **of)
+    assert named(made, tmp_path) == [3, None, 0]
+
+
+def test_what_wants_no_gradient_makes_no_node(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin", sequence=0)
+    made.call("aten::sin", grads=(True,), grad_mode=False, sequence=0)
+    made.call("aten::linear", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=0)
+    made.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), sequence=0, forward="MainThread", grad_mode=False)
+    assert named(made, tmp_path) == [None]

@@ -1,0 +1,162 @@
+"""Programs that say themselves what ran, and what the view of their recordings finds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.trace.recorder import __file__ as recorder
+from tests.capture.support import torch_python
+from tests.cli.support import call
+
+pytestmark = pytest.mark.live
+
+BACKEND = """
+import json, torch
+from collections import Counter
+from torch.utils._pytree import tree_map
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+_setup_privateuseone_for_python_backend("npu")
+HELD, RAN, REACHED = {}, Counter(), Counter()
+
+
+def put(value):
+    made = torch._C._acc.create_empty_tensor(tuple(value.shape), value.dtype)
+    HELD[made.untyped_storage()._cdata] = made, value.detach().clone()
+    return made
+
+
+def got(value):
+    if isinstance(value, torch.Tensor) and value.device.type == "npu":
+        held = HELD.get(value.untyped_storage()._cdata)
+        return torch.zeros(value.shape, dtype=value.dtype) if held is None else held[1]
+    return torch.device("cpu") if isinstance(value, torch.device) else value
+
+
+def on_cpu(operator, *args, **kwargs):
+    REACHED[operator.name()] += 1
+    args, kwargs = tree_map(got, (args, kwargs))
+    if any(one.name == "device" for one in operator._schema.arguments):
+        kwargs["device"] = "cpu"
+    result = tree_map(lambda one: put(one) if isinstance(one, torch.Tensor) else one, operator(*args, **kwargs))
+    RAN[operator.name()] += 1
+    return result
+
+
+everything = torch.library.Library("_", "IMPL")
+everything.fallback(on_cpu, "PrivateUse1")
+anew = torch.library.Library("aten", "IMPL")
+
+
+@torch.library.impl(anew, "tan", "AutocastPrivateUse1")
+def tan(x):
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)):
+        return torch.tan(x)
+
+
+x = put(torch.randn(4, 8)).requires_grad_()
+w = put(torch.randn(8, 8))
+torch.relu(x @ w)
+torch.sin(torch.sin(x.detach()))
+for _ in range(3):
+    try:
+        torch.mm(x, x)
+    except RuntimeError:
+        pass
+torch.set_autocast_enabled("npu", True)
+torch.tan(x)
+torch.set_autocast_enabled("npu", False)
+print(json.dumps({"ran": RAN, "reached": REACHED}))
+torch.mm(x, x)
+"""
+
+
+def recorded(folder: Path, source: str) -> tuple[int, Any, Any]:
+    """The exit code of a program, what it printed last, and the answer about its recording."""
+    (folder / "program.py").write_text(source, encoding="utf-8")
+    line = [torch_python(), recorder, "--save", str(folder / "r.trace"), "program.py"]
+    done = subprocess.run(line, cwd=folder, capture_output=True, check=False, text=True, timeout=300)
+    shown = call("trace", str(folder / "r.trace"), "--format", "json")
+    assert shown.code == 0, shown.err
+    return done.returncode, json.loads(done.stdout.splitlines()[-1]), json.loads(shown.out)
+
+
+def test_fallbacks_are_counted_where_they_run(tmp_path: Path) -> None:
+    """Not at the call around that calls the operator again, nor in calls that raised before."""
+    code, said, found = recorded(tmp_path, BACKEND)
+    assert code == 1
+    counted = {one["operator"]: one["calls"] for one in found["findings"] if one["kind"] == "fallback"}
+    assert counted == said["ran"]
+    assert {one["fallback"] for one in found["findings"] if one["kind"] == "fallback"} == {"backend"}
+    assert (found["counts"]["raised"], found["counts"]["unfinished"]) == (4, 0)
+    rows = [row for thread in found["threads"] for row in thread["rows"]]
+    assert [(row["operator"], row["raised"]) for row in rows if row["raised"]] == [("aten::mm", 3), ("aten::mm", 1)]
+    assert not any(row["path"]["problem"] for row in rows if row["path"])
+
+
+GRADIENTS = """
+import json, warnings, torch
+
+
+def what_backward_does(y):
+    if not y.requires_grad:
+        return "dropped"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            y.sum().backward()
+        except RuntimeError:
+            return "backward-raises"
+    return "backward-warns" if any("autograd kernel was not registered" in str(one.message) for one in caught) else None
+
+
+@torch.library.custom_op("judged::without", mutates_args=())
+def without(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+
+
+@torch.library.custom_op("judged::formula", mutates_args=())
+def formula(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+
+
+formula.register_autograd(lambda ctx, g: g)
+library = torch.library.Library("judged", "FRAGMENT")
+for name in ("plain", "through", "composite", "autograd"):
+    library.define(f"{name}(Tensor x) -> Tensor")
+library.impl("plain", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
+library.impl("through", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
+library.impl("through", torch.library.fallthrough_kernel, "Autograd")
+library.impl("composite", lambda x: x * 2, "CompositeImplicitAutograd")
+library.impl("autograd", lambda x: x * 2, "Autograd")
+DONE = {}
+for name in ("without", "formula", "plain", "through", "composite", "autograd"):
+    operator = getattr(torch.ops.judged, name)
+    x = torch.ones(3, requires_grad=True)
+    DONE[f"judged::{name}"] = what_backward_does(operator(x))
+    operator(torch.ones(3))
+    with torch.no_grad():
+        operator(x)
+print(json.dumps(DONE))
+"""
+
+
+def test_what_becomes_of_gradients(tmp_path: Path) -> None:
+    """PyTorch says it in the backward pass."""
+    code, said, found = recorded(tmp_path, GRADIENTS)
+    assert code == 0
+    lost = {name: loss for name, loss in said.items() if loss is not None}
+    assert set(lost.values()) == {"backward-raises", "backward-warns", "dropped"}
+    findings = [one for one in found["findings"] if one["kind"] == "no-gradient"]
+    assert {one["operator"]: one["gradient"] for one in findings} == lost
+    assert {one["calls"] for one in findings} == {1}
+    assert {(one["key"], one["kernel"], one["registered_at"]) for one in findings} == {("AutogradCPU", None, None)}
+    chosen = call("trace", str(tmp_path / "r.trace"), "--only", "no-gradient", "--format", "json")
+    assert {one["operator"] for one in json.loads(chosen.out)["operators"]} == {*lost}
+    reached = call("trace", str(tmp_path / "r.trace"), "--only", "fallback", "--format", "json")
+    assert json.loads(reached.out)["counts"]["shown"] == 0  # autograd's fallback is none of a backend

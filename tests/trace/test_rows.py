@@ -1,0 +1,141 @@
+"""What a row of the view says of its calls, whatever is shown beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import call
+from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, every
+from tests.trace.test_view import answer, rows_of
+
+CUDA = ("CUDA", "AutogradCUDA", "ADInplaceOrView", "AutocastCUDA")
+
+
+def saved(made: Writer, folder: Path) -> str:
+    file = folder / "r.trace"
+    file.write_text(made.text(), encoding="utf-8")
+    return str(file)
+
+
+def end(made: Writer) -> None:
+    """As the recorder writes it when a program has ended."""
+    made.add("end", {"calls": 0, "dropped": 0, "seconds": 9.5})
+
+
+def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:
+    """What ends the main thread is an exception; of other threads, and of a recording that stops, nothing is known."""
+    made = Writer()
+    made.call("aten::sin", thread="other", ends=False)
+    made.call("aten::linalg_inv", ends=False)
+    made.call("aten::linalg_inv_ex", 1, ends=False)
+    end(made)
+    found = answer(saved(made, tmp_path))
+    assert [(row["operator"], row["raised"], row["unfinished"]) for row in rows_of(found)] == [
+        ("aten::sin", 0, 1),
+        ("aten::linalg_inv", 1, 0),
+        ("aten::linalg_inv_ex", 1, 0),
+    ]
+    assert (found["counts"]["raised"], found["counts"]["unfinished"]) == (2, 1)
+    text = call("trace", saved(made, tmp_path)).out
+    assert re.search(r"aten::sin .* unfinished\n", text)
+    assert re.search(r"aten::linalg_inv .* raised\n", text)
+    made.lines.insert(-1, ["x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"}])
+    counts = answer(saved(made, tmp_path))["counts"]
+    assert (counts["raised"], counts["unfinished"]) == (0, 3)
+
+
+def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin")
+    out = call("trace", saved(made, tmp_path)).out
+    assert "what came after the last of these calls: the program was killed, or is still running\n" in out
+    made.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
+    made.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    end(made)
+    out = call("trace", saved(made, tmp_path)).out
+    assert "calls of child processes, such as workers\n" in out
+    assert "the recording has reached its bound of 1 MB\n" in out
+    assert "what came after the last of these calls\n" in out
+
+
+def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
+    made = Writer()
+    for number in range(3):
+        made.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=number)
+    for number in (2, 1, 0):
+        for _ in range(2):
+            made.call("aten::mul.Tensor", line=9, tensors=(PLAIN, PLAIN), sequence=number, forward="MainThread")
+    file = saved(made, tmp_path)
+    assert [(row["times"], row["forward"], row["forwards"]) for row in rows_of(answer(file))] == [
+        (3, None, 0),
+        (6, 2, 3),
+    ]
+    assert "backward of 3 calls, first 2, train.py:1\n" in call("trace", file).out
+
+
+@pytest.mark.parametrize(
+    "options", [["--op", "aten::linear"], ["--depth", "1"], ["--line", "train.py:1"], ["--key", "AutocastCPU"]]
+)
+def test_filters_change_no_row(options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "r.trace").write_text(every(), encoding="utf-8")
+    file = str(tmp_path / "r.trace")
+
+    def path_of_first(*more: str) -> Any:
+        return re.search(r"^ +0 +aten::linear +(?:[^ ]2 +)?(.*)$", call("trace", file, *more).out, re.M)[1]
+
+    assert path_of_first() == path_of_first(*options) == "AutocastCPU (calls again)"
+
+
+def test_times_of_calls_inside_of_each_other_count_once(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
+    made.call("aten::to.dtype", 1)
+    made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
+    made.end()
+    end(made)
+    file = saved(made, tmp_path)
+    found = answer(file)
+    times = {one["operator"]: (one["calls"], one["microseconds"]) for one in found["operators"]}
+    assert times == {"aten::linear": (2, 25), "aten::to.dtype": (1, 5)}
+    assert [row["microseconds"] for row in rows_of(found)] == [25, 5, 5]
+    assert (found["counts"]["microseconds"], found["counts"]["seconds"]) == (25, 9.5)
+    assert "3 within 0.0 ms: " in call("trace", file).out
+
+
+@pytest.mark.parametrize(
+    ("operator", "devices", "more", "is_change"),
+    [
+        ("aten::mul.Tensor", (CUDA, PLAIN), {}, False),  # a number
+        ("aten::mul.Tensor", (PLAIN, CUDA), {}, False),
+        ("aten::add_.Tensor", (CUDA, PLAIN), {}, False),
+        ("aten::mul.out", (CUDA, PLAIN, CUDA), {}, False),
+        ("aten::copy_", (CUDA, PLAIN), {}, True),
+        ("aten::copy_", (CUDA, CUDA), {}, False),
+        ("aten::_to_copy", (PLAIN,), {"device": "cuda:0"}, True),
+        ("aten::is_same_size", (PLAIN, CUDA), {}, False),  # it gives true or false
+        ("aten::equal", (PLAIN, CUDA), {}, False),
+    ],
+)
+def test_which_calls_change_the_device(
+    operator: str, devices: tuple[tuple[str, ...], ...], more: dict[str, Any], is_change: bool, tmp_path: Path
+) -> None:
+    made = Writer()
+    names = ["cpu" if one is PLAIN else "cuda:0" for one in devices]
+    made.call(operator, tensors=devices, devices=names, **more)
+    assert answer(saved(made, tmp_path), "--where", "cpu->cuda")["counts"]["shown"] == is_change
+
+
+def test_a_backend_has_the_name_that_the_program_gave_it(tmp_path: Path) -> None:
+    """The recording has it in its devices alone."""
+    made = Writer()
+    made.call("aten::empty.memory_format", tensors=(), device="npu")
+    made.call("aten::sin", tensors=(OF_A_BACKEND,))
+    file = saved(made, tmp_path)
+    assert [row["path"]["problem"] for row in rows_of(answer(file))] == [None, None]
+    assert call("trace", file, "--explain", "0").code == 0
+    made.call("aten::empty.memory_format", tensors=(), device="other")
+    assert rows_of(answer(saved(made, tmp_path)))[0]["path"]["problem"] is not None
