@@ -151,7 +151,7 @@ class Backward:
         return self._recording.places[place].function.rpartition(".")[2] in _OF_A_FUNCTION
 
     def _is_candidate(self, call: int) -> bool:
-        """Whether a call has an autograd kernel of its operator, and a tensor that wants a gradient."""
+        """Whether a call has an autograd kernel of its operator, and a tensor that may want a gradient."""
         if self._calls.raised[call] == RAISED:
             return False
         signature = self._calls.signature[call]
@@ -161,11 +161,16 @@ class Backward:
             first = explained.hops[0] if explained.hops else None
             found = self._candidates[signature] = (
                 first is not None
-                and explained.wants_gradient
+                and (explained.wants_gradient or self._may_want(signature))
                 and first.slot in autograd_keys(first.keyset.layout.universe)
                 and first.live.rule not in (*COMPOSITES, Rule.FALLBACK)
             )
         return found
+
+    def _may_want(self, signature: int) -> bool:
+        """Whether it is not recorded which tensors want gradients."""
+        said = self._recording.signatures[signature]
+        return "requires_grad" not in said and bool(said.get("grad_mode", True))
 
     def _always_makes(self, signature: int) -> bool:
         """Whether PyTorch makes an ``autograd.Function`` of every such call, as for ``register_autograd``."""
