@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -49,18 +49,28 @@ class WordChoice(NamedTuple):
     instead_of: str = ""
 
 
-def words_of(universe: Universe, part: CallPart, text: str) -> tuple[WordChoice, ...]:
-    """What can be chosen for a part whose text is *text*; its last word is taken for the beginning of one."""
+def words_of(universe: Universe, part: CallPart, text: str, devices: Sequence[str] = ()) -> tuple[WordChoice, ...]:
+    """What can be chosen for a part whose text is *text*; its last word is taken for the beginning of one.
+
+    devices: of the call's tensors, whose contexts come first.
+    """
     if part is CallPart.TENSOR:
         return tuple(_of_tensor(universe, text))
     if part is CallPart.CONTEXT:
         return tuple(
-            WordChoice(one.text, one.text, is_whole=one.is_whole) for one in context_completions(universe, text)
+            WordChoice(one.text, one.text, is_whole=one.is_whole)
+            for one in context_completions(universe, text, devices)
         )
     if part is CallPart.KEYSET:
         return tuple(WordChoice(one.text[last_key(text) :], one.text) for one in key_set_completions(universe, text))
     words = option_words(universe, part.value)
     return tuple(WordChoice(word, word) for word in starting(words, text.strip()))
+
+
+def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
+    """The devices that the texts of tensors name, each once."""
+    words = (_plain(word) for text in tensors for word in text.split())
+    return tuple(dict.fromkeys(word for word in words if word in universe.devices))
 
 
 def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:

@@ -78,6 +78,7 @@ class Chooser(Contained, Vertical):
         self.universe = universe
         self.changed = changed
         self.line: PartLine | None = None
+        self._devices: Sequence[str] = ()
         self._title = Label("", markup=False)
         self._input = _PartInput(select_on_focus=False)
         self._rows = PlainRows()
@@ -93,9 +94,10 @@ class Chooser(Contained, Vertical):
         """Whether a part is being chosen."""
         return self.line is not None
 
-    def start(self, line: PartLine) -> None:
-        """Choose the text of a part."""
+    def start(self, line: PartLine, devices: Sequence[str] = ()) -> None:
+        """Choose the text of a part. devices: of the call's tensors, whose contexts come first."""
         self.line = line
+        self._devices = devices
         self._title.update(f"{line.label.removeprefix('+ ')}: {_HINTS.get(line.part, _HINT)}")
         self.add_class("-open")
         with self.prevent(Input.Changed):
@@ -176,7 +178,7 @@ class Chooser(Contained, Vertical):
         text = self._input.value
         if everything and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
             text = ""
-        words = words_of(self.universe, self.line.part, text)
+        words = words_of(self.universe, self.line.part, text, self._devices)
         self._rows.show(TableBlock(_COLUMNS, words))
         if keep or everything:
             self._rows.move_to(next((number for number, one in enumerate(words) if one.word == at), 0))

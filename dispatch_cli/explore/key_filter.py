@@ -14,8 +14,8 @@ class KeyFilter(TextInput):
 
     DEFAULT_CSS = "KeyFilter { background: $panel; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "Show all keys, and back to the table", show=False),
-        Binding("down,enter", "leave(False)", "From the filter to the table", show=False),
+        Binding("escape", "leave(True)", "Leave", tooltip="Show all keys, and back to the table"),
+        Binding("enter,down", "leave(False)", "To the table", tooltip="From the filter to the table"),
     ]
 
     def __init__(self) -> None:

@@ -43,8 +43,8 @@ class Filter(TextInput):
     """The words that the rows have to have."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "Clear the filter, and back to the list", show=False),
-        Binding("down,enter", "leave(False)", "From the filter to the list", show=False),
+        Binding("escape", "leave(True)", "Leave", tooltip="Clear the filter, and back to the list"),
+        Binding("enter,down", "leave(False)", "To the list", tooltip="From the filter to the list"),
     ]
 
     def action_leave(self, clears: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.geometry import Region, Size
@@ -27,7 +28,7 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 _MARKS = 3
 """The columns before a name."""
-_OWN_STYLE, _TRIED_STYLE, _MATCH, _DIM = "bold $text-success", "bold $text-warning", "bold underline", "$text-muted"
+_OWN_STYLE, _TRIED_STYLE, _DIM = "bold $text-success", "bold $text-warning", "$text-muted"
 _FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.INFO: "$text-muted"}
 
 
@@ -217,37 +218,36 @@ class OperatorList(Contained, SizedScrollView):
 
     def _make_row(self, row: int) -> Strip:
         width = self.scrollable_content_region.width
-        entry = self.catalogue.entries[self.found[row]]
-        base = (self.cursor_style,) if row == self.cursor else ()
+        entry, is_here = self.catalogue.entries[self.found[row]], row == self.cursor
         segments = [
-            Segment(OWN, self.look(*base, _OWN_STYLE))
-            if entry.name in self.catalogue.own
-            else Segment(" ", self.look(*base)),
-            Segment(TRIED, self.look(*base, _TRIED_STYLE))
-            if entry.name in self.catalogue.tried
-            else Segment(" ", self.look(*base)),
-            Segment(" ", self.look(*base)),
+            Segment(OWN if entry.name in self.catalogue.own else " ", self._style(is_here, _OWN_STYLE)),
+            Segment(TRIED if entry.name in self.catalogue.tried else " ", self._style(is_here, _TRIED_STYLE)),
+            Segment(" ", self._style(is_here)),
         ]
-        counts = self._found_counts(entry, base)
+        counts = self._found_counts(entry, is_here)
         taken = sum(len(one.text) for one in counts)
-        segments += self._letters(entry, base, max(4, width - _MARKS - taken))
+        segments += self._letters(entry, is_here, max(4, width - _MARKS - taken))
         strip = Strip(segments)
-        strip = strip.adjust_cell_length(max(0, width - taken), self.look(*base))
-        return Strip([*strip, *counts]).adjust_cell_length(width, self.look(*base))
+        strip = strip.adjust_cell_length(max(0, width - taken), self._style(is_here))
+        return Strip([*strip, *counts]).adjust_cell_length(width, self._style(is_here))
 
-    def _found_counts(self, entry: ListedOperator, base: tuple[str, ...]) -> list[Segment]:
+    def _style(self, is_here: bool, style: str = "") -> Style:
+        """The style of a part of a row. is_here: the cursor is there, on whose colour no other one can be read."""
+        return self.look(self.cursor_style) if is_here else self.look(*filter(None, (style,)))
+
+    def _found_counts(self, entry: ListedOperator, is_here: bool) -> list[Segment]:
         calls = (self.catalogue.called or {}).get(entry.name)
-        called = [Segment(f" {CALLED}{calls:,}", self.look(*base, _DIM))] if calls else []
+        called = [Segment(f" {CALLED}{calls:,}", self._style(is_here, _DIM))] if calls else []
         found = (self.catalogue.found or {}).get(entry.name)
         if not found:
             return called
         return called + [
-            Segment(f" {found[severity]}{sign}", self.look(*base, _FOUND_STYLES[severity]))
+            Segment(f" {found[severity]}{sign}", self._style(is_here, _FOUND_STYLES[severity]))
             for severity, sign in SEVERITIES.items()
             if found.get(severity)
         ]
 
-    def _letters(self, entry: ListedOperator, base: tuple[str, ...], room: int) -> list[Segment]:
+    def _letters(self, entry: ListedOperator, is_here: bool, room: int) -> list[Segment]:
         """The name; where it is too long, without its namespace, and without a part before its end."""
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
@@ -255,11 +255,11 @@ class OperatorList(Contained, SizedScrollView):
         if len(shown) > room:
             shown = [None, *shown[name.rfind("::") + 2 if "::" in name else 1 :]]
         if len(shown) > room:
-            end = min(8, room // 3)
+            end = 6 * room // 10  # names that begin alike stand together: they differ at their ends
             shown = [*shown[: room - 1 - end], None, *shown[-end:]]
         letters = [("…", False) if number is None else (safe(name[number]), number in hits) for number in shown]
-        found = self.look(*base, _MATCH)
-        dim = self.look(_DIM) if entry.higher_order and not base else self.look(*base)
+        dim = self._style(is_here, _DIM if entry.higher_order else "")
+        found = dim + Style(bold=True, underline=True)
         segments: list[Segment] = []
         text, is_hit = "", False
         for sign, hit in letters:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
-from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, title_lines, whole_table
+from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import higher_order, python_differences, python_table
 from dispatch_cli.render.document import Narrow, Run, Tone
+from dispatch_cli.render.explain_wording import python_phrase
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines
 from dispatch_cli.report.folding import unfolded
 from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
-from dispatch_cli.report.python_table import OperatorDifferences, PythonTable, fold_python
+from dispatch_cli.report.python_table import OperatorDifferences, PythonRow, PythonTable, fold_python
 
 
 def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
@@ -27,6 +29,13 @@ def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
     asides = aside_lines((title, folding.aside.get(aside)) for aside, title in python_table.TITLES.items())
     title = [*title_lines(shown, width), [Run("what Python's resolve_key chooses", Tone.DIM)]]
     return whole_table(title, rows, (*asides, *python_table.reasons(shown)), width)
+
+
+def other_sentences(place: ShownKeys, here: str) -> Iterator[str]:
+    """What Python chooses at the slots of a row; nothing for other rows. here: the slot that is meant."""
+    if isinstance(place.row, PythonRow):
+        yield from several(place, here)
+        yield f"At {here}, Python's resolve_key chooses {python_phrase(place.row, short=True)}."
 
 
 def differing_rows(shown: OperatorDifferences, universe: Universe, width: int) -> ShownSlots:

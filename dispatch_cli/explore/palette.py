@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
 
+from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.dom import DOMNode
 
 from dispatch_cli.explore.catalogue import Catalogue, spot_of
 from dispatch_cli.explore.fuzzy import matched
@@ -18,8 +20,8 @@ from dispatch_cli.render.text_safety import safe
 MOST = 20
 """Operators that are shown at most; the list of operators has all."""
 
-_NOT_COMMANDS = ("choose", "command_palette")
-"""Actions that say nothing without a cursor, or are this."""
+_NOT_COMMANDS = ("choose", "open", "submit", "move", "page", "end", "across", "list", "pane", "command_palette")
+"""Actions that are for the hand at a cursor, that are listed as views, or that open this."""
 
 
 class PaletteEntry(NamedTuple):
@@ -79,7 +81,7 @@ class ExploreCommands(Provider):
         actions = {active.binding.action: active for active in reversed(self.screen.active_bindings.values())}
         for active in reversed(actions.values()):
             binding = active.binding
-            if active.enabled and binding.description and binding.action not in _NOT_COMMANDS:
+            if active.enabled and binding.description and _is_own(active.node, binding):
                 run = partial(self.app.run_action, binding.action, active.node)
                 title = binding.tooltip or binding.description
                 yield PaletteEntry(title, f"Key {self.app.get_key_display(binding)}", run)
@@ -100,6 +102,13 @@ class ExploreCommands(Provider):
             run = partial(app.go, spot_of(entry), app.front)
             score = 0.9 - number / 100
             yield Hit(score, marked_text(entry.name, query), run, safe(entry.name), "Operator")
+
+
+def _is_own(node: DOMNode, binding: Binding) -> bool:
+    """Whether a key is worth a command: not one that textual gives its widgets, and none that moves a cursor."""
+    own = (kind for kind in type(node).__mro__ if kind.__module__.startswith("dispatch_cli."))
+    keys = {one.key for kind in own for one in Binding.make_bindings(kind.__dict__.get("BINDINGS", ()))}
+    return binding.key in keys and binding.action.partition("(")[0] not in _NOT_COMMANDS
 
 
 def marked_text(text: str, query: str) -> Content:

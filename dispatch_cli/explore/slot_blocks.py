@@ -11,7 +11,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.explain_wording import around_sentences, before_phrase, slot_sentences
+from dispatch_cli.render.explain_wording import around_sentences, before_phrase, python_sentence, slot_sentences
 from dispatch_cli.render.words import inherited_lines, over_label, schema_label
 from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
@@ -116,6 +116,8 @@ class SlotBlocks:
             stale = isinstance(block, Paragraph) and _text(block).startswith("Stale") and what.cause is not None
             span = what.cause.span if stale and what.cause is not None else None
             yield block if span is None else self._leading(block, ToPlace(span))
+        if what.python is not None:
+            yield Paragraph(Run(python_sentence(what.python, short=True), Tone.WARN))
         if self.before is not None:
             text = f"~ Before the changes on trial, {what.key} held {before_phrase(self.before, short=True)}."
             yield Paragraph(Run(text, Tone.WARN))
@@ -134,8 +136,8 @@ class SlotBlocks:
         yield from self._advice(what.advice)
 
     def _around(self, what: SlotExplanation) -> Iterator[Block]:
-        """What comes next, what Python chooses, and the slots above and below, which are the last ones."""
-        sentences = [*around_sentences(what, short=True)]
+        """What comes next, and the slots above and below, which are the last ones."""
+        sentences = [*around_sentences(what._replace(python=None), short=True)]
         there = [row for row in (what.above, what.below) if row is not None]
         rows: list[TableRow | None] = [*[None] * (len(sentences) - len(there)), *there]
         if sentences:

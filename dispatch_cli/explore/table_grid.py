@@ -35,8 +35,10 @@ def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
         for label, cells in laid_out.lines:
             found.row(f"{safe(label):<{backends.label_width}} ", list(zip(cells[start:stop], widths, strict=True)))
         found.lines.append([])
+    if names := lines_of(backends.abbreviations(), width):
+        found.lines += [*names, []]
     found.others(laid_out.others)
-    after = (*grid.legend(shown.entries), *backends.abbreviations(), *meaning_of_tried(shown, tried))
+    after = (*grid.legend(shown.entries), *meaning_of_tried(shown, tried))
     found.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
     return ShownSlots(found.lines, found.targets, title_lines(shown, width))
 

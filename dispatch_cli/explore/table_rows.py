@@ -77,18 +77,26 @@ def few_lines(text: str, width: int) -> list[TextLine]:
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
     """What the slots of a row or a cell hold; nothing for other rows. key: of the slot where the user is."""
-    row = place.row
+    row, here = place.row, key if key in place.keys and key is not None else place.keys[0]
     if not isinstance(row, TableRow):
+        from dispatch_cli.explore.other_rows import other_sentences
+
+        yield from other_sentences(place, here)
         return
-    if len(place.keys) > 1:
-        yield f"{len(place.keys)} slots with the same answer:"
-    yield answer_text(row._replace(key=key) if key in place.keys and key is not None else row, short=True)
+    yield from several(place, here)
+    yield answer_text(row._replace(key=here), short=True)
     if row.stale:
         yield f"{slot_marks.STALE} Stale: a call runs {row.live_kernel or 'nothing'}."
     if row.before is not None:
         yield f"{slot_marks.CHANGED} In the base: {before_label(row.before, short=True)}."
     if row.key in tried:
         yield f"{TRIED} Before the trial: {before_label(tried[row.key], short=True)}."
+
+
+def several(place: ShownKeys, here: str) -> Iterator[str]:
+    """How many slots a row speaks for, and which one of them is explained: *here*."""
+    if len(place.keys) > 1:
+        yield f"{len(place.keys)} slots with the same answer; the view Slot has {here}:"
 
 
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import because_text
 from dispatch_cli.render.slot_wording import answer_text, kernel_label, kernel_phrase
-from dispatch_cli.render.words import before_label, fallthrough_text, some_of
+from dispatch_cli.render.words import before_label, fallthrough_text, short_function, short_kernel, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Role, RuleLine, RuleState
@@ -94,12 +94,20 @@ def before_phrase(before: Before, short: bool) -> str:
     return f"the kernel of {label}" if before.kernel.startswith("registered at ") else label
 
 
-def _python_phrase(row: PythonRow) -> str:
+def python_phrase(row: PythonRow, short: bool = False) -> str:
     """What Python chooses, and why where C++ chooses otherwise."""
     source = f" from {row.source}" if row.source not in (None, row.key) else ""
-    chosen = f"{row.kernel}{source}, {row.rule.dump_text}" if row.error is None else f"an error, {row.error}"
+    kernel = row.kernel or "a kernel that is not known"
+    if short:
+        kernel = short_function(kernel) if row.python else short_kernel(kernel)
+    chosen = f"{kernel}{source}, {row.rule.dump_text}" if row.error is None else f"an error, {row.error}"
     different = row.differs
     return chosen if different is None else f"{chosen}: {because_text(different)}"
+
+
+def python_sentence(row: PythonRow, short: bool = False) -> str:
+    """What Python chooses where C++ chooses otherwise."""
+    return f"The Python dispatcher chooses something else: {python_phrase(row, short)}."
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
@@ -121,7 +129,7 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
         else:
             yield f"Without that kernel, it would hold {held}{source}."
     if what.python is not None:
-        yield f"The Python dispatcher chooses something else: {_python_phrase(what.python)}."
+        yield python_sentence(what.python, short)
     if what.above is not None:
         first = f"Tensors also carry {what.above.key}, which comes first except in inference mode:"
         yield f"{first} {answer_text(what.above, short)}"

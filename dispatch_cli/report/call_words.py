@@ -52,14 +52,14 @@ def tensor_completions(universe: Universe, text: str) -> Iterator[Completion]:
     yield from (Completion(f"{before}{blank}{one}=", False) for one in NAMED_WORDS if f"{one}=".startswith(word))
 
 
-def context_completions(universe: Universe, text: str) -> Iterator[Completion]:
-    """The contexts, and what follows their words."""
+def context_completions(universe: Universe, text: str, devices: Sequence[str] = ()) -> Iterator[Completion]:
+    """The contexts, and what follows their words. devices: whose autocast comes first."""
     head, equals, value = text.partition("=")
     if equals and head in KEYS_AFTER:
         before, comma, key = value.rpartition(",")
         yield from (Completion(f"{head}={before}{comma}{one}") for one in starting(universe.slots[1:], key))
         return
-    autocasts = _autocasts(universe)
+    autocasts = _autocasts(universe, devices)
     off = (f"{one} off" for one in autocasts if text.startswith(one))
     yield from map(Completion, starting((*_whole_contexts(), *autocasts, *off), text))
     yield from (Completion(f"{one}=", False) for one in KEYS_AFTER if f"{one}=".startswith(text))
@@ -86,9 +86,10 @@ def _whole_contexts() -> Iterator[str]:
     yield f"{ContextKind.INFERENCE_MODE.value}(False)"
 
 
-def _autocasts(universe: Universe) -> tuple[str, ...]:
-    """The contexts of autocast, one for each device that has it."""
+def _autocasts(universe: Universe, devices: Sequence[str]) -> tuple[str, ...]:
+    """The contexts of autocast, one for each device that has it; first those of *devices*."""
     from dispatch_cli.engine.keys.autocast import autocast_key_of
 
-    found = (name for name, key in universe.devices.items() if autocast_key_of(universe, key))
+    found = [name for name, key in universe.devices.items() if autocast_key_of(universe, key)]
+    found.sort(key=lambda name: devices.index(name) if name in devices else len(devices))
     return tuple(f"{ContextKind.AUTOCAST.value} {name}" for name in found)

@@ -76,6 +76,11 @@ class AliasRow(NamedTuple):
     covers: tuple[str, ...]
     fills_undefined: bool
 
+    @property
+    def slots(self) -> int:
+        """How many slots it covers, with Undefined."""
+        return len(self.covers) + self.fills_undefined
+
 
 @dataclass(frozen=True, slots=True)
 class UniverseReport:

@@ -29,7 +29,7 @@ from dispatch_cli.explore.call_blocks import (
     refusal,
     target_of,
 )
-from dispatch_cli.explore.call_choices import CallPart
+from dispatch_cli.explore.call_choices import CallPart, devices_of
 from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser, PlainRows
 from dispatch_cli.explore.call_parts import PartLine, part_lines, parts_table, with_part
 from dispatch_cli.explore.lines_view import LinesView
@@ -160,7 +160,7 @@ class CallPane(Pane):
     def _start(self, line: PartLine) -> None:
         self.query_one("#call-request").add_class("-choosing")
         self.parts.display = False
-        self.chooser.start(line)
+        self.chooser.start(line, devices_of(self.session.state.dispatcher.universe, self.draft.tensors))
 
     def _stop(self) -> None:
         self.chooser.stop()

@@ -27,13 +27,13 @@ from dispatch_cli.report.keys import UniverseReport
 
 
 class KeyLine(NamedTuple):
-    """A key in the list. also: what it consists of, or what it covers."""
+    """A key in the list. slots: of a functionality, or those that an alias key covers; 0 for a key that is one."""
 
     key: str
     kind: KeyKind
     functionality: str
     backend: str
-    also: int
+    slots: int
 
 
 _KINDS = {
@@ -47,7 +47,7 @@ _COLUMNS: list[Column[KeyLine]] = [
     Column("Kind", lambda one, _: _KINDS[one.kind]),
     Column("Functionality", lambda one, _: one.functionality, Narrow.DROP, optional=True),
     Column("Backend", lambda one, _: one.backend, Narrow.DROP, optional=True),
-    Column("Keys", lambda one, _: str(one.also) if one.also else "", optional=True, right=True),
+    Column("Slots", lambda one, _: str(one.slots) if one.slots else "", optional=True, right=True),
 ]
 
 
@@ -55,7 +55,10 @@ class KeysPane(ListPane):
     """All keys, one in detail, and the operators that have a kernel there."""
 
     TITLE = "Keys"
-    MARKS = (("f > . '", "what PyTorch itself registers at a key as its fallback: explained below the keys"),)
+    MARKS = (
+        ("f > . '", "what PyTorch itself registers at a key as its fallback: explained below the keys"),
+        ("Slots", "of a functionality, or covered by an alias key; Undefined counts where the key fills it"),
+    )
     WORDS = "name, kind, functionality, backend"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "matrix", "All keys", tooltip="Show all keys at a glance, or the one under the cursor"),
@@ -115,7 +118,7 @@ class KeysPane(ListPane):
             return ()
         report: UniverseReport = self._all.report
         runtime = [KeyLine(one.key, KeyKind.RUNTIME, one.functionality, one.backend or "", 0) for one in report.keys]
-        aliases = (KeyLine(one.alias, KeyKind.ALIAS, "", "", len(one.covers)) for one in report.aliases)
+        aliases = (KeyLine(one.alias, KeyKind.ALIAS, "", "", one.slots) for one in report.aliases)
         blocks = (
             KeyLine(one.functionality, KeyKind.FUNCTIONALITY, "", "", len(one.keys))
             for one in report.functionalities
@@ -141,7 +144,7 @@ class KeysPane(ListPane):
         elif self._all is not None:
             report: UniverseReport = self._all.report
             yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
-            yield f", {plural(len(report.aliases), 'alias key')}"
+            yield f", {plural(len(report.aliases), 'alias key')}. 3 then s: the keys that a tensor carries"
         if shown != count:
             yield f"; {shown:,} listed"
 

@@ -21,7 +21,7 @@ function keysView(argument) {
       section("Alias keys", table("What they cover", [
         ["Alias", (one) => keyLink(one.alias)],
         ["Rule", (one) => (one.rule_number === null ? "" : `${one.rule_number} ${page.words.rules[one.rule] ?? one.rule}`)],
-        ["Covers", (one) => plural(one.covers.length, "key")],
+        ["Covers", (one) => plural(page.covers(one.alias), "slot")],
       ], keys.aliases)),
     ],
   };
@@ -74,7 +74,7 @@ function keyView(name) {
         ["Filled by", keys.aliases.filter((one) => one.covers.includes(name)).map((one, at) => [at > 0 ? ", " : "", keyLink(one.alias)])],
       ]),
       alias && facts([["Rule", alias.rule_number === null ? "" : `${alias.rule_number} ${page.words.rules[alias.rule] ?? alias.rule}`]]),
-      alias && section(`Covers ${plural(alias.covers.length, "key")}`, make("p", {}, alias.covers.map((one, at) => [at > 0 ? ", " : "", keyLink(one)]))),
+      alias && section(`Covers ${plural(page.covers(name), "slot")}`, make("p", {}, alias.covers.map((one, at) => [at > 0 ? ", " : "", keyLink(one)]), alias.fills_undefined ? `, ${page.slots[0]}` : "")),
       fallbacks.length > 0 && section("Backend fallback", fallbackTable(fallbacks)),
       paragraph(make("a", { href: page.linkTo("keys") }, "All keys")),
     ],

@@ -1,0 +1,159 @@
+"""What the screen says of keys, and of the slot that is meant where a row speaks for several."""
+
+from __future__ import annotations
+
+from rich.color import Color
+from textual.pilot import Pilot
+
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.bars import KeyBar
+from dispatch_cli.explore.marks import Found
+from dispatch_cli.explore.palette import ExploreCommands
+from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.panes.keys import KeysPane
+from dispatch_cli.explore.panes.table import TablePane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.report.registrations import registrations_report
+from tests.explore.support import drive, flat, newest, screen_text, until
+
+ABS = Spot(OperatorName("aten::abs"))
+MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
+
+
+def session() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def keys_below(app: ExploreApp) -> str:
+    return app.query_one(KeyBar).render().plain
+
+
+def titles(app: ExploreApp) -> list[str]:
+    return [one.title for one in ExploreCommands(app.screen)._commands()]
+
+
+def contrast(one: Color, other: Color) -> float:
+    """How well a text of one colour is read on the other (WCAG 2.2)."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: Color) -> float:
+    parts = [part / 255 for part in color.get_truecolor()]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for keys in (["slash"], ["escape", "8", "f"], ["escape", "6", "f"], ["escape", "1", "f"]):
+            await pilot.press(*keys)
+            await pilot.pause(0.1)
+            assert "esc " in keys_below(app), keys
+        await pilot.press("escape", "4")
+        await pilot.pause(0.1)
+        assert app.front == "changes"
+
+    drive(session(), steps)
+
+
+def test_the_palette_has_each_view_once_and_no_key_that_moves_the_cursor() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for keys in ([], ["enter"], ["2"], ["5"], ["slash"]):
+            await pilot.press(*keys)
+            await pilot.pause(0.1)
+            said = [one.lower() for one in titles(app)]
+            assert sum(one.endswith("coverage") for one in said) == 1
+            moves = ("scroll", "page", "cursor to", "cursor up", "cursor down", "up", "down", "select", "move")
+            assert not [one for one in said if one.startswith(moves)], keys
+
+    drive(session(), steps)
+
+
+def test_the_slots_of_an_alias_key_are_those_that_register_counts() -> None:
+    covers = {
+        row.key: row.covers
+        for operator in registrations_report(newest(), map(OperatorName.parse, newest().dispatcher.names())).operators
+        for row in operator.kernels
+        if row.alias
+    }
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("6")
+        await pilot.pause(0.1)
+        pane = app.stage.views["keys"]
+        assert isinstance(pane, KeysPane)
+        shown = {row.key: row.slots for row in pane.rows() if row.key in covers}
+        assert shown == covers
+        assert len(shown) > 3
+        assert "3 then s" in flat(screen_text(app))
+
+    drive(session(), steps)
+
+
+def test_a_row_of_several_slots_says_which_one_is_explained() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ABS._replace(key="CUDA"), "table")
+        await pilot.pause(0.2)
+        pane = app.stage.views["table"]
+        assert isinstance(pane, TablePane)
+        place = pane.place
+        assert place is not None
+        said = f"{len(place.keys)} slots with the same answer; the view Slot has CUDA: CUDA holds"
+        assert said in flat(screen_text(app).replace("\N{RIGHT ONE EIGHTH BLOCK}", " "))
+
+    drive(session(), steps, (200, 60))
+
+
+def test_python_s_choice_is_explained_beside_its_table() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(MESHGRID._replace(key="Meta"), "table")
+        await pilot.press("p")
+        await pilot.pause(0.2)
+        shown = flat(screen_text(app))
+        assert "At Meta, Python's resolve_key chooses meshgrid, kernel: a kernel is registered only in Python" in shown
+        rules = shown.index("# Rule")
+        assert shown.index("The Python dispatcher chooses something else: meshgrid") < rules
+
+    drive(session(), steps, (260, 60))
+
+
+def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ABS, "call")
+        pane = app.stage.views["call"]
+        assert isinstance(pane, CallPane)
+        await until(pilot, lambda: pane.has_focus_within)
+        for device in ("cuda", "cpu"):
+            pane.draft = pane.draft._replace(tensors=(f"sparse {device}:0",), contexts=())
+            pane._keep()
+            await pilot.press("c", *"autoc", "enter")
+            await until(pilot, lambda: pane.draft.contexts)
+            assert pane.draft.contexts == (f"autocast {device}",)
+
+    drive(session(), steps)
+
+
+def test_marks_can_be_read_on_the_row_of_the_cursor() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        shown = app.operators.list
+        found: Found = {shown.catalogue.entries[0].name: dict.fromkeys(Severity, 2)}
+        for theme in ("textual-light", "textual-dark", "nord", "gruvbox", "solarized-light"):
+            app.theme = theme
+            for key in ("o", "enter"):
+                await pilot.press(key)
+                await pilot.pause(0.1)
+                shown.catalogue.found = found
+                shown.marks_changed()
+                strip = shown.render_line(0)
+                assert "2E 2W 2i" in strip.text
+                looks = {(one.style.color, one.style.bgcolor, one.style.reverse) for one in strip if one.style}
+                assert len(looks) == 1, (theme, key, looks)
+                ((front, back, _),) = looks
+                assert front is not None and back is not None
+                # other themes' own cursor can have less
+                assert contrast(front, back) >= 4.5 or not theme.startswith("textual"), (theme, key)
+
+    drive(session(), steps)
