@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
-from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, title_lines, whole_table
+from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import higher_order, python_differences, python_table
 from dispatch_cli.render.document import Narrow, Run, Tone
@@ -31,9 +31,10 @@ def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
     return whole_table(title, rows, (*asides, *python_table.reasons(shown)), width)
 
 
-def other_sentences(place: ShownKeys, here: str) -> Iterator[str]:
-    """What Python chooses at the slots of a row; nothing for other rows. here: the slot that is meant."""
+def other_sentences(place: ShownKeys, key: str | None) -> Iterator[str]:
+    """What Python chooses at the slots of a row; nothing for other rows. key: of the slot where the user is."""
     if isinstance(place.row, PythonRow):
+        here = slot_of(place, key)
         yield from several(place, here)
         yield f"At {here}, Python's resolve_key chooses {python_phrase(place.row, short=True)}."
 

@@ -76,13 +76,9 @@ def few_lines(text: str, width: int) -> list[TextLine]:
 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
-    """What the slots of a row or a cell hold; nothing for other rows. key: of the slot where the user is."""
-    row, here = place.row, key if key in place.keys and key is not None else place.keys[0]
-    if not isinstance(row, TableRow):
-        from dispatch_cli.explore.other_rows import other_sentences
-
-        yield from other_sentences(place, here)
-        return
+    """What the slots of a row or a cell of the C++ table hold. key: of the slot where the user is."""
+    row: TableRow = place.row
+    here = slot_of(place, key)
     yield from several(place, here)
     yield answer_text(row._replace(key=here), short=True)
     if row.stale:
@@ -91,6 +87,11 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None)
         yield f"{slot_marks.CHANGED} In the base: {before_label(row.before, short=True)}."
     if row.key in tried:
         yield f"{TRIED} Before the trial: {before_label(tried[row.key], short=True)}."
+
+
+def slot_of(place: ShownKeys, key: str | None) -> str:
+    """Which slot of a place is meant. key: of the slot where the user is."""
+    return key if key is not None and key in place.keys else place.keys[0]
 
 
 def several(place: ShownKeys, here: str) -> Iterator[str]:

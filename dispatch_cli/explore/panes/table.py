@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
 from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.table import Before
+from dispatch_cli.report.table import Before, TableRow
 
 _NEXT = {
     Resolver.CPP: Resolver.PYTHON,
@@ -44,7 +44,13 @@ class Detail(Static):
 
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
         """Say what is in a place. key: of the slot where the user is."""
-        sentences = () if place is None else sentences_of(place, tried, key)
+        sentences: Iterable[str] = ()
+        if place is not None and isinstance(place.row, TableRow):
+            sentences = sentences_of(place, tried, key)
+        elif place is not None:
+            from dispatch_cli.explore.other_rows import other_sentences
+
+            sentences = other_sentences(place, key)
         text = safe(" ".join(sentences))
         if text != str(self.content):
             self.update(Content(text), layout=False)
