@@ -226,7 +226,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
     from dispatch_cli import api
 
     if source.files:
-        source = _opened(source, color)
+        source = opened_files(source, color)
     named = None
     try:
         if source.privateuse1 is None:
@@ -252,7 +252,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         raise BadInput(at_setting(error, named), color) from None
 
 
-def _opened(source: SourceOptions, color: str) -> SourceOptions:
+def opened_files(source: SourceOptions, color: str) -> SourceOptions:
     """With the files at a revision that are among the files; what their project says is read there."""
     from dispatch_cli.cli.revisions import is_at_revision, opened
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import SourceOptions, as_sentence, load_state
+from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ class TraceAsked(NamedTuple):
 
 def check_asked(asked: TraceAsked, out: Output) -> None:
     """Refuse what can be seen to be wrong before there is a recording."""
-    from pathlib import Path
-
     from dispatch_cli import universes
     from dispatch_cli.cli.options import chosen_keys
 
@@ -51,9 +49,10 @@ def check_asked(asked: TraceAsked, out: Output) -> None:
     else:
         assert refused is not None, "some universe is embedded"
         raise refused
-    for file in asked.kernels:
-        if not Path(file).exists():
-            raise click.BadParameter(f"{file}: there is no such file.", param_hint="'--kernels'")
+    if asked.kernels:
+        from dispatch_cli.cli.trace_kernels import check_kernels
+
+        check_kernels(asked.kernels, out.color)
 
 
 def trace_view(file: str, color: str) -> TraceView:
@@ -89,7 +88,9 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
 
         own = None
         if asked.kernels:
-            own = load_state(SourceOptions(asked.kernels, (), None, (view.base,)), out.color)
+            from dispatch_cli.cli.trace_kernels import declared_steps
+
+            own = declared_steps(asked.kernels, view.base, out.color)
         report = trace_report(view, wanted, asked.depth, own)
     except InputError as error:
         raise BadInput(error, out.color) from None

@@ -40,7 +40,7 @@ from dispatch_cli.render.trace_wording import (
     short_heading,
     state_sentence,
 )
-from dispatch_cli.render.words import place_cell, plural, short_kernel, some_of
+from dispatch_cli.render.words import plural, short_kernel, some_of
 from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
@@ -218,11 +218,15 @@ def _kernels(report: TraceReport) -> Iterator[Block]:
     yield Paragraph("Kernels of the files", kind=ParagraphKind.SECTION)
     yield Paragraph(f"{len(report.kernels) - len(never)} of {plural(len(report.kernels), 'kernel')} ran.")
     if never:
+
+        def places(one: KernelReached, _: bool) -> Inline:
+            return lines(*(str(span) for span in (one.span, *one.others) if span is not None), tone=Tone.PLACE)
+
         columns: list[Column[KernelReached]] = [
             Column("Never ran", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
             Column("Key", lambda one, _: one.key, wraps=False),
             Column("Kernel", lambda one, _: one.kernel),
-            Column("Declared at", lambda one, _: place_cell(one.span), Narrow.BELOW),
+            Column("Declared at", places, Narrow.BELOW),
         ]
         yield TableBlock(columns, never)
 

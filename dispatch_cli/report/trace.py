@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.declarations import Step
 from dispatch_cli.report.trace_coverage import KernelReached, kernels_reached
 from dispatch_cli.report.trace_findings import TraceFinding, trace_findings
 from dispatch_cli.report.trace_totals import OperatorTotal, operator_totals
@@ -120,10 +120,12 @@ class TraceReport:
     kernels: tuple[KernelReached, ...] | None
 
 
-def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None, own: State | None = None) -> TraceReport:
+def trace_report(
+    view: TraceView, wanted: Wanted, levels: int | None = None, own: Sequence[Step] | None = None
+) -> TraceReport:
     """The report of a recording.
 
-    levels: of calls inside of calls, None for all. own: the state of files, whose kernels are asked about.
+    levels: of calls inside of calls, None for all. own: what files register, whose kernels are asked about.
     """
     recording, head = view.recording, view.recording.head
     chosen = view.select(wanted)

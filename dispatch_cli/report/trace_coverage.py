@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.declarations import Fallback, Implement
+from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
 from dispatch_cli.report.trace_view import TraceView
 
 
 class KernelReached(NamedTuple):
-    """A kernel that a file registers, and how many calls of the trace ran it.
+    """A kernel that files register, and how many calls of the trace ran it.
 
-    operator: None for a backend fallback. key: where it is registered. span: where the file says so.
+    operator: None for a backend fallback. key: where it is registered. span: where a file says so; others: where the
+    same operator and key are registered as well, in another file or under another condition.
     """
 
     operator: str | None
     key: str
     kernel: str
     span: Span | None
+    others: tuple[Span, ...]
     calls: int
 
 
-def kernels_reached(view: TraceView, own: State) -> tuple[KernelReached, ...]:
-    """The kernels that the files of a state register, in their order. What only falls through is none."""
+def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached, ...]:
+    """The kernels that the steps of files register, in their order. What only falls through is none."""
     counts = _counts(view)
-    found = {}
-    for step in own.declarations.own_steps:
-        if isinstance(step, Implement) and not step.kernel.fallthrough:
-            operator, key = str(step.operator), step.dispatch_key or CATCH_ALL
-            found[operator, key] = KernelReached(
-                operator, key, step.kernel.label, step.kernel.span, counts[operator, key]
-            )
-        elif isinstance(step, Fallback) and not step.kernel.fallthrough:
-            key = step.dispatch_key
-            found["", key] = KernelReached(None, key, step.kernel.label, step.kernel.span, counts["", key])
+    found: dict[tuple[str, str], KernelReached] = {}
+    for step in own:
+        if not isinstance(step, Implement | Fallback) or step.kernel.fallthrough:
+            continue
+        operator = str(step.operator) if isinstance(step, Implement) else ""
+        key, span = step.dispatch_key or CATCH_ALL, step.kernel.span
+        before = found.get((operator, key))
+        if before is None:
+            before = KernelReached(operator or None, key, step.kernel.label, span, (), counts[operator, key])
+        elif span is not None and span not in (before.span, *before.others):
+            before = before._replace(others=(*before.others, span))
+        found[operator, key] = before
     return tuple(found.values())
 
 

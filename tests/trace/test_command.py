@@ -23,6 +23,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     (tmp_path / "torch.py").write_text("__version__ = '9.9'\n", encoding="utf-8")
     (tmp_path / "plain.py").write_text("print('plain')\n", encoding="utf-8")
+    bad = "dispatch: 1\noperators:\n- name: aten::sin\n  dispatch: {PrivateUse: mine}\n"
+    (tmp_path / "bad.yaml").write_text(bad, encoding="utf-8")
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "script.py").write_text("print('ran')\n", encoding="utf-8")
     python = tmp_path / "python"
@@ -81,6 +83,8 @@ BAD = {
     "where": (("--where", "cpu", "program.py"), "give two devices"),
     "key": (("--key", "NoKey", "program.py"), "no runtime key matches 'NoKey'"),
     "kernels": (("--kernels", "no.yaml", "program.py"), "no.yaml: there is no such file"),
+    "mistake in kernels": (("--kernels", "bad.yaml", "program.py"), "bad.yaml:4:14: error[unknown-dispatch-key]"),
+    "kernels of standard input": (("--kernels", "-", "program.py"), "standard input is the program's"),
     "format": (("--explain", "1", "--format", "chrome", "program.py"), "--explain has no format chrome"),
     "nothing to compile for": (("--verify", "program.py"), "cannot build the logging kernels: "),
     "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),

@@ -189,6 +189,24 @@ def test_kernels_that_never_ran(tmp_path: Path) -> None:
     ]
 
 
+def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
+    (tmp_path / "lib.cpp").write_text(
+        '#include <torch/library.h>\nTORCH_LIBRARY(mine, m) {\n  m.def("twice(Tensor x) -> Tensor");\n'
+        '  m.impl("twice", c10::DispatchKey::CPU, TORCH_FN(twice));\n}\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "k.yaml").write_text(
+        "dispatch: 1\noperators:\n- func: mine::twice(Tensor x) -> Tensor\n  dispatch: {CPU: twice}\n", encoding="utf-8"
+    )
+    made = Writer()
+    made.call("aten::sin")
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    (kernel,) = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path))["kernels"]
+    assert (kernel["operator"], kernel["key"], kernel["calls"]) == ("mine::twice", "CPU", 0)
+    places = [(Path(one["file"]).name, one["line"], one["column"]) for one in (kernel, *kernel["others"])]
+    assert places == [("lib.cpp", 4, 3), ("k.yaml", 4, 19)]
+
+
 def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
     result = call("trace", file, "--format", "chrome")
     events = json.loads(result.out)["traceEvents"]
