@@ -140,7 +140,9 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
         before = around[row.level + 1]
         if row.operator is None:
             around[row.level + 1] = None
-        elif (headings := headings_of(row, directory)) != before:
+            yield ShownLine(row, "", _INDENT * row.level)
+            continue
+        if (headings := headings_of(row, directory)) != before:
             around[row.level + 1] = headings
             place, forward = headings
             if place and (before is None or place != before[0] or not forward):
@@ -220,7 +222,7 @@ def _kernels(report: TraceReport) -> Iterator[Block]:
     if never:
 
         def places(one: KernelReached, _: bool) -> Inline:
-            return lines(*(str(span) for span in (one.span, *one.others) if span is not None), tone=Tone.PLACE)
+            return lines(*(str(span) for span in (one.span, *one.also_at) if span is not None), tone=Tone.PLACE)
 
         columns: list[Column[KernelReached]] = [
             Column("Never ran", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),

@@ -16,7 +16,7 @@ from dispatch_cli.report.trace_view import TraceView
 class KernelReached(NamedTuple):
     """A kernel that files register, and how many calls of the trace ran it.
 
-    operator: None for a backend fallback. key: where it is registered. span: where a file says so; others: where the
+    operator: None for a backend fallback. key: where it is registered. span: where a file says so; also_at: where the
     same operator and key are registered as well, in another file or under another condition.
     """
 
@@ -24,7 +24,7 @@ class KernelReached(NamedTuple):
     key: str
     kernel: str
     span: Span | None
-    others: tuple[Span, ...]
+    also_at: tuple[Span, ...]
     calls: int
 
 
@@ -40,8 +40,8 @@ def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached
         before = found.get((operator, key))
         if before is None:
             before = KernelReached(operator or None, key, step.kernel.label, span, (), counts[operator, key])
-        elif span is not None and span not in (before.span, *before.others):
-            before = before._replace(others=(*before.others, span))
+        elif span is not None and span not in (before.span, *before.also_at):
+            before = before._replace(also_at=(*before.also_at, span))
         found[operator, key] = before
     return tuple(found.values())
 

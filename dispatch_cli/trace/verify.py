@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -39,10 +39,10 @@ _WHERE = _START + "from importlib.util import find_spec; found = find_spec('torc
 _ABI = _START + "import torch; say(int(torch.compiled_with_cxx11_abi()))"
 
 
-def library_for(python: str) -> str:
+def library_for(python: str, before_building: Callable[[], None] | None = None) -> str:
     """The path of the logging kernels for the PyTorch of a Python, built where they have not been yet.
 
-    python: the path of an executable.
+    python: the path of an executable. before_building: called where they have to be built, which takes up to a minute.
     Errors: InputError, where there is no PyTorch, no headers of it, or no compiler, and where building fails.
     """
     if sys.platform == "win32":
@@ -57,6 +57,8 @@ def library_for(python: str) -> str:
     folder = _folder()
     library = folder / f"{_digest(torch, compiler)}.so"
     if not _is_whole(library):
+        if before_building is not None:
+            before_building()
         _build(python, torch, compiler, library)
     return os.fspath(library)
 

@@ -92,10 +92,12 @@ def test_no_folder(tmp_path: Path, cache: Path) -> None:
 def test_built_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not verify.has_compiler():
         pytest.skip("there is no C++ compiler")
-    library = Path(verify.library_for(torch_python()))
+    begun: list[str] = []
+    library = Path(verify.library_for(torch_python(), lambda: begun.append("building")))
     assert [path for path in cache.rglob("*") if path.is_file()] == [library]
     made = library.stat().st_mtime_ns
-    assert verify.library_for(torch_python()) == str(library)
+    assert verify.library_for(torch_python(), lambda: begun.append("again")) == str(library)
+    assert begun == ["building"]
     assert library.stat().st_mtime_ns == made
     monkeypatch.setattr(verify, "_FLAGS", (*verify._FLAGS, "-g0"))
     assert verify.library_for(torch_python()) != str(library)

@@ -203,7 +203,9 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
     (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
     (kernel,) = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path))["kernels"]
     assert (kernel["operator"], kernel["key"], kernel["calls"]) == ("mine::twice", "CPU", 0)
-    places = [(Path(one["file"]).name, one["line"], one["column"]) for one in (kernel, *kernel["others"])]
+    places = [
+        (Path(one["file"]).name, one["line"], one["column"]) for one in (kernel["declared_at"], *kernel["also_at"])
+    ]
     assert places == [("lib.cpp", 4, 3), ("k.yaml", 4, 19)]
 
 
