@@ -28,17 +28,35 @@ Needs CPython on Linux and x86-64: elsewhere nothing is recorded.
 
 from __future__ import annotations
 
+import sys
+
+PRESENT = frozenset(sys.modules)
+"""The modules that Python has imported by itself."""
+
 import _thread
 import atexit
 import ctypes
-import importlib
+import dis
+import importlib.machinery
+import importlib.util
 import json
 import mmap
 import os
-import sys
+import pkgutil
+import runpy
+import signal
+import stat
 import time
 import types
+import warnings
+import weakref
 from typing import TYPE_CHECKING, Any
+
+try:
+    import fcntl
+    import resource
+except ImportError:
+    pass  # nothing is recorded on this system
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,11 +68,24 @@ FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
 USAGE = """usage: PYTHON recorder.py --save FILE [OPTIONS] SCRIPT [ARGS...]
        PYTHON recorder.py --save FILE [OPTIONS] -m MODULE [ARGS...]
-options: [--max-size MB] [--no-lines] [--no-state] [--kernels LIBRARY]"""
+
+Run a Python program, and record every call that PyTorch's dispatcher gets in it.
+
+options:
+  --save FILE        the recording; `dispatch-cli trace FILE` shows it
+  --max-size MB      its largest size (default: 256)
+  --no-lines         do not record lines of Python
+  --no-state         do not capture the registry of PyTorch at the end
+  --kernels LIBRARY  the logging kernels that `dispatch-cli trace --verify` builds
+  --help             show this text"""
 
 
 class Unusable(Exception):
     """This PyTorch cannot be observed; the text says why."""
+
+
+class LeftOut(Exception):
+    """This call is not recorded: the recording has stopped, or its file is being changed by what this call is in."""
 
 
 # Memory.
@@ -221,9 +252,8 @@ def caught_from_its_start(function: Any) -> Any:
     code = function.__code__
     if sys.version_info < (3, 11):
         return function  # no handler runs there before a try statement
-    dis: Any = importlib.import_module("dis")
     begin = next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME") // 2
-    entries = dis._parse_exception_table(code)
+    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
     first = min(entries, key=lambda entry: int(entry.start))
     data = bytearray()
     for entry in entries:
@@ -754,20 +784,28 @@ class RecordingFile:
     The file is mapped into memory, piece by piece: a line is there as soon as it is copied, whatever becomes of the
     process; nothing is called to write it, and it does not matter that the program closes files. Space is reserved
     before it is used: a full disk is noticed then. Zeros stand behind the last line until the end.
-    limit: bytes that the file may have; kept: of these, for a long line at the end.
+
+    Python code of the program may run between any two calls of Python: the handler of a signal, a profiler, a
+    finalizer. It may raise, and it may call operators, which come here again. So what belongs together is changed
+    without a call in between, and what is not whole is never waited for: a line is left out then.
+    limit: bytes that the file may have; kept: of these, for a long line at the end. room: up to where lines may be
+    written in the mapped piece; -1 while there is none, and when recording has stopped.
     """
 
     PIECE = 1 << 16
     LAST = 1 << 12
     """Bytes that are kept free for the last lines."""
+    MOST = 1_000_000
+    """Entries of one table: operators, places, signatures ... Readers take no more."""
 
     def __init__(self, path: str, limit: int, kept: int) -> None:
         self.path, self.limit, self.most = path, limit, limit - kept
-        self.lock = _thread.allocate_lock()
-        self.stopped = ""
+        self.lock: Any = _thread.RLock()
+        self.counts = dict.fromkeys("oflts", 0)
+        self.stopped, self.is_mapping = "", False
         self.base = self.at = 0
         self.pid = os.getpid()
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
+        file = _new_file(path)
         try:
             self.identity = self._identity(os.fstat(file))
             self._map(file, self.PIECE)
@@ -782,12 +820,16 @@ class RecordingFile:
         """Map the piece at the end, with *size* bytes free at least. Errors: OSError."""
         position = self.base + self.at
         page, length = self._piece(size)
+        soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if soft != resource.RLIM_INFINITY and page + length > soft:  # the system would send a signal
+            raise OSError("the system lets files grow no further")
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file, page, length)
         else:
             os.ftruncate(file, page + length)
-        self.map = mmap.mmap(file, length, offset=page)
-        self.base, self.at, self.room = page, position - page, length - self.LAST
+        piece = mmap.mmap(file, length, offset=page)
+        at, room = position - page, length - self.LAST
+        self.map, self.base, self.at, self.room = piece, page, at, room
 
     def _piece(self, size: int) -> tuple[int, int]:
         """Where a piece of the file with *size* bytes free begins, and how long it is."""
@@ -795,21 +837,45 @@ class RecordingFile:
         page = position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
         return page, -(-(position + size - page) // self.PIECE) * self.PIECE
 
-    def write(self, line: bytes) -> bool:
-        """Append a line, unless recording has stopped; whether it is there."""
-        with self.lock:
-            end = self.at + len(line)
-            if end > self.room and not self._make_room(len(line)):
+    def write(self, line: bytes, counted: str = "") -> bool:
+        """Append a line; whether it is there. counted: the table that it is the next entry of."""
+        size, counts = len(line), self.counts
+        while True:
+            with self.lock:
+                end = self.at + size
+                if end <= self.room:
+                    self.map[self.at : end] = line
+                    self.at = end
+                    if counted:
+                        counts[counted] += 1
+                    return True
+            if not self.make_room(size):
                 return False
-            end = self.at + len(line)
-            self.map[self.at : end] = line
-            self.at = end
-            return True
+
+    def write_entry(self, tag: str, *values: Any) -> int:
+        """Append the next entry of a table, and return its number. Errors: LeftOut."""
+        with self.lock:
+            number = self.counts[tag]
+            if number >= self.MOST:
+                self.stop("limit", f"the recording has reached its bound of {self.MOST:,} entries {tag!r}")
+            if not self.write(line_of(tag, number, *values), tag):
+                raise LeftOut
+        return number
+
+    def make_room(self, size: int) -> bool:
+        """Map the next piece; whether there is room for *size* bytes then."""
+        with self.lock:
+            if self.is_mapping or self.stopped:
+                return False
+            if self.at + size <= self.room:
+                return True
+            self.is_mapping = True
+            try:
+                return self._make_room(size)
+            finally:
+                self.is_mapping = False
 
     def _make_room(self, size: int) -> bool:
-        """Map the next piece; whether there is room for *size* bytes then."""
-        if self.stopped:
-            return False
         if sum(self._piece(size + self.LAST)) > self.most:
             self._stop("limit", f"the recording has reached its bound of {self.limit >> 20} MB")
             return False
@@ -832,8 +898,9 @@ class RecordingFile:
 
     def _last(self, line: bytes) -> None:
         """Write a line into the bytes that were kept free for it."""
-        end = self.at + len(line)
-        if end <= self.room + self.LAST or (self.room < 0 and end <= len(self.map)):
+        size, length = len(line), len(self.map)
+        end = self.at + size
+        if end <= length:
             self.map[self.at : end] = line
             self.at = end
 
@@ -843,23 +910,9 @@ class RecordingFile:
             if not self.stopped:
                 self._stop(reason, text[:1000])
 
-    def write_whole(self, line: bytes) -> None:
-        """Append a long line if it does not make the file too long. It may follow after the bound for calls."""
-        with self.lock:
-            if self.stopped in ("", "limit") and sum(self._piece(len(line) + self.LAST)) <= self.limit:
-                try:
-                    with open(self.path, "r+b") as file:
-                        if self._identity(os.fstat(file.fileno())) == self.identity:
-                            file.seek(self.base + self.at)
-                            file.write(line)
-                            self.at += len(line)
-                            self._map(file.fileno(), self.LAST)
-                except (OSError, ValueError) as error:
-                    self._stop("disk", f"the recording cannot be written: {error}")
-
     def leave(self) -> None:
         """Never write again: this is another process."""
-        self.lock = _thread.allocate_lock()
+        self.lock = _thread.RLock()
         self.stopped, self.room = "fork", -1
 
     def close(self, line: bytes) -> None:
@@ -876,6 +929,46 @@ class RecordingFile:
                     os.close(file)
             except OSError:
                 pass  # a reader does not mind zeros
+
+    def append_state(self, file: int, state: bytes) -> None:
+        """Append the state of the registry, when nothing else is written any more. file: the recording, open.
+
+        It may follow after the bound for calls, but not after that of the file. Errors: OSError.
+        """
+        end, data = os.fstat(file).st_size, b""
+        while end > 0:  # a process that was killed leaves zeros
+            begin = max(0, end - self.PIECE)
+            data = os.pread(file, end - begin, begin).rstrip(b"\0")
+            if data:
+                end = begin + len(data)
+                break
+            end = begin
+        start = b"" if data.endswith(b"\n") else b"\n"  # a line that is cut is passed over
+        line = start + b'["state",' + state + b"]\n"
+        if end + len(line) <= self.limit:
+            os.ftruncate(file, end)
+            at = 0
+            while at < len(line):
+                at += os.pwrite(file, line[at:], end + at)
+
+
+def _new_file(path: str) -> int:
+    """A new file, open. Errors: OSError.
+
+    One that is there is not cut: another process may write to it, and would be killed.
+    """
+    flags, mode = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666
+    path = os.path.realpath(path)
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISREG(mode):
+            os.unlink(path)
+    except OSError:
+        pass  # there is none, or the directory is not ours
+    try:
+        return os.open(path, flags | os.O_EXCL, mode & 0o777)
+    except FileExistsError:
+        return os.open(path, flags | os.O_TRUNC)
 
 
 def line_of(*values: Any) -> bytes:
@@ -912,18 +1005,27 @@ PLAIN = {"int", "float", "bool", "str", "number", "SymInt", "List[int", "List[Sy
 
 class CallingThread:
     """A thread of the program. open: its calls that have not ended, innermost last: the address of each, the frame
-    that made it and its place, what its structure has until it ends, its schema, and whether it is recorded.
+    that made it and its place, what its structure has until it ends, and its schema.
     nodes: of autograd that run backward: address, what its structure has until it ends, sequence number, thread of the
-    forward call. busy: whether it is in the recorder. keys: the address of its key sets, as an index of `WORDS`.
+    forward call. busy: whether it is in the recorder: what is called then, by code of the program that runs in between,
+    is left out. number: -1 before its first call. keys: the address of its key sets, as an index of `WORDS`.
     """
 
     __slots__ = ("busy", "keys", "nodes", "number", "open")
 
-    def __init__(self, number: int, exports: Exports) -> None:
-        self.number, self.busy = number, False
+    def __init__(self, exports: Exports) -> None:
+        self.number, self.busy = -1, False
         self.keys = exports.keys_of_thread() >> 3
-        self.open: list[tuple[int, int, int, int, int, bool]] = []
+        self.open: list[tuple[int, int, int, int, int]] = []
         self.nodes: list[tuple[int, int, int, int]] = []
+
+
+class Watch(weakref.ref):  # type: ignore[type-arg]
+    """Tells when a thing is gone: what a table knows of its address is not true any more then."""
+
+    __slots__ = ("address", "table")
+    address: int
+    table: dict[int, Any]
 
 
 class CallRecorder:
@@ -934,6 +1036,8 @@ class CallRecorder:
 
     MOST = 1 << 16
     """Signatures and functions that are remembered; beyond, they are forgotten and get new numbers."""
+    TENSORS = 1000
+    """Tensors of a call that are all told; of further ones each kind is."""
 
     def __init__(self, torch: Any, output: RecordingFile, lines: bool, directory: str, started: int) -> None:
         self.torch, self.output, self.lines = torch, output, lines
@@ -942,17 +1046,16 @@ class CallRecorder:
         self.exports = Exports(torch)
         self.layout = MemoryLayout(torch, self.exports)
         self.folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-        self.lock = _thread.allocate_lock()
-        self.counts = dict.fromkeys("oflts", 0)
         self.own = frozenset(torch._C._dispatch_get_all_op_names())
         self.operators: dict[int, CalledOperator] = {}
         self.others: dict[tuple[str, str], CalledOperator] = {}
         self.threads: dict[int, CallingThread] = {}
         self.codes: dict[int, Any] = {}
-        self.kept: list[Any] = []
         self.files: dict[str, int] = {}
         self.signatures: dict[Any, int] = {}
-        self.subclasses: dict[int, tuple[Any, str]] = {}
+        self.subclasses: dict[int, str] = {}
+        self.watched: dict[int, Watch] = {}
+        self.gone: list[Watch] = []
         self.kernel_log: Any = None
         self.dropped = 0
         # whether calls are recorded, and how many were: a list is faster than attributes
@@ -980,9 +1083,8 @@ class CallRecorder:
 
     def remove(self) -> None:
         """Observe no more."""
-        with self.lock:
-            handle, self.handle = self.handle, 0
-            self.state[0] = False
+        self.state[0] = False
+        handle, self.handle = self.handle, 0
         if handle:
             self.exports.remove_callback(handle)
 
@@ -990,13 +1092,9 @@ class CallRecorder:
         """The function that is called as a call begins. What it needs are names of its own: it is called often."""
         layout, exports, words = self.layout, self.exports, WORDS
         threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
-        get_frame, now, started, lines, write = (
-            sys._getframe,
-            time.perf_counter_ns,
-            self.started,
-            self.lines,
-            self.output.write,
-        )
+        gone = self.gone
+        get_frame, now, started, lines = sys._getframe, time.perf_counter_ns, self.started, self.lines
+        output, lock, make_room = self.output, self.output.lock, self.output.make_room
         at_thread, at_scope, scope_shift = layout.thread >> 3, layout.scope >> 3, 8 * (layout.scope & 7)
         at_kind, kind_shift, at_schema = layout.kind >> 3, 8 * (layout.kind & 7), layout.schema >> 3
         at_inputs, at_sequence = layout.inputs >> 3, layout.sequence >> 3
@@ -1013,25 +1111,30 @@ class CallRecorder:
         )
         has_layers, get_layers, state = bool(layout.layer_size), exports.layers, self.state
 
-        def start(function: int) -> None:
+        def start(function: int, entered: CallingThread | None = None) -> None:
             try:
                 if not state[0]:
                     return
                 fn = function >> 3
                 thread = threads.get(words[fn + at_thread])
                 if thread is None:
-                    thread = self.thread(words[fn + at_thread])
+                    thread = threads[words[fn + at_thread]] = CallingThread(exports)
                 if thread.busy:
-                    self.drop(thread, function)
+                    self.dropped += 1
                     return
-                thread.busy = True
+                entered = thread
+                thread.busy = True  # no call comes between the two
+                if thread.number < 0:
+                    thread.number = output.write_entry("t", self.name_of_thread())
+                if gone:
+                    self.forget()
                 opened = thread.open
                 while opened:
                     top = opened[-1]
                     at = top[0] >> 3
                     if words[at + at_open] == top[3] and words[at + at_schema] == top[4] and top[0] > function:
                         break
-                    self.ended(thread)
+                    self.ended(thread, True)
                 if words[fn + at_scope] >> scope_shift & 0xFF:
                     self.node(thread, function)
                     thread.busy = False
@@ -1113,54 +1216,104 @@ class CallRecorder:
                     sequence, forward = self.backward(thread, sequence)
                 if sequence >> 63:
                     sequence = -1
-                if write(
-                    b'["c",%d,%d,%d,%d,%d,%d,%d]\n'
-                    % (signature, thread.number, len(opened), line, (now() - started) // 1000, sequence, forward)
-                ):
-                    opened.append((function, caller, line, words[fn + at_open], schema, True))
-                    state[1] += 1
-                else:
-                    self.remove()
+                text = b'["c",%d,%d,%d,%d,%d,%d,%d]\n' % (
+                    signature,
+                    thread.number,
+                    len(opened),
+                    line,
+                    (now() - started) // 1000,
+                    sequence,
+                    forward,
+                )
+                mark, size = words[fn + at_open], len(text)
+                while True:
+                    with lock:  # nothing is called while it is held, see RecordingFile
+                        place = output.at + size
+                        if place <= output.room:
+                            output.map[output.at : place] = text
+                            output.at = place
+                            opened += ((function, caller, line, mark, schema),)
+                            state[1] += 1
+                            break
+                    if not make_room(size):
+                        raise LeftOut
                 thread.busy = False
             except BaseException as error:
-                self.failed(error, function, False)
+                if entered is not None:
+                    entered.busy = False
+                if error.__class__ is RecursionError:  # there is no room for a further call
+                    self.dropped += 1
+                else:
+                    self.failed(error, function, False)
 
         return start
 
     def _make_end(self) -> Handler:
         """The function that is called as a call ends, in whatever way."""
-        words, threads, write, ended, state = WORDS, self.threads, self.output.write, self.ended, self.state
+        words, threads, ended, state = WORDS, self.threads, self.ended, self.state
         at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
+        output, lock, make_room = self.output, self.output.lock, self.output.make_room
 
-        def end(function: int) -> None:
+        def end(function: int, entered: CallingThread | None = None) -> None:
             try:
                 if not state[0]:
                     return
                 thread = threads.get(words[(function >> 3) + at_thread])
-                if thread is None:
+                if thread is None or thread.busy:
                     return
+                entered = thread
+                thread.busy = True  # no call comes between the two
                 opened = thread.open
                 while opened and opened[-1][0] < function:
-                    ended(thread)
+                    ended(thread, True)
                 if opened and opened[-1][0] == function:
-                    if opened.pop()[5]:
-                        if self.kernel_log is not None:
-                            self.kernels(thread, function)
-                        write(b'["e",%d,%d,false]\n' % (thread.number, (now() - started) // 1000))
+                    if self.kernel_log is not None:
+                        self.kernels(thread, function)
+                    text = b'["e",%d,%d,false]\n' % (thread.number, (now() - started) // 1000)
+                    size = len(text)
+                    while True:
+                        with lock:  # nothing is called while it is held, see RecordingFile
+                            place = output.at + size
+                            if place <= output.room:
+                                output.map[output.at : place] = text
+                                output.at = place
+                                del opened[-1]
+                                break
+                        if not make_room(size):
+                            raise LeftOut
                 elif thread.nodes and thread.nodes[-1][0] == function:
-                    thread.nodes.pop()
+                    del thread.nodes[-1]
+                thread.busy = False
             except BaseException as error:
-                self.failed(error, function, True)
+                if entered is not None:
+                    entered.busy = False
+                if error.__class__ is RecursionError:  # there is no room for a further call
+                    self.dropped += 1
+                else:
+                    self.failed(error, function, True)
 
         return end
 
-    def ended(self, thread: CallingThread) -> None:
-        """The innermost call of a thread has ended without saying so: an exception ended it, as far as one can know."""
-        function, *_, is_recorded = thread.open.pop()
-        if is_recorded:
-            if self.kernel_log is not None:
-                self.kernels(thread, function)
-            self.output.write(b'["e",%d,%d,true]\n' % (thread.number, (time.perf_counter_ns() - self.started) // 1000))
+    def ended(self, thread: CallingThread, raised: bool) -> None:
+        """The innermost open call of a thread has ended. raised: by an exception, as far as one can know: it has not
+        said so itself. Errors: LeftOut.
+        """
+        opened, output = thread.open, self.output
+        if self.kernel_log is not None:
+            self.kernels(thread, opened[-1][0])
+        now = (time.perf_counter_ns() - self.started) // 1000
+        text = b'["e",%d,%d,%s]\n' % (thread.number, now, b"true" if raised else b"false")
+        size = len(text)
+        while True:
+            with output.lock:  # nothing is called while it is held, see RecordingFile
+                place = output.at + size
+                if place <= output.room:
+                    output.map[output.at : place] = text
+                    output.at = place
+                    del opened[-1]
+                    return
+            if not output.make_room(size):
+                raise LeftOut
 
     def log_kernels(self, file: str) -> None:
         """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""
@@ -1192,14 +1345,6 @@ class CallRecorder:
 
     # What is told once, and gets a number.
 
-    def number(self, tag: str, *values: Any) -> int:
-        """Write a line that gives the next number of that kind to something."""
-        with self.lock:
-            number = self.counts[tag]
-            self.counts[tag] = number + 1
-            self.output.write(line_of(tag, number, *values))
-        return number
-
     def operator(self, schema: int) -> CalledOperator:
         """The operator that has its schema at an address.
 
@@ -1218,19 +1363,19 @@ class CallRecorder:
         text = str(found)
         operator = self.others.get((full, text))
         if operator is None:
-            operator = CalledOperator(self.number("o", full), list(found.arguments) if found is not None else [])
+            arguments = list(found.arguments) if found is not None else []
+            operator = CalledOperator(self.output.write_entry("o", full), arguments)
             self.others[full, text] = operator
         if full in self.own:
             self.operators[schema] = operator
         return operator
 
-    def thread(self, number: int) -> CallingThread:
-        """This thread, with a number of PyTorch that no other ever gets."""
+    @staticmethod
+    def name_of_thread() -> str:
+        """What the program calls this thread; nothing for one that Python has not made."""
         threading = sys.modules.get("threading")
         known = threading._active.get(_thread.get_ident()) if threading is not None else None
-        name = known.name if known is not None else ""
-        thread = self.threads[number] = CallingThread(self.number("t", name), self.exports)
-        return thread
+        return str(known.name) if known is not None else ""
 
     def forward_thread(self, function: int) -> int:
         """The number of the thread that made a node of autograd; -1 where it is not known."""
@@ -1241,17 +1386,34 @@ class CallRecorder:
     def code(self, code: Any) -> dict[int, int] | None:
         """The places in a function's code, by instruction; None for code of PyTorch and of this file.
 
-        code is kept: another must not get its identity.
+        Another code may get its identity when it is gone: it is forgotten then.
         """
-        if len(self.kept) >= self.MOST:
-            self.codes.clear()
-            self.kept.clear()
         file = code.co_filename
         own = file.startswith((self.folder, "<frozen ", "<eval_with_key>")) or file == OWN_FILE
         places: dict[int, int] | None = None if own else {}
+        self.watch(code, id(code), self.codes)
         self.codes[id(code)] = places
-        self.kept.append(code)
         return places
+
+    def watch(self, thing: Any, address: int, table: dict[int, Any]) -> None:
+        """Have what a table knows of a thing forgotten when it is gone. The recorder does not keep it."""
+        if len(table) >= self.MOST:
+            table.clear()
+        if len(self.watched) >= 4 * self.MOST:
+            self.watched.clear()
+            self.codes.clear()
+            self.subclasses.clear()
+        watch = Watch(thing, self.gone.append)
+        watch.address, watch.table = address, table
+        self.watched[address] = watch
+
+    def forget(self) -> None:
+        """Forget what is gone, since others may get its address."""
+        while self.gone:
+            watch = self.gone.pop()
+            watch.table.pop(watch.address, None)
+            if self.watched.get(watch.address) is watch:
+                del self.watched[watch.address]
 
     def place(self, frame: Any, places: dict[int, int]) -> int:
         """The number of the line that a frame is at."""
@@ -1262,16 +1424,16 @@ class CallRecorder:
             if len(self.files) >= self.MOST:
                 self.files.clear()
             full = path if path.startswith("<") else os.path.join(self.directory, path)
-            file = self.files[path] = self.number("f", full)
+            file = self.files[path] = self.output.write_entry("f", full)
         name = getattr(code, "co_qualname", code.co_name)
-        place = places[frame.f_lasti] = self.number("l", file, frame.f_lineno or 0, name)
+        place = places[frame.f_lasti] = self.output.write_entry("l", file, frame.f_lineno or 0, name)
         return place
 
     def signature(self, key: Any, operator: CalledOperator, values: int, thread: CallingThread) -> int:
         """The number of a signature that was not seen before."""
         if len(self.signatures) >= self.MOST:
             self.signatures.clear()
-        number = self.signatures[key] = self.number("s", self.describe(operator, values, thread))
+        number = self.signatures[key] = self.output.write_entry("s", self.describe(operator, values, thread))
         return number
 
     # What a call is.
@@ -1283,7 +1445,9 @@ class CallRecorder:
             WORDS[thread.keys] ^ layout.included_by_default,
             WORDS[thread.keys + 1] ^ layout.excluded_by_default,
         )
-        impls = list(self.tensors(operator, values))
+        impls, more = list(self.tensors(operator, values)), 0
+        if len(impls) > self.TENSORS:
+            impls, more = self.different(impls)
         answer: dict[str, Any] = {
             "operator": operator.number,
             "tensors": [self.note(one) if isinstance(one, int) else one for one in impls],
@@ -1293,6 +1457,8 @@ class CallRecorder:
             "python_dispatcher": bool(exports.python_dispatcher()),
             "grad_mode": exports.is_grad(),
         }
+        if more:
+            answer["more"] = more
         if layout.layer_size:
             at = exports.layers() >> 3
             answer["layers"] = self.layers(WORDS[at], WORDS[at + 1])
@@ -1310,6 +1476,24 @@ class CallRecorder:
             if offset >= 0 and WORDS[values + offset + 1] & TAG == layout.int_tag:
                 answer[name] = WORDS[values + offset]
         return answer
+
+    def different(self, impls: list[Any]) -> tuple[list[Any], int]:
+        """Of very many tensors the first ones, and of the rest one of each kind; and how many are left out."""
+        kept, rest = impls[: self.TENSORS], impls[self.TENSORS :]
+        kinds = {self.kind_of(one) for one in kept}
+        for one in rest:
+            kind = self.kind_of(one)
+            if kind not in kinds and len(kinds) < 2 * self.TENSORS:
+                kinds.add(kind)
+                kept.append(one)
+        return kept, len(impls) - len(kept)
+
+    def kind_of(self, tensor: Any) -> Any:
+        """What tells kinds of tensors apart."""
+        if not isinstance(tensor, int):
+            return tuple(tensor)
+        wants_gradients = self.layout.autograd and self.exports.requires_grad(tensor)
+        return self.note(tensor), wants_gradients, self.device_of(tensor), self.subclass(tensor)
 
     def tensors(self, operator: CalledOperator, values: int) -> Iterator[Any]:
         """The tensors of a call in order, by their addresses; notes of generators, and of what else is there."""
@@ -1368,11 +1552,11 @@ class CallRecorder:
         address = WORDS[thing + layout.python_type >> 3]
         known = self.subclasses.get(address)
         if known is None:
-            if len(self.subclasses) >= self.MOST:
-                self.subclasses.clear()
             kind = ctypes.cast(address, ctypes.py_object).value
-            known = self.subclasses[address] = kind, type.__dict__["__name__"].__get__(kind)
-        return known[1]
+            known = str(type.__dict__["__name__"].__get__(kind))
+            self.watch(kind, address, self.subclasses)
+            self.subclasses[address] = known
+        return known
 
     def modes(self) -> tuple[str, ...]:
         """The classes of the modes of __torch_dispatch__, innermost last."""
@@ -1408,33 +1592,49 @@ class CallRecorder:
 
     # Failures.
 
-    def drop(self, thread: CallingThread, function: int) -> None:
-        """A call that is not recorded: it ends, too."""
-        self.dropped += 1
-        mark, schema = WORDS[function + self.layout.open >> 3], WORDS[function + self.layout.schema >> 3]
-        thread.open.append((function, 0, -1, mark, schema, False))
-
     def failed(self, error: BaseException, function: int, at_end: bool) -> None:
         """An exception in a callback, where it must not stay.
 
-        One that the program's handler of a signal has raised belongs to the program: it gets it a moment later. For one
-        of the recorder itself recording stops.
+        One that code of the program has raised, such as the handler of a signal, belongs to the program: it gets it a
+        moment later. For one of the recorder itself recording stops. There may be more of them while this is done.
         """
+        errors = [error]
+        for _ in range(10):
+            try:
+                while at_end and self.state[0]:
+                    at_end = self.end_again(function)
+                while errors:
+                    self.pass_on(errors[-1])
+                    del errors[-1]
+                return
+            except BaseException as another:
+                errors += (another,)  # a list grows without a call
+
+    def end_again(self, function: int) -> bool:
+        """End a call whose end an exception has interrupted; whether that is still to be done."""
         thread = self.threads.get(WORDS[function + self.layout.thread >> 3])
-        if thread is not None:
-            thread.busy = False
-            known = bool(thread.open) and thread.open[-1][0] == function
-            if at_end and known:
-                thread.open.pop()
-                now = (time.perf_counter_ns() - self.started) // 1000
-                self.output.write(b'["e",%d,%d,false]\n' % (thread.number, now))
-            elif (
-                not at_end
-                and not known
-                and not WORDS[function + self.layout.scope >> 3] >> 8 * (self.layout.scope & 7) & 0xFF
-            ):
-                self.drop(thread, function)
+        if thread is None or thread.busy or not thread.open or thread.open[-1][0] > function:
+            return False
+        entered = None
+        try:
+            entered = thread
+            thread.busy = True
+            self.ended(thread, thread.open[-1][0] < function)
+        finally:
+            if entered is not None:
+                entered.busy = False
+        return True
+
+    def pass_on(self, error: BaseException) -> None:
+        """Give an exception to whom it belongs."""
         if isinstance(error, (RecursionError, MemoryError)):
+            self.dropped += 1
+            return
+        if isinstance(error, LeftOut):
+            if self.output.stopped:
+                self.remove()
+            else:
+                self.dropped += 1
             return
         last = error.__traceback__
         while last is not None and last.tb_next is not None:
@@ -1445,7 +1645,8 @@ class CallRecorder:
             return
         _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
 
-    def _deliver(self, error: BaseException, ident: int) -> None:
+    @staticmethod
+    def _deliver(error: BaseException, ident: int) -> None:
         """Raise an exception in a thread as soon as it is not in the recorder."""
         kind = type(error)
         if error.args:
@@ -1454,15 +1655,18 @@ class CallRecorder:
                 return error
 
             kind = type(kind.__name__, (kind,), {"__new__": same})
-        busy = [thread for thread in self.threads.values() if thread.busy]
-        while any(thread.busy for thread in busy):
+        while True:
+            frame = sys._current_frames().get(ident)
+            if frame is None or frame.f_code.co_filename != OWN_FILE:
+                break
+            del frame
             time.sleep(0.0001)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
 def _keep_from_compiling(torch: Any, classes: tuple[type, ...]) -> None:
     """Keep torch.compile from looking into the recorder, which runs while it traces the program."""
-    functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of, START, END]
+    functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of]
     codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
     for code in codes:
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
@@ -1526,6 +1730,10 @@ class WrongCommand(Exception):
     """The command line is wrong."""
 
 
+class HelpAsked(Exception):
+    """The user wants to know how the command is used."""
+
+
 class CommandLine:
     """The command line."""
 
@@ -1556,6 +1764,8 @@ class CommandLine:
                     raise WrongCommand("--max-size needs a number of megabytes")
             elif option == "--":
                 break
+            elif option in ("-h", "--help"):
+                raise HelpAsked
             else:
                 raise WrongCommand(f"there is no option {option}")
         if not self.save:
@@ -1639,13 +1849,11 @@ class RecordedProcess:
         """The program's main module has ended: what is registered now is taken away soon, by PyTorch's own handlers."""
         if os.getpid() != self.output.pid or self.recorder is None or not self.options.state:
             return
+        self.forked = True  # what is forked now is the recorder's
         try:
-            self.forked = True
-            state = _state_of(self.torch, self.recorder.kernel_log)
-        except KeyboardInterrupt:
-            state = None
-        if state is not None:
-            self.output.write_whole(b'["state",' + state + b"]\n")
+            capture_state(self.torch, self.recorder.kernel_log, self.output)
+        except (OSError, RuntimeError, KeyboardInterrupt):
+            pass  # the state of the same version stands for it
 
     def finish(self) -> None:
         """The program has ended."""
@@ -1663,73 +1871,97 @@ class RecordedProcess:
 
 FOR_STATE = 12 << 20
 """Bytes of the recording that are kept for the state of the registry, which is written last."""
+PROBE = os.path.join(os.path.dirname(os.path.dirname(OWN_FILE)), "capture", "probe.py")
 MOST_SECONDS = 120
 """Seconds that the capture of the registry may take."""
 
 
-def _state_of(torch: Any, kernel_log: Any) -> bytes | None:
-    """The state of the dispatcher in this process, as JSON; None where it cannot be had.
+def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
+    """Have the state of the dispatcher in this process appended to its recording, when the process has ended.
 
-    The probe registers operators and imports modules to see what happens, for some seconds: a copy of the process does
-    that, of which nothing else sees anything.
+    The probe registers operators and imports modules to see what happens, for some seconds: a forked copy of the
+    process does that, of which nothing else sees anything. The program does not wait for it, and it is not the parent
+    of it. The copy holds a lock of the recording until it is done; readers wait for that.
+    Errors: OSError, RuntimeError.
     """
-    if not hasattr(os, "fork"):
-        return None
-    out, into = os.pipe()
-    warnings: Any = importlib.import_module("warnings")
+    if not os.path.isfile(PROBE):
+        text = f"the registry is captured only where the recorder lies in dispatch_cli: there is no {PROBE}"
+        output.write(line_of("x", {"reason": "state", "text": text}))
+        return
+    file = os.open(output.path, os.O_RDWR)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a process that has threads
-            child = os.fork()
-    except (OSError, RuntimeError):
-        os.close(out)
-        os.close(into)
-        return None
-    if child == 0:
+        if output._identity(os.fstat(file)) != output.identity:
+            return
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # a handler of the program for children that end would take the one in between for one of its own
+        handler = signal.getsignal(signal.SIGCHLD)
+        if callable(handler):
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            signal: Any = importlib.import_module("signal")
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            os.close(out)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a process that has threads
+                child = os.fork()
+            if child == 0:
+                _capture_in_copy(torch, kernel_log, output, file)
+            try:
+                os.waitpid(child, 0)
+            except ChildProcessError:
+                pass  # the program has its children taken away
+        finally:
+            if callable(handler):
+                signal.signal(signal.SIGCHLD, handler)
+    finally:
+        os.close(file)  # the copy still has the lock
+
+
+def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: int) -> None:
+    """Be the copy: never return."""
+    program = output.pid
+    try:
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            at_terminal = number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE)
+            signal.signal(number, signal.SIG_IGN if at_terminal else signal.SIG_DFL)
+        if os.fork() == 0:
+            os.setsid()
+            signal.alarm(MOST_SECONDS)
+            begun = _begun(program)
+            # what the program has open must be closed when it has ended
+            kept = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 3)
             nowhere = os.open(os.devnull, os.O_RDWR)
-            for file in (0, 1, 2):
-                os.dup2(nowhere, file)
+            for stream in (0, 1, 2):
+                os.dup2(nowhere, stream)
+            os.closerange(3, kept)
+            os.closerange(kept + 1, _most_files())
             if kernel_log is not None:
                 kernel_log.kernel_log_remove()
-            with open(into, "wb") as pipe:
-                pipe.write(_probe(torch))
-        finally:
-            os._exit(0)
-    os.close(into)
-    return _answer_of(child, out)
-
-
-def _answer_of(child: int, out: int) -> bytes | None:
-    """What a process writes until it ends, or until its time is over."""
-    select: Any = importlib.import_module("select")
-    parts, until = [], time.monotonic() + MOST_SECONDS
-    try:
-        while select.select([out], [], [], max(0, until - time.monotonic()))[0]:
-            part = os.read(out, 1 << 20)
-            if not part:
-                break
-            parts.append(part)
+            state = _probe(torch)
+            signal.alarm(0)
+            while _begun(program) == begun:
+                time.sleep(0.01)
+            output.append_state(kept, state)
     finally:
-        os.close(out)
-        try:
-            os.kill(child, 9)
-            os.waitpid(child, 0)
-        except OSError:
-            pass  # the program has others wait for its children
-    data = b"".join(parts)
-    return data if data.endswith(b"}") else None
+        os._exit(0)
+
+
+def _most_files() -> int:
+    """A number above those of all open files."""
+    return 1 + max(int(name) for name in os.listdir("/proc/self/fd"))
+
+
+def _begun(process: int) -> bytes:
+    """When a process has begun, in the system's words; nothing for one that has ended."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            words = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return b""
+    return words[19] if words[0] not in b"ZXx" else b""
 
 
 def _probe(torch: Any) -> bytes:
     """What the probe of dispatch-cli's captures says of this process. No vmap is made before."""
-    util: Any = importlib.import_module("importlib.util")
-    path = os.path.join(os.path.dirname(os.path.dirname(OWN_FILE)), "capture", "probe.py")
-    spec = util.spec_from_file_location("dispatch_cli_probe", path)
-    probe = util.module_from_spec(spec)
+    spec: Any = importlib.util.spec_from_file_location("dispatch_cli_probe", PROBE)
+    probe: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(probe)
     root = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
     cleaner = probe.Cleaner(root, sys.path, os.path.expanduser("~"))
@@ -1745,6 +1977,11 @@ def run(program: list[str], module: bool) -> None:
     Python's own functions run modules and directories. What differs is that the stack begins with these frames; they
     are left out of the traceback with which the program ends.
     """
+    if hasattr(sys, "orig_argv"):
+        # without this file's words: its path, or -m and its name, and its options
+        begin = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
+        begin = begin[: -2 if begin[-2:-1] == ["-m"] else -1]
+        sys.orig_argv[:] = begin + (["-m"] if module else []) + program
     own = sys.modules["__main__"]
     main = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = sys.modules["builtins"]
@@ -1755,8 +1992,7 @@ def run(program: list[str], module: bool) -> None:
         if module:
             sys.argv[:] = ["-m", *program[1:]]
             _begin_path(os.getcwd())
-            runpy: Any = importlib.import_module("runpy")
-            runpy._run_module_as_main(program[0])
+            runpy._run_module_as_main(program[0])  # type: ignore[attr-defined]
         else:
             sys.argv[:] = program
             _run_script(program[0], main)
@@ -1770,11 +2006,9 @@ def run(program: list[str], module: bool) -> None:
 def _run_script(name: str, main: Any) -> None:
     """Run a file, or what has a module __main__: a directory or an archive."""
     path = os.path.abspath(name) if sys.version_info >= (3, 9) else name
-    pkgutil: Any = importlib.import_module("pkgutil")
     if type(pkgutil.get_importer(path)).__name__ in ("FileFinder", "zipimporter"):
         _begin_path(path)
-        runpy: Any = importlib.import_module("runpy")
-        runpy._run_module_as_main("__main__", False)
+        runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
         return
     try:
         with open(path, "rb") as file:
@@ -1783,15 +2017,23 @@ def _run_script(name: str, main: Any) -> None:
         print(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
         raise SystemExit(2) from None
     _begin_path(os.path.dirname(os.path.realpath(path)))
-    machinery: Any = importlib.import_module("importlib.machinery")
-    main.__dict__.update(__file__=path, __loader__=machinery.SourceFileLoader("__main__", path), __cached__=None)
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    main.__dict__.update(__file__=path, __loader__=loader, __cached__=None)
     exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
 
 
 def _begin_path(directory: str) -> None:
     """Put the program's directory where that of this file is; nowhere where Python was told to put none."""
-    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
-        sys.path[0] = directory
+    if sys.flags.isolated or getattr(sys.flags, "safe_path", False):
+        return
+    sys.path[0] = directory
+    # it may have modules with names of those that only this file has imported
+    before, now = ({name.partition(".")[0] for name in names} for names in (PRESENT, list(sys.modules)))
+    for name in now - before - {"torch"}:
+        path = os.path.join(directory, name)
+        if os.path.isfile(path + ".py") or os.path.isfile(os.path.join(path, "__init__.py")):
+            for loaded in [one for one in sys.modules if one == name or one.startswith(name + ".")]:
+                del sys.modules[loaded]
 
 
 def _shorten_traceback() -> None:
@@ -1816,6 +2058,9 @@ def main() -> None:
     try:
         options = CommandLine(sys.argv[1:])
         process = RecordedProcess(options)
+    except HelpAsked:
+        print(USAGE)
+        return
     except WrongCommand as error:
         print(f"recorder: {error}\n\n{USAGE}", file=sys.stderr)
         raise SystemExit(2) from None
