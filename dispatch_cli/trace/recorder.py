@@ -1056,6 +1056,7 @@ class CallRecorder:
         self.subclasses: dict[int, str] = {}
         self.watched: dict[int, Watch] = {}
         self.gone: list[Watch] = []
+        self.passed_on: list[BaseException] = []
         self.kernel_log: Any = None
         self.dropped = 0
         # whether calls are recorded, and how many were: a list is faster than attributes
@@ -1639,22 +1640,25 @@ class CallRecorder:
         last = error.__traceback__
         while last is not None and last.tb_next is not None:
             last = last.tb_next
-        if isinstance(error, Exception) and (last is None or last.tb_frame.f_code.co_filename == OWN_FILE):
+        own = last is None or last.tb_frame.f_code.co_filename == OWN_FILE
+        if isinstance(error, Exception) and own and not any(one is error for one in self.passed_on):
             self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
             self.state[0] = False
             return
+        self.passed_on = [*self.passed_on[-3:], error]
         _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
 
     @staticmethod
     def _deliver(error: BaseException, ident: int) -> None:
-        """Raise an exception in a thread as soon as it is not in the recorder."""
-        kind = type(error)
-        if error.args:
+        """Raise an exception in a thread as soon as it is not in the recorder.
 
-            def same(_: Any) -> BaseException:
-                return error
+        It may be there again when it is raised, and is passed on once more then.
+        """
 
-            kind = type(kind.__name__, (kind,), {"__new__": same})
+        def same(_: Any) -> BaseException:
+            return error
+
+        kind = type(type(error).__name__, (type(error),), {"__new__": same})
         while True:
             frame = sys._current_frames().get(ident)
             if frame is None or frame.f_code.co_filename != OWN_FILE:
