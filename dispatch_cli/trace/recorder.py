@@ -63,6 +63,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 
     Handler = Callable[[int], None]
     """Gets the address of a RecordFunction."""
+    Failed = Callable[[BaseException, int], None]
+    """Gets an exception, and the address of a RecordFunction."""
 
 FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
@@ -244,22 +246,34 @@ class Entries:
         return self.address + at
 
 
-def caught_from_its_start(function: Any) -> Any:
-    """A function whose body is a try statement, and which also catches what is raised before the first of that.
+def caught_everywhere(function: Any, failed: Failed) -> Any:
+    """A function whose body is a try statement, and which catches what is raised anywhere in it.
 
-    Python runs the handlers of signals when a function begins, and what they raise would get lost in ctypes.
+    Python runs the handlers of signals also before the first instruction of that statement, and at some jumps that its
+    tables leave out; what they raise there would get lost in ctypes. failed: what is called then.
     """
-    code = function.__code__
     if sys.version_info < (3, 11):
-        return function  # no handler runs there before a try statement
-    begin = next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME") // 2
-    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    first = min(entries, key=lambda entry: int(entry.start))
+
+        def caught(address: int) -> None:
+            try:
+                function(address)
+            except BaseException as error:
+                failed(error, address)
+
+        return caught
+    code = function.__code__
+    begin: int = next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME")
+    entries = sorted(dis._parse_exception_table(code), key=lambda one: one.start)  # type: ignore[attr-defined]
+    handler = entries[0].target
+    covered = []
+    for start, end, target, depth, lasti in [(one.start, one.end, one.target, one.depth, one.lasti) for one in entries]:
+        if begin < min(start, handler):
+            covered.append((begin, min(start, handler), handler, 0, False))
+        covered.append((start, end, target, depth, lasti))
+        begin = max(begin, end)
     data = bytearray()
-    for entry in entries:
-        start = begin if entry is first else entry.start // 2
-        numbers = [start, entry.end // 2 - start, entry.target // 2, entry.depth << 1 | entry.lasti]
-        for at, number in enumerate(numbers):
+    for start, end, target, depth, lasti in covered:
+        for at, number in enumerate((start // 2, (end - start) // 2, target // 2, depth << 1 | lasti)):
             parts = [number & 63]
             while number := number >> 6:
                 parts.append(number & 63 | 64)
@@ -1062,7 +1076,8 @@ class CallRecorder:
         # whether calls are recorded, and how many were: a list is faster than attributes
         self.state = [True, 0]
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
-        start, end = caught_from_its_start(self._make_start()), caught_from_its_start(self._make_end())
+        start = caught_everywhere(self._make_start(), lambda error, at: self.failed(error, at, False))
+        end = caught_everywhere(self._make_end(), lambda error, at: self.failed(error, at, True))
         self.start, self.end = ENTERED(start), ENTERED(end)
         try:
             self.entries = Entries(self.exports.unwinding)
@@ -1093,7 +1108,7 @@ class CallRecorder:
         """The function that is called as a call begins. What it needs are names of its own: it is called often."""
         layout, exports, words = self.layout, self.exports, WORDS
         threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
-        gone = self.gone
+        gone, is_wrapped = self.gone, sys.version_info < (3, 11)
         get_frame, now, started, lines = sys._getframe, time.perf_counter_ns, self.started, self.lines
         output, lock, make_room = self.output, self.output.lock, self.output.make_room
         at_thread, at_scope, scope_shift = layout.thread >> 3, layout.scope >> 3, 8 * (layout.scope & 7)
@@ -1149,6 +1164,8 @@ class CallRecorder:
                 line, caller = -1, 0
                 if lines:
                     frame: Any = get_frame().f_back
+                    if is_wrapped:
+                        frame = frame.f_back
                     caller = id(frame)
                     if opened and top[1] == caller:
                         line = top[2]
