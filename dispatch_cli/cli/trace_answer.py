@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.options import as_sentence, say_note
 from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ def trace_view(file: str, color: str) -> TraceView:
     """A recording, read, with what the engine says of it. Exits with 2 when it cannot be read."""
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.report.trace_view import TraceView
-    from dispatch_cli.trace.recording import read
+    from dispatch_cli.trace.recording import is_being_written, read
     from dispatch_cli.trace.state import state_of
 
+    if is_being_written(file):
+        say_note("the program has ended; what its PyTorch has registered is being read, which takes some seconds")
     try:
         recording = read(file)
         return TraceView(recording, state_of(recording))

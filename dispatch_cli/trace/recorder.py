@@ -1083,7 +1083,7 @@ class CallRecorder:
             self.entries = Entries(self.exports.unwinding)
         except (OSError, ValueError) as error:
             raise Unusable(f"this system lets no program make instructions: {error}") from None
-        _keep_from_compiling(torch, (CallRecorder, CallingThread, CalledOperator, RecordingFile))
+        _keep_from_compiling(torch, (CallRecorder, CallingThread, CalledOperator, RecordingFile), start, end)
 
     def install(self) -> None:
         """Observe from here on, in every thread."""
@@ -1685,9 +1685,9 @@ class CallRecorder:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
-def _keep_from_compiling(torch: Any, classes: tuple[type, ...]) -> None:
+def _keep_from_compiling(torch: Any, classes: tuple[type, ...], *callbacks: Any) -> None:
     """Keep torch.compile from looking into the recorder, which runs while it traces the program."""
-    functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of]
+    functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of, *callbacks]
     codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
     for code in codes:
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
@@ -16,6 +17,11 @@ from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
 from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, RecordedCalls
+
+try:
+    import fcntl
+except ImportError:  # Windows has none; a program is not recorded there
+    fcntl = None  # type: ignore[assignment]
 
 VERSION = 1
 HEAD = "dispatch_cli_trace"
@@ -32,6 +38,8 @@ MAX_NAMES = 1_000_000
 """Entries of one table: operators, places, signatures …"""
 MAX_DEPTH = 10_000
 MAX_NUMBER = 1 << 62
+MAX_SECONDS = 150
+"""The time that the capture of the registry may take."""
 _SMALL = 4096
 """Bytes of a line that needs no budget."""
 
@@ -152,8 +160,31 @@ def _start_of(file: str) -> bytes:
         return b""
 
 
+def is_being_written(file: str) -> bool:
+    """Whether a copy of the program's process is at work, which captures the registry and appends it.
+
+    It holds a lock of the file until then.
+    """
+    if fcntl is None:
+        return False
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (OSError, ValueError):
+        pass  # a reader says what is wrong, and some file systems have no locks
+    return False
+
+
 def read(file: str, with_calls: bool = True) -> Recording:
-    """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
+    """The recording in a file, as soon as the registry is in it, too.
+
+    with_calls: else only its head and its state are read. Errors: InputError.
+    """
+    end = time.monotonic() + MAX_SECONDS
+    while is_being_written(file) and time.monotonic() < end:
+        time.sleep(0.02)
     from dispatch_cli.model.garbage import no_collection
     from dispatch_cli.model.read_files import note
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dispatch_cli.trace import recorder
+from dispatch_cli.trace.recording import is_being_written
 from tests.capture.support import torch_python
 
 RECORDER = Path(recorder.__file__)
@@ -73,5 +75,7 @@ def run(program: Path, *arguments: str, options: tuple[str, ...] = (), **setting
 
 
 def read(path: Path) -> list[Any]:
-    """The lines of a recording; a process that was killed leaves zeros behind them."""
+    """The lines of a recording, whole; a process that was killed leaves zeros behind them."""
+    while is_being_written(str(path)):
+        time.sleep(0.05)
     return [json.loads(line) for line in path.read_bytes().rstrip(b"\0").splitlines()]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.trace.recording import read as recording_of
 from tests.capture.support import torch_python
 from tests.trace.recorded import RECORDER, Recorded, read, run
 
@@ -187,7 +188,191 @@ print(twice(torch.ones(1)))
     command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\n", "")
-    lines = read(save)
-    assert [line[0] for line in lines[-2:]] == ["state", "end"]
-    names = {operator["name"] for operator in lines[-2][1]["operators"]}
-    assert {"mine::twice", "aten::add.Tensor"} <= names
+    assert [line[0] for line in read(save)[-2:]] == ["end", "state"]
+    recording = recording_of(str(save))
+    assert recording.state is not None
+    assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}
+
+
+def test_the_program_does_not_wait_for_the_capture_of_the_registry(tmp_path: Path) -> None:
+    """It is no child of it, and comes after its end: nothing that the program waits for can act in between."""
+    source = """
+import atexit, os, signal, torch
+signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))
+torch.sin(torch.ones(2))
+def children():
+    try:
+        os.wait()
+    except ChildProcessError:
+        print("no children")
+atexit.register(children)
+"""
+    program, save = tmp_path / "program.py", tmp_path / "recording"
+    program.write_text(source, encoding="utf-8")
+    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
+    recording = recording_of(str(save))
+    assert (recording.end is not None, recording.state is not None) == (True, True)
+
+
+RAISING = """
+import random, signal, torch
+class Mine(Exception):
+    pass
+raised = []
+def handler(*_):
+    raised.append(Mine(len(raised)))
+    raise raised[-1]
+signal.signal(signal.SIGALRM, handler)
+a = torch.ones(2)
+random.seed({seed})
+caught = []
+for _ in range(150):
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0002, 0.004))
+    try:
+        for _ in range(100_000):
+            torch.sin(a).add(1)
+    except Mine as error:
+        caught.append(error)
+print(len(caught), all(one is other for one, other in zip(caught, raised)))
+"""
+
+
+def test_what_a_signals_handler_raises_reaches_the_program_once(tmp_path: Path) -> None:
+    """Most of them come while the recorder is at work."""
+    done = recorded(tmp_path, RAISING.format(seed=time.time_ns() % 1000))
+    assert (done.code, done.out, done.err) == (0, "150 True\n", "")
+    recording = recording_of(str(tmp_path / "recording"))  # depths and ends are as they must be
+    assert recording.stopped == []
+    assert len(recording.calls) > 1000
+
+
+def test_python_code_that_calls_operators_inside_of_the_recorder(tmp_path: Path) -> None:
+    """A signal's handler, a profiler, and a finalizer that the garbage collector runs."""
+    source = """
+import faulthandler, gc, signal, sys, time, torch
+faulthandler.dump_traceback_later(60, exit=True)
+a = torch.ones(2)
+calls = [0, 0, 0]
+def handler(*_):
+    calls[0] += 1
+    torch.add(a, a)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    torch.sin(a)
+signal.setitimer(signal.ITIMER_REAL, 0)
+def profiler(*_):
+    calls[1] += 1
+    torch.cos(a)
+sys.setprofile(profiler)
+torch.sin(a)
+sys.setprofile(None)
+class Ring:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        calls[2] += 1
+        torch.exp(a)
+gc.set_threshold(5)
+for _ in range(3000):
+    Ring()
+    torch.sin(a)
+print(all(calls))
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "True\n", "")
+    recording = recording_of(str(tmp_path / "recording"))
+    assert recording.stopped == []
+    assert recording.end is not None
+    assert recording.end.dropped > 0
+    assert len(done.calls("aten::sin")) > 3000
+
+
+def test_recursion_to_its_limit(tmp_path: Path) -> None:
+    source = """
+import torch
+a = torch.ones(2)
+def deeper():
+    torch.sin(a)
+    deeper()
+for _ in range(3):
+    try:
+        deeper()
+    except RecursionError:
+        pass
+torch.cos(a)
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out) == (0, "")
+    assert len(done.calls("aten::sin")) > 2000
+    assert len(done.calls("aten::cos")) == 1
+    assert done.tagged("x") == []
+
+
+def test_another_process_that_writes_to_the_same_file(tmp_path: Path) -> None:
+    """The file of the first is not cut: it would be killed by the system."""
+    save = tmp_path / "recording"
+    source = f"""
+import subprocess, sys, torch
+a = torch.ones(2)
+torch.sin(a)
+subprocess.run([sys.executable, {str(RECORDER)!r}, "--save", {str(save)!r}, "--no-state", "-m", "this"], stdout=-3)
+for _ in range(30000):
+    torch.cos(a)
+print(1)
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "1\n", "")
+    assert done.head["argv"] == ["-m", "this"]
+
+
+def test_modules_with_names_of_the_standard_library(tmp_path: Path) -> None:
+    """The program gets its own, as if no other file had imported the others before."""
+    for name in ("json", "dis", "pkgutil"):
+        (tmp_path / f"{name}.py").write_text("mine = True", encoding="utf-8")
+    done = recorded(
+        tmp_path, "import dis, json, pkgutil, sys\nprint(json.mine, dis.mine, pkgutil.mine, sys.orig_argv[1:])"
+    )
+    assert (done.code, done.out) == (0, f"True True True {[str(tmp_path / 'program.py')]}\n")
+
+
+def test_signatures_of_very_many_tensors_are_cut(tmp_path: Path) -> None:
+    source = """
+import torch
+torch.stack([torch.zeros(1) for _ in range(40_000)] + [torch.zeros(1, requires_grad=True)])
+"""
+    done = recorded(tmp_path, source)
+    (call,) = done.calls("aten::stack")
+    assert len(call["tensors"]) == 1001
+    assert call["more"] == 39_000
+    assert call["requires_grad"][-2:] == [False, True]
+    assert recording_of(str(tmp_path / "recording")).stopped == []
+
+
+def test_code_and_classes_are_not_kept_alive(tmp_path: Path) -> None:
+    source = """
+import gc, torch, weakref
+def made():
+    class Wrapper(torch.Tensor):
+        @staticmethod
+        def __new__(kind, tensor):
+            return torch.Tensor._make_wrapper_subclass(kind, tensor.shape)
+        @classmethod
+        def __torch_dispatch__(kind, function, types, args=(), kwargs=None):
+            return torch.ones(2)
+    torch.sin(Wrapper(torch.ones(2)))
+    return weakref.ref(Wrapper)
+made_class = made()
+names = {}
+exec(compile("import torch\\ndef run(): return torch.ones(1)", "<made>", "exec"), names)
+names["run"]()
+code = weakref.ref(names["run"].__code__)
+del names
+gc.collect()
+print(made_class(), code())
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "None None\n", "")
