@@ -17,11 +17,15 @@ tensors and of the thread, wrappers and layers of functorch, modes, gradients, d
 thread and the line of Python it comes from, when it ended and whether by an exception.
 Not observed: redispatches to further kernels of the same operator; what gives no event (``size``, ``is_leaf``,
 ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; calls that a destructor
-makes while an exception is on its way; processes that the program starts or forks, and subinterpreters.
+makes while an exception is on its way; calls that the program's Python code makes while the recorder is at work (the
+handler of a signal, a profiler, a finalizer): the end of the recording tells how many; processes that the program
+starts or forks, and subinterpreters.
 
-What a program can notice: the stack begins with frames of this file; profilers and tracers of Python see the two
-functions that are called as a call begins and ends; a call costs some microseconds more. When its main module has
-ended, the registry of PyTorch is captured in a forked copy of the process, which takes some seconds (``--no-state``).
+What a program can notice: the stack begins with frames of this file, so that Python's limit of recursion is reached
+some calls earlier; profilers and tracers of Python see the two functions that are called as a call begins and ends; a
+call costs some microseconds more. When its main module has ended, a forked copy of the process captures the registry of
+PyTorch, and appends it to FILE after the program's end, some seconds later (``--no-state``). Where all processes are
+stopped with the program, as in a container whose first process it is, FILE has no registry.
 
 Needs CPython on Linux and x86-64: elsewhere nothing is recorded.
 """
