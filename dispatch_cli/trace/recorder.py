@@ -90,7 +90,7 @@ class Unusable(Exception):
     """This PyTorch cannot be observed; the text says why."""
 
 
-class LeftOut(Exception):
+class NotWritten(Exception):
     """This call is not recorded: the recording has stopped, or its file is being changed by what this call is in."""
 
 
@@ -871,13 +871,13 @@ class RecordingFile:
                 return False
 
     def write_entry(self, tag: str, *values: Any) -> int:
-        """Append the next entry of a table, and return its number. Errors: LeftOut."""
+        """Append the next entry of a table, and return its number. Errors: NotWritten."""
         with self.lock:
             number = self.counts[tag]
             if number >= self.MOST:
                 self.stop("limit", f"the recording has reached its bound of {self.MOST:,} entries {tag!r}")
             if not self.write(line_of(tag, number, *values), tag):
-                raise LeftOut
+                raise NotWritten
         return number
 
     def make_room(self, size: int) -> bool:
@@ -1038,7 +1038,7 @@ class CallingThread:
         self.nodes: list[tuple[int, int, int, int]] = []
 
 
-class Watch(weakref.ref):  # type: ignore[type-arg]
+class AddressWatch(weakref.ref):  # type: ignore[type-arg]
     """Tells when a thing is gone: what a table knows of its address is not true any more then."""
 
     __slots__ = ("address", "table")
@@ -1072,8 +1072,8 @@ class CallRecorder:
         self.files: dict[str, int] = {}
         self.signatures: dict[Any, int] = {}
         self.subclasses: dict[int, str] = {}
-        self.watched: dict[int, Watch] = {}
-        self.gone: list[Watch] = []
+        self.watched: dict[int, AddressWatch] = {}
+        self.gone: list[AddressWatch] = []
         self.passed_on: list[BaseException] = []
         self.kernel_log: Any = None
         self.dropped = 0
@@ -1258,7 +1258,7 @@ class CallRecorder:
                             state[1] += 1
                             break
                     if not make_room(size):
-                        raise LeftOut
+                        raise NotWritten
                 thread.busy = False
             except BaseException as error:
                 if entered is not None:
@@ -1302,7 +1302,7 @@ class CallRecorder:
                                 del opened[-1]
                                 break
                         if not make_room(size):
-                            raise LeftOut
+                            raise NotWritten
                 elif thread.nodes and thread.nodes[-1][0] == function:
                     del thread.nodes[-1]
                 thread.busy = False
@@ -1318,7 +1318,7 @@ class CallRecorder:
 
     def ended(self, thread: CallingThread, raised: bool) -> None:
         """The innermost open call of a thread has ended. raised: by an exception, as far as one can know: it has not
-        said so itself. Errors: LeftOut.
+        said so itself. Errors: NotWritten.
         """
         opened, output = thread.open, self.output
         if self.kernel_log is not None:
@@ -1335,7 +1335,7 @@ class CallRecorder:
                     del opened[-1]
                     return
             if not output.make_room(size):
-                raise LeftOut
+                raise NotWritten
 
     def log_kernels(self, file: str) -> None:
         """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""
@@ -1425,7 +1425,7 @@ class CallRecorder:
             self.watched.clear()
             self.codes.clear()
             self.subclasses.clear()
-        watch = Watch(thing, self.gone.append)
+        watch = AddressWatch(thing, self.gone.append)
         watch.address, watch.table = address, table
         self.watched[address] = watch
 
@@ -1652,7 +1652,7 @@ class CallRecorder:
         if isinstance(error, (RecursionError, MemoryError)):
             self.dropped += 1
             return
-        if isinstance(error, LeftOut):
+        if isinstance(error, NotWritten):
             if self.output.stopped:
                 self.remove()
             else:
