@@ -9,6 +9,7 @@ from dispatch_cli.engine.call.kernels.entry import COMPOSITES, backend_keys
 from dispatch_cli.engine.call.trace import Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.recording import Ran
@@ -32,39 +33,42 @@ def difference(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher)
     """
     if explained.call is None or not ran:
         return None
-    predicted = [hop for hop in explained.hops if _is_seen(hop)]
-    seen = _chain(explained, ran, dispatcher)
+    predicted = [hop for hop in explained.hops if is_seen(hop)]
+    seen = chain_of(explained.operator, ran, dispatcher)
     for at, (hop, kernel) in enumerate(zip(predicted, seen, strict=False)):
-        is_same = _slot(hop) == kernel.slot and hop.keyset.bits == kernel.raw
+        is_same = slot_of(hop) == kernel.slot and hop.keyset.bits == kernel.raw
         if not is_same or (at and kernel.redispatched != (hop.reached is Reached.REDISPATCH)):
-            return Difference(at, kernel.slot, _slot(hop))
+            return Difference(at, kernel.slot, slot_of(hop))
     if len(seen) < len(predicted) and not seen[-1].raised:
-        return Difference(len(seen), None, _slot(predicted[len(seen)]))
+        return Difference(len(seen), None, slot_of(predicted[len(seen)]))
     if len(seen) > len(predicted):
         return Difference(len(predicted), seen[len(predicted)].slot, None)
     return None
 
 
-def _is_seen(hop: Hop) -> bool:
+def is_seen(hop: Hop) -> bool:
     """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
     return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
 
 
-def _slot(hop: Hop) -> str | None:
+def slot_of(hop: Hop) -> str | None:
     """The slot of a kernel; of one that the Python dispatcher asks for by a key, that key."""
     return hop.slot if hop.python is None else hop.python.chosen_key
 
 
-def _chain(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> list[Ran]:
-    """The first kernel, and each with which one before goes on."""
+def chain_of(operator: OperatorName, ran: Sequence[Ran], dispatcher: Dispatcher) -> list[Ran]:
+    """The kernels of one call: the first one, and each with which one before goes on.
+
+    ran: also those of other calls of the operator that a kernel made, as they began.
+    """
     found, at = [ran[0]], 0
-    while (following := _following(explained, ran, at, dispatcher)) is not None:
+    while (following := _following(operator, ran, at, dispatcher)) is not None:
         at = following
         found.append(ran[at])
     return found
 
 
-def _following(explained: Explained, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
+def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
     """With which kernel of the same operator one goes on.
 
     One that computes, one written in other operators, and Python code that gets the call may call the same operator
@@ -84,7 +88,7 @@ def _following(explained: Explained, ran: Sequence[Ran], at: int, dispatcher: Di
             inside.append(number)
     if kernel.slot not in universe.slot or kernel.slot in (UNDEFINED, PYTHON_DISPATCHER, *backend_keys(universe)):
         return None
-    if dispatcher.operator(explained.operator).live[kernel.slot].rule in COMPOSITES:
+    if dispatcher.operator(operator).live[kernel.slot].rule in COMPOSITES:
         return None
     layout = dispatcher.layout
 

@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.live import LiveTable
-from dispatch_cli.model.universe import FUNCTIONALIZE, PYTHON, PYTHON_DISPATCHER, UNDEFINED
-from tests.engine.call.judge.observed import Kernel, ObservedCall
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.trace.chain import chain_of, is_seen, slot_of
+from dispatch_cli.trace.recording import Ran
+from tests.engine.call.judge.observed import ObservedCall
 
-META = "Meta"
-_COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 _NUMBER = re.compile(r"_[0-9]+$")
 _SOURCE = re.compile(r"([\w.]+\.(?:cpp|h|py)):\d+")
 
@@ -75,8 +72,8 @@ class Judge:
     def judge(self, call: ObservedCall) -> Judgement:
         """Whether the engine names the kernels that ran."""
         hops, end = self._simulated(call)
-        ours = [hop for hop in hops if _is_seen(hop)]
-        theirs = self._chain(call)
+        ours = [hop for hop in hops if is_seen(hop)]
+        theirs = chain_of(call.operator, call.kernels, self._dispatcher)
         first = bool(ours) and _same(ours[0], theirs[0], is_first=True)
         for number, (hop, kernel) in enumerate(zip(ours, theirs, strict=False)):
             if not _same(hop, kernel, is_first=number == 0):
@@ -94,7 +91,7 @@ class Judge:
         """The kernels that ran in a call."""
         live = self._dispatcher.operator(call.operator).live
         slots = self._dispatcher.universe.slot
-        for kernel in self._chain(call):
+        for kernel in chain_of(call.operator, call.kernels, self._dispatcher):
             registration = live[kernel.slot].registration if kernel.slot in slots else None
             source = _SOURCE.search(registration.kernel.debug) if registration is not None else None
             if registration is not None and source is not None:
@@ -107,62 +104,24 @@ class Judge:
             python = self._python.get(str(call.operator), {})
             machine = CallSimulator(self._dispatcher, call.operator, self._maker, python, call.options)
             self._machines[key] = machine
-        given = call.first.keyset if call.redispatched else None
+        given = DispatchKeySet(self._dispatcher.layout, call.kernels[0].raw) if call.redispatched else None
         return machine.run(call.values, call.thread, given)
 
-    def _chain(self, call: ObservedCall) -> list[Kernel]:
-        """The kernels of one operator that follow one another."""
-        live = self._dispatcher.operator(call.operator).live
-        found = [call.first]
-        while (following := self._following(found[-1], live)) is not None:
-            found.append(following)
-        return found
 
-    def _following(self, kernel: Kernel, live: LiveTable) -> Kernel | None:
-        """The kernel of the same operator with which a kernel goes on.
-
-        One that computes, one written in other operators, and Python code that gets the call may call the same operator
-        with tensors of its own; such a call is another one. So is functionalization's trial of an operator in place, on
-        meta tensors.
-        """
-        if kernel.slot == PYTHON:
-            return None
-        redispatched = next((one for one in kernel.continuations if one.redispatched), None)
-        if redispatched is not None:
-            return redispatched
-        universe = self._dispatcher.universe
-        if kernel.slot in (UNDEFINED, PYTHON_DISPATCHER) or kernel.slot in backend_keys(universe):
-            return None
-        if kernel.slot not in universe.slot or live[kernel.slot].rule in _COMPOSITES:
-            return None
-        is_trial = kernel.slot == FUNCTIONALIZE and not kernel.keyset.has(META)
-        calls = [one for one in kernel.continuations if not (is_trial and one.keyset.has(META))]
-        return calls[0] if calls else None
-
-
-def _is_seen(hop: Hop) -> bool:
-    """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
-    return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
-
-
-def _slot(hop: Hop) -> str | None:
-    """The slot of a kernel; of one that the Python dispatcher chooses, its key."""
-    return hop.slot if hop.python is None else hop.python.chosen_key
-
-
-def _same(hop: Hop, kernel: Kernel, is_first: bool) -> bool:
+def _same(hop: Hop, kernel: Ran, is_first: bool) -> bool:
     redispatched = hop.reached is Reached.REDISPATCH
-    alike = _slot(hop) == kernel.slot and hop.keyset == kernel.keyset
+    alike = slot_of(hop) == kernel.slot and hop.keyset.bits == kernel.raw
     return alike and (is_first or redispatched == kernel.redispatched)
 
 
-def _difference(ours: list[Hop], theirs: list[Kernel], at: int) -> str:
+def _difference(ours: list[Hop], theirs: list[Ran], at: int) -> str:
     """What was said and what ran, where they part."""
-    said = _next(_slot(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
+    said = _next(slot_of(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
     ran = _next(theirs[at].slot, theirs[at].redispatched, at) if at < len(theirs) else None
     if said == ran and said is not None:
-        extra = [str(key) for key in theirs[at].keyset if not ours[at].keyset.has(key)]
-        lacking = [str(key) for key in ours[at].keyset if not theirs[at].keyset.has(key)]
+        seen = DispatchKeySet(ours[at].keyset.layout, theirs[at].raw)
+        extra = [str(key) for key in seen if not ours[at].keyset.has(key)]
+        lacking = [str(key) for key in ours[at].keyset if not seen.has(key)]
         ran = f"{ran} with {' '.join(f'+{key}' for key in extra)}{' '.join(f'-{key}' for key in lacking)}"
     if at == 0:
         return f"first: {ran}; ours: {said or 'no kernel'}"
