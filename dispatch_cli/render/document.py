@@ -160,6 +160,13 @@ def lines_of(inline: Inline) -> list[tuple[Run, ...]]:
     return [tuple(line) for line in found]
 
 
+def indented(line: Sequence[Run]) -> tuple[int, Sequence[Run]]:
+    """The columns by which a line is indented: the blanks of a first run that has nothing else; and what follows."""
+    if line and line[0].text and not line[0].text.strip(" "):
+        return len(line[0].text), line[1:]
+    return 0, line
+
+
 def lines(*texts: str, tone: Tone = Tone.PLAIN) -> tuple[Run, ...]:
     """Texts below each other, as one inline text."""
     return tuple(Run(text, tone, breaks=position > 0) for position, text in enumerate(texts))

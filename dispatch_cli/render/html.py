@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain
 
@@ -18,6 +18,7 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
     cells_of,
+    indented,
     lines_of,
     runs_of,
     toned,
@@ -111,7 +112,12 @@ def _indent(columns: int) -> str:
 
 
 def _inline(inline: Inline, between: str = "<br>") -> str:
-    return between.join("".join(map(_run, line)) for line in lines_of(inline))
+    return between.join(map(_line, lines_of(inline)))
+
+
+def _line(line: Sequence[Run]) -> str:
+    columns, runs = indented(line)
+    return "&nbsp;" * columns + "".join(map(_run, runs))
 
 
 def _run(run: Run) -> str:

@@ -16,6 +16,7 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
     cells_of,
+    indented,
     lines_of,
 )
 from dispatch_cli.render.text_safety import safe
@@ -70,9 +71,10 @@ def _inline(inline: Inline, between: str | None = None) -> str:
     """An inline text; what is a head is bold. between: what parts its lines where each begins a line of Markdown."""
     found = []
     for line in lines_of(inline):
-        parts = groupby(line, key=lambda run: run.tone is Tone.HEAD)
+        columns, runs_after = indented(line)
+        parts = groupby(runs_after, key=lambda run: run.tone is Tone.HEAD)
         pieces = (_piece("".join(run.text for run in runs), bold) for bold, runs in parts)
-        line_text = "".join(pieces)
+        line_text = "&nbsp;" * columns + "".join(pieces)
         found.append(line_text if between is None else _FIRST.sub(_BACKSLASH, line_text, count=1))
     return (between or "<br>").join(found)
 

@@ -139,3 +139,17 @@ def test_a_backend_has_the_name_that_the_program_gave_it(tmp_path: Path) -> None
     assert call("trace", file, "--explain", "0").code == 0
     made.call("aten::empty.memory_format", tensors=(), device="other")
     assert rows_of(answer(saved(made, tmp_path)))[0]["path"]["problem"] is not None
+
+
+@pytest.mark.parametrize("form", ["html", "markdown"])
+def test_the_tree_is_one_in_every_format_for_people(form: str, tmp_path: Path) -> None:
+    """HTML takes several blanks for one."""
+    (tmp_path / "r.trace").write_text(every(), encoding="utf-8")
+    shown = call("trace", str(tmp_path / "r.trace"), "--format", form).out
+    text = call("trace", str(tmp_path / "r.trace")).out
+    for operator in ("aten::linear", "aten::to.dtype", "aten::mm", "aten::relu"):
+        column = re.search(rf"^ *\d+ ( *){operator} ", text, re.M)
+        found = re.search(rf"((?:&nbsp;)*)(?:\*\*|<span [^>]*>){operator}", shown)
+        assert column is not None
+        assert found is not None
+        assert len(found[1]) // len("&nbsp;") == len(column[1]) - 1
