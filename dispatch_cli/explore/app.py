@@ -11,8 +11,9 @@ from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand, 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Event, Key, Resize
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
+from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
@@ -53,7 +54,9 @@ def _own_commands() -> type[Provider]:
 
 
 class ExploreScreen(Contained, Screen[None]):
-    """The screen."""
+    """The screen. Keys that come before anything else has happened go to the list."""
+
+    AUTO_FOCUS = "OperatorList"
 
 
 class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
@@ -70,13 +73,15 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", tooltip="Search operators: type a part of a name"),
+        # done before the next key is looked at, which can be there already
+        Binding("slash", "search", "Search", tooltip="Search operators: type a part of a name", priority=True),
         *(Binding(entry.key, f"pane('{entry.id}')", entry.title, show=False) for entry in PANES),
         Binding("o", "operators", "To the list of operators", show=False),
         Binding("escape", "back", "Back to where you were before", show=False),
         Binding("backspace,alt+left", "back", "Back to where you were before", show=False),
         Binding("alt+right", "forward", "Forward again, after going back", show=False),
         Binding("y", "copy", "Copy command", tooltip="Copy the command line at the bottom"),
+        Binding("ctrl+z", "suspend_process", "Suspend the program: fg in the shell continues it", show=False),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="Help: keys and marks of the view in front"),
         Binding("q", "quit", "Quit", tooltip="Quit the program"),
     ]
@@ -124,8 +129,6 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
-        else:
-            self.operators.list.focus()
         self._show_command()
 
     async def on_resize(self, event: Resize) -> None:
@@ -231,10 +234,16 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
 
     def action_search(self) -> None:
         self.screen.remove_class("-in-view")
-        self.call_after_refresh(self.operators.input.focus)
+        self.screen.set_focus(self.operators.input)
 
     def on_operator_input_left(self) -> None:
         self.action_operators()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's. Where a text is typed, the key of the search is a letter."""
+        if action == "search" and (isinstance(self.focused, Input) or isinstance(self.screen, ModalScreen)):
+            return False
+        return super().check_action(action, parameters)
 
     # what is shown
 

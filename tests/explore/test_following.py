@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from dispatch_cli.explore.app import ExploreApp
@@ -129,3 +131,31 @@ def test_enter_right_after_a_letter_opens_what_it_finds() -> None:
         await until(pilot, lambda: app.spot.operator is not None and str(app.spot.operator) == "aten::add.Tensor")
 
     drive(session(), steps)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+def test_keys_that_come_at_once_go_where_those_before_them_lead(size: tuple[int, int]) -> None:
+    """As those that are typed before there is a screen, or that one packet of a network has."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        if size[0] < 100:
+            await pilot.press("enter")
+            await until(pilot, lambda: not app.operators.display)
+        for key in ("slash", *"addten"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.operators.input.value == "addten")
+        await until(pilot, lambda: str(app.spot.operator) == "aten::add.Tensor")
+
+    drive(session(), steps, size)
+
+
+def test_keys_before_the_first_frame_count() -> None:
+    async def run() -> None:
+        app = ExploreApp(session())
+        for key in ("j", "j", "slash", *"abs."):
+            name = {".": "full_stop"}.get(key, key)
+            app.call_later(app.post_message, Key(name, key if len(key) == 1 else None))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: app.operators.input.value == "abs.")
+
+    asyncio.run(run())
