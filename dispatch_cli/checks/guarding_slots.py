@@ -75,26 +75,25 @@ class GuardedSelection:
     """
 
     def __init__(self, names: Sequence[OperatorName], cells: Cells, slots: int) -> None:
-        self._contents: dict[str, frozenset[int]] = {}
+        self._contents: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
         self._count = Counter[int]()
         self._odd: list[OperatorName] = []
         self._entries: dict[int, TableEntry] = {}
-        plans: dict[Plan, tuple[frozenset[int], list[int] | None]] = {}
+        plans: dict[Plan, list[int] | None] = {}
         times = Counter[Plan]()
         for name in names:
             table, own = cells.own(name)
-            shared = plans.get(table.plan)
-            if shared is None:
-                shared = plans[table.plan] = self._part(cells.shared(table), slots)
-            mine = self._part(own, slots)
-            self._contents[str(name)] = mine[0] | shared[0]
-            if mine[1] is None or shared[1] is None:
+            if table.plan not in plans:
+                plans[table.plan] = self._part(cells.shared(table), slots)
+            mine, shared = self._part(own, slots), plans[table.plan]
+            if mine is None or shared is None:
                 self._odd.append(name)
                 continue
-            self._count.update(mine[1])
+            self._contents[str(name)] = mine, shared
+            self._count.update(mine)
             times[table.plan] += 1
         for plan, number in times.items():
-            for content in plans[plan][1] or ():
+            for content in plans[plan] or ():
                 self._count[content] += number
         self._total = sum(self._count.values())
         self._by_text: dict[str, set[int]] = {}
@@ -105,16 +104,15 @@ class GuardedSelection:
                         self._by_text.setdefault(text, set()).add(content)
         self.texts = len(self._by_text)
 
-    def _part(self, cells: Iterable[Cell], slots: int) -> tuple[frozenset[int], list[int] | None]:
-        """The contents of cells, and each as often as it would be a violation; None where that depends on the guard."""
+    def _part(self, cells: Iterable[Cell], slots: int) -> list[int] | None:
+        """The contents of cells, each as often as it would be a violation; None where that depends on the guard."""
         reasons: dict[tuple[int, str], None] = {}
         for cell in cells:
             if cell.slots & slots:
                 reasons[cell.content, cell.found] = None
                 self._entries.setdefault(cell.content, cell.entry)
         depends = len({found for _, found in reasons}) < len(reasons)
-        contents = [content for content, _ in reasons]
-        return frozenset(contents), None if depends else contents
+        return None if depends else [content for content, _ in reasons]
 
     def tally(self, want: Expectation, walk: GuardedSlots) -> Tally:
         """How often a guard with that expectation alone does not hold.
@@ -138,8 +136,14 @@ class GuardedSelection:
         return len(self._odd)
 
     def _missing(self, holding: set[int], walk: GuardedSlots) -> Mapping[str, int]:
-        """The operators with contents that are not among those, and how many."""
-        found = {name: len(contents - holding) for name, contents in self._contents.items() if not contents <= holding}
+        """The operators with violations, and how many. holding: the contents that are none."""
+        shared: dict[int, int] = {}  # operators with one plan have one list
+        found: dict[str, int] = {}
+        for text, (own, others) in self._contents.items():
+            count = shared.get(id(others))
+            if count is None:
+                count = shared[id(others)] = sum(content not in holding for content in others)
+            found[text] = count + sum(content not in holding for content in own)
         for name in self._odd:
             found[str(name)] = len(walk.broken(name))
         return {name: count for name, count in found.items() if count}

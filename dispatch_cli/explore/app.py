@@ -129,6 +129,7 @@ class ExploreApp(Trying, ReadingAgain, Tidying, Contained, App[None]):
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self._show_command()
 
     async def on_resize(self, event: Resize) -> None:
