@@ -52,7 +52,7 @@ _OPERATOR = fields(
         "python": map_of(TEXT),
         "imported": IMPORTED,
     },
-    {"fake_tensor_mode": map_of(PLAIN)},
+    {"fake_tensor_mode": map_of(PLAIN), "stale": FLAG},
 )
 _DEFINED = fields({"debug": TEXT, "alias_analysis": TEXT})
 

@@ -602,11 +602,22 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
             operator["python"] = _by_key(live, asked.now.python.get(name, {}))
             operator["imported"] = _imported(live, asked, name)
+            if _is_stale(live, name):
+                operator["stale"] = True
             going_on.note(operator, ways)
             going_on.note_fakes(operator, live.clean, describe)
             found.append(operator)
         step()
     return found, skipped
+
+
+def _is_stale(live: Live, name: str) -> bool:
+    """Whether calls find other kernels than the registrations determine, as PyTorch's own check says."""
+    try:
+        live.core._dispatch_check_invariants(name)
+    except RuntimeError:
+        return True
+    return False
 
 
 def _tags(live: Live, name: str) -> list[str]:

@@ -214,7 +214,7 @@ _HELP = {
     TraceFindingKind.AUTOCAST: (
         "Each cast is a call that copies a tensor. To save it, give the operator tensors that have the dtype already."
     ),
-    TraceFindingKind.STALE: "`dispatch-cli explain OP KEY` says which registration came too late.",
+    TraceFindingKind.STALE: "`dispatch-cli explain OP KEY --base RECORDING` says which registration came too late.",
     TraceFindingKind.DIFFERENT: "This is a mistake of dispatch-cli. Please report it.",
 }
 

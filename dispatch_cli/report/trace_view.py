@@ -82,7 +82,7 @@ class TraceView:
         self.recording = recording
         self.known = known
         self.state = known.state
-        self.explainer = Explainer(recording, known.state)
+        self.explainer = Explainer(recording, known.state, known.not_known)
         self.facts = CallFacts(recording, self.explainer, known.state)
         self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}

@@ -68,10 +68,14 @@ class Explained(NamedTuple):
 
 
 class Explainer:
-    """Explains the signatures of a recording, each when it is first asked for."""
+    """Explains the signatures of a recording, each when it is first asked for.
 
-    def __init__(self, recording: Recording, state: State) -> None:
+    not_known: operators of which nothing can be said.
+    """
+
+    def __init__(self, recording: Recording, state: State, not_known: frozenset[OperatorName] = frozenset()) -> None:
         self._recording = recording
+        self._not_known = not_known
         self._state = state
         self._maker = TensorMaker(state.dispatcher.universe)
         self._simulators: dict[tuple[OperatorName, Options], CallSimulator] = {}
@@ -93,6 +97,8 @@ class Explainer:
         name = OperatorName.parse(text)
         if name not in self._state.dispatcher:
             return Explained(name, None, "the state has no such operator")
+        if name in self._not_known:
+            return Explained(name, None, "its table is stale, in an order of registrations that is not recorded")
         try:
             values, thread, options = observed(signature, self._state.dispatcher.layout)
             hops, end = self._simulator(name, options).run(values, thread)

@@ -15,9 +15,11 @@ from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.recording import Recording
+from dispatch_cli.trace.stale import WithStaleTables, with_stale_tables
 
 _NAME = "the recorded program"
 _RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
@@ -90,12 +92,14 @@ class RegistrationsKnown(NamedTuple):
     """A state by which calls are explained.
 
     base: the embedded state of that version of PyTorch, or the newest one. is_base: it is that one; otherwise it is the
-    program's own, as it was recorded.
+    program's own, as it was recorded. not_known: operators whose tables are stale, so that it is not known what their
+    slots hold.
     """
 
     state: State
     base: str
     is_base: bool
+    not_known: frozenset[OperatorName] = frozenset()
 
 
 def state_of(recording: Recording) -> RegistrationsKnown:
@@ -105,7 +109,8 @@ def state_of(recording: Recording) -> RegistrationsKnown:
     known = bases.names()
     base = name if name in known else known[0]
     if recording.state is not None:
-        return RegistrationsKnown(_recorded(recording), base, False)
+        state, not_known = _recorded(recording)
+        return RegistrationsKnown(state, base, False, not_known)
     source = bases.load(base)
     universe = _with_backend(source.universe, recording)
     return RegistrationsKnown(State(Dispatcher(universe, base=source), source=source), base, True)
@@ -123,7 +128,7 @@ def _with_backend(universe: Universe, recording: Recording) -> Universe:
     return universe
 
 
-def _recorded(recording: Recording) -> State:
+def _recorded(recording: Recording) -> WithStaleTables:
     assert recording.state is not None
     try:
         data = checked(recording.state, with_answers=False)
@@ -140,7 +145,11 @@ def _recorded(recording: Recording) -> State:
         for one in data["universe"]["fallbacks"]
         if one["key"] not in own
     )
-    return run(Declarations(universe, steps=steps, inherited_steps=steps), source)
+    state = run(Declarations(universe, steps=steps, inherited_steps=steps), source)
+    stale = [OperatorName.parse(one["name"]) for one in data["operators"] if one.get("stale")]
+    if not stale:
+        return WithStaleTables(state, frozenset())
+    return with_stale_tables(state, source, stale, block)
 
 
 def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:

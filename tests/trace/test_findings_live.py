@@ -160,3 +160,33 @@ def test_what_becomes_of_gradients(tmp_path: Path) -> None:
     assert {one["operator"] for one in json.loads(chosen.out)["operators"]} == {*lost}
     reached = call("trace", str(tmp_path / "r.trace"), "--only", "fallback", "--format", "json")
     assert json.loads(reached.out)["counts"]["shown"] == 0  # autograd's fallback is none of a backend
+
+
+STALE = """
+import json, torch
+
+RAN = []
+library = torch.library.Library("judged", "DEF")
+for name, keys in (
+    ("late", ("CompositeImplicitAutograd", "CompositeExplicitAutograd")),
+    ("early", ("CompositeExplicitAutograd", "CompositeImplicitAutograd")),
+):
+    library.define(f"{name}(Tensor x) -> Tensor")
+    for key in keys:
+        library.impl(name, lambda x, key=key: RAN.append(key) or x * 2, key)
+    getattr(torch.ops.judged, name)(torch.ones(2, requires_grad=True))
+print(json.dumps(RAN))
+"""
+
+
+def test_stale_slots_of_a_program(tmp_path: Path) -> None:
+    """The registration of CompositeExplicitAutograd refreshes no autograd slot: the math kernel stays there."""
+    code, said, found = recorded(tmp_path, STALE)
+    assert (code, said) == (0, ["CompositeImplicitAutograd", "CompositeExplicitAutograd"])
+    stale = [(one["operator"], one["key"], one["calls"]) for one in found["findings"] if one["kind"] == "stale"]
+    assert stale == [("judged::late", "AutogradCPU", 1)]
+    rows = {row["operator"]: row["path"] for thread in found["threads"] for row in thread["rows"]}
+    last = {name: rows[f"judged::{name}"]["kernels"][-1]["source"] for name in ("late", "early")}
+    assert [last["late"], last["early"]] == said
+    chosen = call("trace", str(tmp_path / "r.trace"), "--only", "stale", "--format", "json")
+    assert [one["operator"] for one in json.loads(chosen.out)["operators"]] == ["judged::late"]

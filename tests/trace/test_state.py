@@ -93,6 +93,25 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
     assert "PyTorch's own" not in row
 
 
+def test_a_stale_table_is_as_the_only_order_leaves_it(tmp_path: Path) -> None:
+    """Where no order of the registrations leaves it stale, nothing is said of the operator's calls."""
+    found = state()
+    scale, plain = found["operators"]
+    implicit, explicit = (kernel(f"registered at /home/me/lib.py:{line}") for line in (31, 32))
+    plain["kernels"] = {"CompositeExplicitAutograd": [explicit], "CompositeImplicitAutograd": [implicit]}
+    for stale in (False, True):
+        plain["stale"] = scale["stale"] = stale
+        (tmp_path / "s.trace").write_text(recording(found), encoding="utf-8")
+        answered = answer(str(tmp_path / "s.trace"))
+        paths = [row["path"] for thread in answered["threads"] for row in thread["rows"]]
+        keys = [one["source"] for one in paths[1]["kernels"]]
+        assert keys == (["CompositeImplicitAutograd"] if stale else [None, "CompositeExplicitAutograd"])
+        assert ("stale", "mylib::plain", "AutogradCPU") in {
+            (one["kind"], one["operator"], one["key"]) for one in answered["findings"]
+        } or not stale
+        assert (paths[0]["problem"] is not None) == stale
+
+
 def test_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
     """Whatever is left out or put in the place of something else."""
     whole = state()
