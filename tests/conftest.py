@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
 import tempfile
 
+import pytest
+
 from tests.cli import forked
+from tests.once import FOLDER
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Signals are as in a terminal: a shell ignores SIGINT for what it starts in the background, nohup SIGHUP."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    cache = tempfile.mkdtemp(prefix="dispatch-cli-cache-")
+    cache = _folder("dispatch-cli-cache-")
     os.environ["DISPATCH_CLI_CACHE_DIR"] = os.environ["XDG_CACHE_HOME"] = cache  # not that of who runs the tests
-    atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist have it from the process that starts them
+        os.environ[FOLDER] = _folder("dispatch-cli-once-")
+
+
+def _folder(prefix: str) -> str:
+    """A new folder, which does not outlive this process."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`.ci/run` finds the tests that ask a live PyTorch by a text in their files."""
+    for file in {item.path for item in items if item.get_closest_marker("live")}:
+        if "mark.live" not in file.read_text(encoding="utf-8"):
+            raise pytest.UsageError(f"{file} must name the marker of its live tests: pytest.mark.live")
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage need not look at the modules and tests again and again: they stay."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import gzip
 import json
 import os
 import pickle
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.capture import run
 from dispatch_cli.capture.probe import FORMAT, parse_dump
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_printed_schema, parse_signature
+from tests.cli.support import call
+from tests.once import once
 from tests.support import UNIVERSE_OF, load_recording
 
 TORCH_PYTHON = "DISPATCH_CLI_TORCH_PYTHON"
@@ -39,29 +39,35 @@ def torch_python() -> str:
     return python
 
 
-def live_state(python: str | None = None) -> dict[str, Any]:
+def live_state(python: str | None = None, vmap: bool = True) -> dict[str, Any]:
     """What the probe finds in that Python, else in `torch_python`: asked once in a run, a copy for each test."""
-    state: dict[str, Any] = pickle.loads(_pickled_state(python or torch_python()))
+    state: dict[str, Any] = pickle.loads((_asked(python or torch_python(), vmap) / "state").read_bytes())
     return state
 
 
-@functools.cache
-def _pickled_state(python: str) -> bytes:
-    return pickle.dumps(run_probe(python))
-
-
-@functools.cache
 def captured(vmap: bool = True) -> Path:
-    """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: written once in a run.
+    """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: `live_state` as a file.
 
     vmap: False is ``--no-vmap``.
     """
-    folder = tempfile.mkdtemp(prefix="dispatch-cli-captured-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    out = Path(folder) / "capture.json.gz"
-    command = [sys.executable, "-m", "dispatch_cli", "capture", "--python", torch_python(), "-o", str(out)]
-    subprocess.run(command if vmap else [*command, "--no-vmap"], check=True, capture_output=True)
-    return out
+    return _asked(torch_python(), vmap) / "capture.json.gz"
+
+
+def _asked(python: str, vmap: bool) -> Path:
+    """A capture, and what the probe found for it."""
+
+    def capture(folder: Path) -> None:
+        def asked(*arguments: Any, **options: Any) -> dict[str, Any]:
+            state = run_probe(*arguments, **options)
+            (folder / "state").write_bytes(pickle.dumps(state))
+            return state
+
+        words = ("capture", "--python", python, "-o", str(folder / "capture.json.gz"))
+        with patch.object(run, "run_probe", asked):
+            result = call(*(words if vmap else (*words, "--no-vmap")))
+        assert result.code == 0, result.err
+
+    return once(f"captured-{vmap}-{blake2b(python.encode(), digest_size=8).hexdigest()}", capture)
 
 
 def unpacked(capture: Path, out: Path) -> Path:

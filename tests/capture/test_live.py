@@ -18,6 +18,7 @@ import yaml
 
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import NAMESPACE
+from dispatch_cli.capture.write import state_text
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
@@ -25,7 +26,7 @@ from dispatch_cli.engine.history.apply import run
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import captured as captured_once
-from tests.capture.support import read_document, torch_python, unpacked
+from tests.capture.support import live_state, read_document, torch_python, unpacked
 from tests.model.schema.schema_answers import comparable
 
 pytestmark = pytest.mark.live
@@ -36,7 +37,7 @@ ROOT = HERE.parent.parent
 
 @dataclass(frozen=True)
 class Captured:
-    """Files of three captures, and what PyTorch itself says of every operator: its two dumps."""
+    """A capture in both formats, a second one, and what PyTorch itself says of every operator: its two dumps."""
 
     yaml: Path
     json: Path
@@ -53,14 +54,15 @@ def run_python(python: str, *arguments: str, text: str = "") -> str:
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Captured:
     python = torch_python()
     directory = tmp_path_factory.mktemp("captured")
-    first, as_json, again = directory / "a.yaml", directory / "a.json", unpacked(captured_once(), directory / "b.json")
-    for file in (first, as_json):
-        run_python(sys.executable, "-m", "dispatch_cli", "capture", "--python", python, "-o", str(file))
+    as_yaml, as_json = directory / "a.yaml", directory / "a.json"
+    again = unpacked(captured_once(), directory / "b.json")
+    as_yaml.write_text("".join(state_text(live_state(), as_json=False)), encoding="utf-8")
+    run_python(sys.executable, "-m", "dispatch_cli", "capture", "--python", python, "-o", str(as_json))
     # The one thing a capture changes: where PyTorch is installed. That is known here from its own words.
     site = run_python(python, "-c", "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
     live = json.loads(run_python(python, str(HERE / "live_state.py")))
     cut = {name: [text.replace(f"{site}/", "site-packages/") for text in texts] for name, texts in live.items()}
-    return Captured(first, as_json, again, cut)
+    return Captured(as_yaml, as_json, again, cut)
 
 
 def read(file: Path) -> Any:

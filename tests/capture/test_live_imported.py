@@ -14,6 +14,7 @@ from tests.capture.random_library import actions, declarations, module_text
 from tests.capture.support import captured as captured_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
+from tests.once import once
 
 pytestmark = pytest.mark.live
 
@@ -97,14 +98,23 @@ except RuntimeError:  # before 2.6 a kernel of Python is replaced by none
 """
 
 
-def test_replaced_kernels_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def of_both() -> str:
+    """A capture of the two libraries."""
+
+    def make(folder: Path) -> None:
+        for module, text in (("mylib", LIBRARY), ("replaced", REPLACED)):
+            (folder / f"{module}.py").write_text(text, encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(folder))
+            capture(folder / "cap.json.gz", "mylib", "replaced")
+
+    return str(once("captured-two-libraries", make) / "cap.json.gz")
+
+
+def test_replaced_kernels_are_named(of_both: str) -> None:
     """The dump has the order of the kernels; each has its own function."""
-    (tmp_path / "replaced.py").write_text(REPLACED, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    captured = capture(tmp_path / "captured.json.gz", "replaced")
-    rows = json.loads(call("register", captured, "--op", "twice::op", "--format", "json").out)["operators"][0][
-        "kernels"
-    ]
+    rows = json.loads(call("register", of_both, "--op", "twice::op", "--format", "json").out)["operators"][0]["kernels"]
     functions = {"second": 11, "first": 7}
     expected = [("CPU", f"replaced.{name}", f"replaced.py:{line}") for name, line in functions.items()]
     named = [(row["key"], row["wraps"]["function"], row["wraps"]["place"]) for row in rows if row["wraps"] is not None]
@@ -114,12 +124,9 @@ def test_replaced_kernels_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kernel", "mylib::op", "Meta")}
 
 
-def test_a_library_without_autograd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mylib.py").write_text(LIBRARY, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    captured = capture(tmp_path / "cap.json.gz", "mylib")
-    assert found(captured, "--op", "mylib::*") == OF_LIBRARY
-    told = call("check-invariants", captured).out
+def test_a_library_without_autograd(of_both: str) -> None:
+    assert found(of_both, "--op", "mylib::*") == OF_LIBRARY
+    told = call("check-invariants", of_both).out
     assert "operators that PyTorch registered were not checked; --pytorch checks them" in told
 
 

@@ -14,6 +14,7 @@ import pytest
 from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.cli.support import COMMAND, Result, environment
+from tests.trace.kernels import cache_with_kernels
 
 pytestmark = pytest.mark.live
 
@@ -143,8 +144,8 @@ def test_every_kernel_is_observed(tmp_path: Path) -> None:
         pytest.skip("there is no C++ compiler")
     source = "import torch\ntorch.sin(torch.ones(2, requires_grad=True))\nraise SystemExit(3)\n"
     line = command(tmp_path, source, "--verify", "--format", "json")
-    # the logging kernels are those that the other tests have built
-    env = {**environment(), "DISPATCH_CLI_CACHE_DIR": str(tmp_path)}
+    kernels = str(cache_with_kernels(torch_python()))
+    env = {**environment(), "XDG_CACHE_HOME": kernels, "DISPATCH_CLI_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, check=False, text=True)
     assert (done.returncode, done.stdout) == (3, "")
     answer = json.loads(done.stderr.rpartition("\nnote: ")[0])

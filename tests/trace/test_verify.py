@@ -12,6 +12,7 @@ import pytest
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace import verify
 from tests.capture.support import torch_python
+from tests.trace.kernels import cache_with_kernels, logging_kernels
 
 
 @pytest.fixture(autouse=True)
@@ -88,19 +89,30 @@ def test_no_folder(tmp_path: Path, cache: Path) -> None:
     assert "cannot be made" in refused(python_with(tmp_path / "with", headers=True))
 
 
-@pytest.mark.live
-def test_built_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not verify.has_compiler():
-        pytest.skip("there is no C++ compiler")
+def test_built_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And anew where PyTorch, the compiler or its options are others."""
+    torch, log = tmp_path / "with" / "torch", tmp_path / "log"
+    compiler = tmp_path / "compiler"
+    script = f'#!/bin/sh\nfor word; do [ "$last" = -o ] && echo built > "$word"; last=$word; done\necho >> "{log}"\n'
+    compiler.write_text(script, encoding="utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    python = python_with(tmp_path / "with", headers=True)
     begun: list[str] = []
-    library = Path(verify.library_for(torch_python(), lambda: begun.append("building")))
+    library = Path(verify.library_for(python, lambda: begun.append("building")))
     assert [path for path in cache.rglob("*") if path.is_file()] == [library]
-    made = library.stat().st_mtime_ns
-    assert verify.library_for(torch_python(), lambda: begun.append("again")) == str(library)
+    assert library.read_text(encoding="utf-8") == "built\n"
+    assert verify.library_for(python, lambda: begun.append("again")) == str(library)
     assert begun == ["building"]
-    assert library.stat().st_mtime_ns == made
+    assert log.read_text(encoding="utf-8") == "\n"
+    built = {str(library)}
+    (torch / "version.py").write_text("__version__ = '2.99.1'\n", encoding="utf-8")
+    built.add(verify.library_for(python))
+    monkeypatch.setenv("CXX", f"{compiler} -g0")
+    built.add(verify.library_for(python))
     monkeypatch.setattr(verify, "_FLAGS", (*verify._FLAGS, "-g0"))
-    assert verify.library_for(torch_python()) != str(library)
+    built.add(verify.library_for(python))
+    assert len(built) == log.read_text(encoding="utf-8").count("\n") == 4
 
 
 def verified(python: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -119,13 +131,16 @@ def test_the_command_says_why_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.live
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not verify.has_compiler():
         pytest.skip("there is no C++ compiler")
+    folder = cache_with_kernels(torch_python())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     program, out = tmp_path / "program.py", tmp_path / "answer.json"
     program.write_text("import torch\ntorch.ones(2, requires_grad=True).mul(2)\n", encoding="utf-8")
     result = verified(torch_python(), "--format", "json", "-o", str(out), str(program))
     assert result.returncode == 0, result.stderr
+    assert [str(path) for path in folder.rglob("*.so")] == [logging_kernels(torch_python())]  # none was built anew
     answer = json.loads(out.read_text(encoding="utf-8"))
     assert answer["seen"] == "all-kernels"
     assert answer["counts"]["different"] == 0

@@ -12,12 +12,12 @@ from dispatch_cli.capture.document import document
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace import recorder
-from dispatch_cli.trace.verify import library_for
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import observed_calls
 from tests.trace.judge.compare import Causes, Compared, compare, undisturbed
 from tests.trace.judge.seen import Seen, Threads, Trace, logged, traced
+from tests.trace.kernels import logging_kernels
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
@@ -48,7 +48,7 @@ def names() -> list[str]:
 
 def judge(python: str, program: str, directory: Path) -> Judgement:
     """Run a program twice. Errors: Failed."""
-    script, library = PROGRAMS / f"{program}.py", library_for(python)
+    script, library = PROGRAMS / f"{program}.py", logging_kernels(python)
     log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
     driver = [python, str(HERE / "driver.py"), library, str(log), str(RECORDER), "--kernels", library]
     with_kernels = _run([*driver, "--save", str(wrapped), str(script)])

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.api import load_state
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
+from tests.capture.support import live_state
 from tests.engine.call.fake.judge import Verdict, judge, live_answers
 from tests.engine.call.fake.random_library import declarations_of, operators_of, plan_of
 
@@ -60,7 +60,7 @@ def _row(word: str, verdicts: list[Verdict]) -> str:
 
 def captured(python: str) -> tuple[State, Any]:
     """The state of a live PyTorch, without a first vmap, since the calls make none; and its universe."""
-    probed = run_probe(python, vmap=False)
+    probed = live_state(python, vmap=False)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "state.json"
         file.write_text("".join(state_text(probed, as_json=True)), encoding="utf-8")

@@ -10,13 +10,14 @@ import tempfile
 from pathlib import Path
 
 from tests.engine.call.judge.compare import table
-from tests.engine.call.judge.run import CONTEXTS, run
+from tests.engine.call.judge.run import CONTEXTS, judged, run
 
 
 def main() -> None:
     samples = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     with tempfile.TemporaryDirectory() as directory:
-        print(table(run(sys.argv[1], Path(directory), CONTEXTS, samples).tallies))
+        run(sys.argv[1], Path(directory), CONTEXTS, samples)
+        print(table(judged(Path(directory)).tallies))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ from dispatch_cli.capture.document import document
 from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.trace.verify import library_for
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import names_in, observed_calls
+from tests.trace.kernels import logging_kernels
 
 HERE = Path(__file__).parent
 CONTEXTS = (
@@ -54,8 +54,8 @@ def run(
     samples: int = 1,
     operators: int | None = None,
     seed: int = 0,
-) -> Judged:
-    """The judgements of every context.
+) -> None:
+    """Make the calls; `judged` judges what they leave in the directory.
 
     samples: of each operator. operators: how many, chosen by *seed*; None for all. Those of the table of handwritten
         kernels are always among them, with more samples.
@@ -71,13 +71,12 @@ def run(
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"
-    command = [python, str(script), library_for(python), str(question), str(directory)]
+    command = [python, str(script), logging_kernels(python), str(question), str(directory)]
     subprocess.run(command, check=True, timeout=3600, stderr=subprocess.DEVNULL)
-    return judged(directory)
 
 
 def judged(directory: Path) -> Judged:
-    """The judgements of what live_opinfo.py has left in a directory."""
+    """The judgements of every context, of what `run` has left in a directory."""
     state: dict[str, Any] = json.loads((directory / "state.json").read_text(encoding="utf-8"))
     path = directory / "calls.jsonl"
     called = names_in(path)

@@ -12,6 +12,8 @@ from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.engine.call.judge.compare import Judged, table
 from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_modules, run
+from tests.engine.call.judge.run import judged as judged_in
+from tests.once import once
 
 OPERATORS = 60
 """As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""
@@ -26,14 +28,14 @@ KNOWN = (
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+def judged() -> Judged:
     python = torch_python()
     if not has_compiler():
         pytest.skip("there is no C++ compiler")
     if not has_modules(python):
         pytest.skip("PyTorch's own samples need NumPy")
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    return run(python, tmp_path_factory.mktemp("judge"), CONTEXTS, operators=OPERATORS, seed=seed)
+    return judged_in(once("judge", lambda folder: run(python, folder, CONTEXTS, operators=OPERATORS, seed=seed)))
 
 
 @pytest.mark.live
