@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.report.error_chain import ChainPlace, chain_places
@@ -22,6 +23,8 @@ from dispatch_cli.report.pasted_text import plain, rejoined, uncoloured, without
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
+LONGEST_KNOWN = 1000
+"""Characters of a text for which is kept what can be read in it."""
 MAX_REARRANGED = 1 << 20
 """Characters of a text of which the lines are put together again; longer ones are read as they are."""
 MAX_ERRORS = 20
@@ -95,6 +98,12 @@ def _turn(error: ErrorText) -> tuple[object, ...]:
 
 def _worth(text: str) -> int:
     """How many errors, lines of a table and registrations can be read in a text."""
+    return (_known_worth if len(text) <= LONGEST_KNOWN else _known_worth.__wrapped__)(text)
+
+
+@lru_cache(1 << 12)
+def _known_worth(text: str) -> int:
+    """`_worth`, kept: a log is read in several ways, and many of its lines are alike."""
     return sum(1 for found in (matches(text, GAP), dump_lines(text), state_lines(text)) for _ in found)
 
 
