@@ -1,6 +1,7 @@
 """The command line in forks of one process that has imported it: real processes, without the time that importing takes.
 
-What Python does at its start and at its end, such as reading ``PYTHON…`` variables, is not done here.
+What Python does at its start and at its end, such as reading ``PYTHON…`` variables, is not done here, but for
+PYTHONIOENCODING.
 """
 
 from __future__ import annotations
@@ -90,9 +91,12 @@ def _run(arguments: list[str], environment: dict[str, str], streams: list[int]) 
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["dispatch-cli", *arguments]
+    chosen, _, wanted = environment.get("PYTHONIOENCODING", "").partition(":")
     sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
-        for number, (mode, errors) in enumerate((("r", "strict"), ("w", "strict"), ("w", "backslashreplace")))
+        open(number, mode, encoding=chosen or "utf-8", errors=errors, closefd=False)  # noqa: SIM115
+        for number, (mode, errors) in enumerate(
+            (("r", wanted or "strict"), ("w", wanted or "strict"), ("w", "backslashreplace"))
+        )
     )
     try:
         import_module("dispatch_cli.__main__").run()

@@ -109,8 +109,8 @@ def in_terminal(columns: int, *args: str, **variables: str) -> Result:
 
 
 def _are_pythons(variables: dict[str, str]) -> bool:
-    """Whether Python reads some of these variables at its start."""
-    return any(name.startswith("PYTHON") for name in variables)
+    """Whether Python reads some of these variables at its start, but for the one that forks read."""
+    return any(name.startswith("PYTHON") and name != "PYTHONIOENCODING" for name in variables)
 
 
 def _forked(args: tuple[str, ...], variables: dict[str, str], source: int, out: int, its_out: int) -> Result:
@@ -121,8 +121,9 @@ def _forked(args: tuple[str, ...], variables: dict[str, str], source: int, out: 
         os.close(number)
     with ThreadPoolExecutor(1) as other:
         said = other.submit(_read_all, err)
-        shown = _read_all(out).decode()
-    return Result(server().exit_code(), shown, said.result().decode())
+        shown = _read_all(out)
+    code = server().exit_code()  # read in any case: the next run has another one
+    return Result(code, shown.decode(), said.result().decode())
 
 
 def _read_all(master: int) -> bytes:

@@ -229,14 +229,16 @@ def odd_names(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
+ENCODINGS = ("latin-1", "ascii", "utf-16", "cp1252:strict")
+
+
 @cache
-def in_encoding(chosen: str, *arguments: str) -> bytes:
-    """What goes to standard output where that has this encoding."""
-    variables = environment(PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0")
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, check=False, cwd=ROOT, env=variables).stdout
+def in_encoding(chosen: str, *arguments: str) -> str:
+    """What goes to standard output where that has this encoding; it is in UTF-8."""
+    return process(*arguments, PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0").out
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16", "cp1252:strict"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(
     format_: str, encoding: str, odd_names: str
@@ -246,12 +248,21 @@ def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(
             continue
         printed = in_encoding(encoding, command, odd_names, "--format", format_)
         assert printed == in_encoding("utf-8", command, odd_names, "--format", format_)
-        text = printed.decode("utf-8").replace("\\u2026", "…").replace("\\u2192", "\u2192").replace("\\u00e9", "é")
+        text = printed.replace("\\u2026", "…").replace("\\u2192", "\u2192").replace("\\u00e9", "é")
         assert ODD in text
         if format_ == "junit":
             ElementTree.fromstring(printed)
         if format_ in ("json", "sarif"):
             json.loads(printed)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_encoding_that_python_reads_at_its_start(encoding: str, odd_names: str) -> None:
+    """A process of its own says the same as the forks."""
+    words = ("table", odd_names, "--format", "csv")
+    variables = environment(PYTHONIOENCODING=encoding, SOURCE_DATE_EPOCH="0")
+    done = subprocess.run([*COMMAND, *words], capture_output=True, check=True, cwd=ROOT, env=variables)
+    assert done.stdout.decode() == in_encoding(encoding, *words)
 
 
 def _formats_of(command: str) -> tuple[str, ...]:
