@@ -24,19 +24,20 @@ main(sys.argv[1:])
 """
 
 
-def in_terminal(*command: str, **variables: str) -> tuple[int, str]:
-    """The exit code of a program in a terminal, and what it says there."""
+def in_terminal(*command: str, folder: Path = ROOT, keys: bytes = b"", **variables: str) -> tuple[int, str]:
+    """The exit code of a program in a terminal, and what it says there. keys: typed before it has started."""
     control, terminal = pty.openpty()
     process = subprocess.Popen(
         command,
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
-        cwd=ROOT,
+        cwd=folder,
         env={**environment(), "TERM": "xterm-256color", **variables},
         start_new_session=True,
     )
     os.close(terminal)
+    os.write(control, keys)
     said = b""
     while True:
         try:
@@ -121,7 +122,18 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
 
 
-def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path) -> None:
+    """It is no project file, and nothing is said of it: the program starts, and waits for a key."""
     (tmp_path / "pyproject.toml").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert not explore._has_settings()
+    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path, keys=b"q")
+    assert code == 0, said
+    assert "\x1b[?1049h" in said
+    assert "pyproject.toml" not in said
+
+
+def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.dispatch-cli]\nno-such = 1\n", encoding="utf-8")
+    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path)
+    assert code == 2
+    assert "no-such" in said
+    assert "\x1b[?1049h" not in said

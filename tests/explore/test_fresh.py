@@ -14,6 +14,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
 from dispatch_cli.explore.session import CannotRead, Session, Spot
@@ -268,3 +269,31 @@ def test_a_file_that_went_is_read_again_from_the_box_that_says_so(tmp_path: Path
         assert "does not exist" not in screen_text(app)
 
     drive(session_of(file), steps)
+
+
+@pytest.mark.parametrize("keys", [[], ["f"], ["slash", "o", "p"]])
+def test_the_list_keeps_its_place_when_operators_are_added(keys: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+
+    def write(*names: str) -> None:
+        operators = "".join(f"  - func: my::{name}(Tensor a) -> Tensor\n" for name in names)
+        file.write_text(f"dispatch: 1\nextends: torch-2.4\noperators:\n{operators}", encoding="utf-8")
+
+    later = [f"op_m{number}" for number in range(60)]
+    write(*later)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press(*keys, *["down"] * 45)
+        await pilot.pause(0.2)
+        before = app.operators.list.entry
+        assert before is not None
+        write(*[f"op_a{number}" for number in range(40)], *later)
+        await pilot.press("f5")
+        await until(pilot, lambda: app.catalogue.entries[0].name == "my::op_a0")
+        await pilot.pause(0.2)
+        shown = app.operators.list
+        assert shown.entry == before
+        assert before.name in list_line(app, shown.cursor - round(shown.scroll_y))
+        assert app.spot == spot_of(before)
+
+    drive(session_of(file), steps, (120, 24))
