@@ -190,8 +190,9 @@ def command(
     kernels after it are predicted, as `resolve` predicts them; with --verify they are observed as well. Calls and
     groups of calls that repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
-    At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, results without
-    gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots.
+    At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, operators without a
+    backward whose tensors require gradients, decompositions of operators that have a kernel at another backend, casts
+    by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """

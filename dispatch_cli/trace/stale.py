@@ -19,6 +19,8 @@ from dispatch_cli.model.names import OperatorName
 
 MAX_REGISTRATIONS = 5
 """Of an operator whose orders are tried: there are 120."""
+MAX_OPERATORS = 50
+"""Whose orders are tried. A program has one or two of them, if any."""
 
 
 class WithStaleTables(NamedTuple):
@@ -33,8 +35,9 @@ def with_stale_tables(
 ) -> WithStaleTables:
     """The state with the tables of operators as they were. block: that of the steps which register their kernels."""
     declarations, not_known = state.declarations, set()
-    for name in names:
-        found = _order(state, source, name, block) if name in state.dispatcher else None
+    for number, name in enumerate(names):
+        is_tried = number < MAX_OPERATORS and name in state.dispatcher
+        found = _order(state, source, name, block) if is_tried else None
         if found is None:
             not_known.add(name)
         else:
@@ -55,6 +58,8 @@ def _order(state: State, source: StateSource, name: OperatorName, block: Block) 
         entries = run(_registered(state.declarations, name, order), source).dispatcher.stale_entries(name)
         if entries:
             found.setdefault(tuple(_held(entries)), order)
+        if len(found) > 1:
+            break
     return next(iter(found.values())) if len(found) == 1 else None
 
 

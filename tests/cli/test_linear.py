@@ -62,7 +62,7 @@ def calls(count: int) -> str:
     made = Writer()
     for number in range(count):
         made.call("aten::linear", ends=False, line=number % 7)
-        made.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, sequence=number)
+        made.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, grads=(True,), sequence=number)
         made.end()
         made.call("aten::relu", thread="backward", sequence=number, forward="MainThread")
     return made.text()
