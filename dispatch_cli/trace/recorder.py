@@ -1662,12 +1662,17 @@ class CallRecorder:
         while last is not None and last.tb_next is not None:
             last = last.tb_next
         own = last is None or last.tb_frame.f_code.co_filename == OWN_FILE
-        if isinstance(error, Exception) and own and not any(one is error for one in self.passed_on):
+        if isinstance(error, Exception) and own and not self.is_passed_on(error):
             self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
             self.state[0] = False
             return
         self.passed_on = [*self.passed_on[-3:], error]
         _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
+
+    def is_passed_on(self, error: BaseException) -> bool:
+        """Whether the recorder has raised it itself: one without arguments is made anew from its class."""
+        is_bare = not error.args and not error.__dict__
+        return any(one is error or (is_bare and type(one) is type(error)) for one in self.passed_on)
 
     @staticmethod
     def _deliver(error: BaseException, ident: int) -> None:
@@ -1676,10 +1681,12 @@ class CallRecorder:
         It may be there again when it is raised, and is passed on once more then.
         """
 
-        def same(_: Any) -> BaseException:
+        def same(*_: Any) -> BaseException:
             return error
 
-        kind = type(type(error).__name__, (type(error),), {"__new__": same})
+        kind = type(error)
+        if error.args or error.__dict__:
+            kind = type(kind.__name__, (kind,), {"__new__": same})
         while True:
             frame = sys._current_frames().get(ident)
             if frame is None or frame.f_code.co_filename != OWN_FILE:
