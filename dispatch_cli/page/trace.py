@@ -26,7 +26,10 @@ MOST_LINES = 10_000
 """Lines of the trees that a page has."""
 _KEPT = 3
 """Parts of the name of a file outside of the program's folder."""
-FIELDS = ("number", "level", "times", "all", "operator", "path", "place", "forward", "forward_place", "time", "raised")
+FIELDS = (
+    *("number", "level", "times", "all", "operator", "path", "place"),
+    *("forward", "forwards", "forward_place", "time", "raised", "unfinished"),
+)
 """What each line has, one after the other; -1 for nothing."""
 
 
@@ -83,9 +86,11 @@ class _Lines:
                 -1 if row.path is None else self._path(row),
                 self._place(row.place),
                 -1 if row.forward is None else row.forward,
+                row.forwards,
                 self._place(row.forward_place),
                 -1 if row.microseconds is None else row.microseconds,
                 row.raised,
+                row.unfinished,
             )
 
     def finding(self, one: TraceFinding) -> dict[str, Any]:

@@ -148,7 +148,8 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.FALLBACK:
             return f"{calls} ran the backend fallback at {key} ({ran}): the operator has no kernel there."
         case TraceFindingKind.NO_GRADIENT:
-            return f"{calls} had tensors that require gradients, and there is no {_MISSING[finding.gradient]} at {key}."
+            missing, then = _LOST[finding.gradient or GradientLoss.WARNS]
+            return f"{calls} had tensors that require gradients, and there is no {missing} at {key}: {then}."
         case TraceFindingKind.DECOMPOSITION:
             others = ", ".join(finding.keys)
             return f"{calls} decomposed into other operators at {key}; the operator has a kernel at {others}."
@@ -171,11 +172,10 @@ _LOSSES = {
     GradientLoss.WARNS: "warns: no autograd kernel",
     GradientLoss.DROPPED: "does not reach it: no autograd kernel",
 }
-_MISSING = {
-    None: "autograd kernel",
-    GradientLoss.RAISES: "backward",
-    GradientLoss.WARNS: "autograd kernel",
-    GradientLoss.DROPPED: "autograd kernel",
+_LOST = {
+    GradientLoss.RAISES: ("backward", "the backward pass raises an error"),
+    GradientLoss.WARNS: ("autograd kernel", "the backward pass warns, and gives no gradient of its own"),
+    GradientLoss.DROPPED: ("autograd kernel", "the result requires no gradient"),
 }
 
 

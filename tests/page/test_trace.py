@@ -56,7 +56,7 @@ def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> Non
     assert not shown["more"]
     for one, (thread, row) in zip(shown["rows"], rows, strict=True):
         assert one["thread"] == thread
-        for field in ("number", "level", "times", "all", "operator", "forward", "raised"):
+        for field in ("number", "level", "times", "all", "operator", "forward", "forwards", "raised", "unfinished"):
             assert one[field] == row[field], (field, row)
         assert one["time"] == row["microseconds"]
         kernels = [] if row["path"] is None else row["path"]["kernels"]

@@ -69,14 +69,20 @@ function traceTable(rows, wanted) {
     ["Call", (row) => (row.operator === null ? "" : make("a", { href: page.linkTo("trace", String(row.number)) }, String(row.number))), "number"],
     ["Operator", traceOperator],
     ["Times", (row) => (row.operator === null || row.times === 1 ? "" : `\u00d7${row.times.toLocaleString("en-US")}`), "number"],
-    ["Kernels in turn", (row) => row.kernels.map(([text, tone]) => make("span", { class: tone }, text)).concat(row.raised > 0 ? [make("span", { class: "bad" }, " raised")] : [])],
+    ["Kernels in turn", (row) => row.kernels.map(([text, tone]) => make("span", { class: tone }, text)).concat(traceEnd(row))],
     ["Python line", (row) => (row.place === null ? "" : placeName(row.place))],
-    ["Backward of", (row) => (row.forward === null ? "" : ["call ", make("a", { href: page.linkTo("trace", String(row.forward)) }, String(row.forward)), row.forward_place === null ? "" : `, ${placeName(row.forward_place)}`])],
+    ["Backward of", (row) => (row.forward === null ? "" : [row.forwards > 1 ? `${row.forwards.toLocaleString("en-US")} calls, first ` : "call ", make("a", { href: page.linkTo("trace", String(row.forward)) }, String(row.forward)), row.forward_place === null ? "" : `, ${placeName(row.forward_place)}`])],
     ...(threads ? [["Thread", (row) => row.thread]] : []),
   ];
   const step = Math.max(TRACE_STEP, wanted + 50);
   const chosen = wanted < 0 ? null : rows[wanted];
   return make("div", { class: "trace" }, table(plural(rows.length, "line"), columns, rows, { chosen: (row) => row === chosen, step }));
+}
+
+/** That calls of a line raised, or that their end is not recorded. */
+function traceEnd(row) {
+  if (row.raised > 0) return [make("span", { class: "bad" }, " raised")];
+  return row.unfinished > 0 ? [make("span", { class: "warn" }, " unfinished")] : [];
 }
 
 /** The operator of a line, indented by how deep it is; a link to the slot of its first kernel. */

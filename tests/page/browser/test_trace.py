@@ -27,7 +27,7 @@ def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
     rows = tab.rows(".trace table")
     (twice,) = [row for row in rows if row["Operator"].endswith("mylib::twice")]
     assert (twice["Call"], twice["Times"], twice["Python line"]) == ("3", "\u00d72", "train.py:6")
-    assert twice["Kernels in turn"] == "AutogradCPU (fallback) \u2192 CPU"
+    assert twice["Kernels in turn"] == "AutogradCPU (no autograd kernel) \u2192 CPU"
     tab.click(".trace a[href='#mylib::twice/AutogradCPU']")
     tab.wait("document.body.dataset.view === 'operator'")
     assert tab.text("h1") == "mylib::twice at AutogradCPU"
@@ -37,7 +37,7 @@ def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
     tab.click(".operator-view .facts a[href='#!trace/mylib::twice']")
     tab.wait("document.querySelector('h1').innerText === 'Calls of mylib::twice'")
     assert {row["Operator"].split()[-1] for row in tab.rows(".trace table")} == {"mylib::twice"}
-    assert tab.texts(".card h3") == ["Results without gradients"]
+    assert tab.texts(".card h3") == ["No backward, though tensors require gradients"]
     assert tab.troubles() == []
 
 
