@@ -1,0 +1,153 @@
+"""Where the user goes: to operators, to views, back and forward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input
+
+from dispatch_cli.explore.bars import Tabs
+from dispatch_cli.explore.catalogue import Catalogue, spot_of
+from dispatch_cli.explore.following import Following
+from dispatch_cli.explore.operator_list import OperatorList
+from dispatch_cli.explore.operators import Operators
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import Spot
+from dispatch_cli.explore.stage import PaneStage
+from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.report.operator_list import ListedOperator
+
+_SOON = 0.06
+"""Seconds for which a cursor that moves quickly has to rest until the views follow it."""
+
+
+class Going(App[None]):
+    """An application in which the user goes to places.
+
+    front: the id of the view in front. is_wide: there is room for two views beside each other.
+    """
+
+    operators: Operators
+    catalogue: Catalogue
+    stage: PaneStage
+    tabs: Tabs
+    visits: Visits
+    front: str
+    is_wide = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._following = Following(self, _SOON, self._follow)
+
+    @property
+    def spot(self) -> Spot:
+        """Where the user is."""
+        return self.visits.here.spot
+
+    def show_command(self) -> Any:
+        """Show the command line of the view in front."""
+        raise NotImplementedError
+
+    # the cursor of the list
+
+    def cursor_moved(self, entry: ListedOperator) -> None:
+        """The cursor of the list is at another operator."""
+        self.visits.move(VisitedPlace(spot_of(entry), self.front))
+        self._following.moved()
+
+    def _follow(self) -> None:
+        """Show the operator under the cursor. Whatever that changes is in one frame."""
+        self.stage.open_all(self.spot)
+        self.show_command()
+
+    async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
+        self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
+        self.visits.go(VisitedPlace(spot_of(message.entry), self.front, False))
+        await self._arrive()
+
+    async def on_pane_went(self, message: Pane.Went) -> None:
+        message.stop()
+        sender = message._sender if isinstance(message._sender, Pane) else None
+        await self.go(message.spot, message.pane, sender)
+
+    async def go(self, spot: Spot, pane: str | None = None, sender: Widget | None = None) -> None:
+        """Go to a place. sender: the view that says so, which shows the place already if it stays in front."""
+        here = self.visits.here
+        if pane is None or pane not in self.stage.entries:
+            same = spot.operator == here.spot.operator and spot.higher_order == here.spot.higher_order
+            visit = VisitedPlace(spot, self.front, here.listed)
+            (self.visits.move if same else self.visits.go)(visit)
+            self._show_in_list(spot)
+            if spot != here.spot:
+                self.stage.open_all(spot, sender)
+            return
+        self.visits.go(VisitedPlace(spot, pane, False))
+        await self._arrive()
+
+    async def _arrive(self) -> None:
+        """Show where the user is, after going there, back or forward."""
+        visit = self.visits.here
+        self._show_in_list(visit.spot)
+        shown = self.stage.shown
+        await self.to_front(visit.pane)
+        for name in self.stage.shown:
+            if name in shown:
+                self.stage.open(name, visit.spot)
+        if visit.listed:
+            self.action_operators()
+        else:
+            self.call_after_refresh(self.stage.focus_on, visit.pane)
+
+    async def to_front(self, pane: str) -> None:
+        if pane not in self.stage.entries:
+            return
+        self.front = pane
+        shown = self.stage.beside(pane, self.is_wide)
+        self.tabs.show(shown)
+        await self.stage.show(shown, self.spot)
+        self.show_command()
+
+    def _show_in_list(self, spot: Spot) -> None:
+        number = self.catalogue.number_of(spot)
+        if number is not None:
+            self.operators.list.show(number)
+
+    async def on_tabs_tab_picked(self, message: Tabs.TabPicked) -> None:
+        await self.action_pane(message.pane)
+
+    async def action_pane(self, pane: str) -> None:
+        """Bring a view to the front, and the focus to it."""
+        if pane in self.stage.entries:
+            self.visits.go(VisitedPlace(self.spot, pane, False))
+            await self.to_front(pane)
+            self.stage.focus_on(pane)
+
+    async def action_back(self) -> None:
+        if self.visits.back() is not None:
+            await self._arrive()
+        else:
+            self.action_operators()
+
+    async def action_forward(self) -> None:
+        if self.visits.forward() is not None:
+            await self._arrive()
+
+    def action_operators(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.call_after_refresh(self.operators.list.focus)
+
+    def action_search(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.screen.set_focus(self.operators.input)
+
+    def on_operator_input_left(self) -> None:
+        self.action_operators()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's. Where a text is typed, the key of the search is a letter."""
+        if action == "search" and (isinstance(self.focused, Input) or isinstance(self.screen, ModalScreen)):
+            return False
+        return super().check_action(action, parameters)
