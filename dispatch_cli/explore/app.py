@@ -16,6 +16,7 @@ from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
 from dispatch_cli.explore.going import Going
+from dispatch_cli.explore.hangup import end_with_terminal
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
@@ -111,6 +112,8 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
+        if self.own_process:
+            end_with_terminal(self)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
 
@@ -239,7 +242,7 @@ def themes() -> list[str]:
 
 
 def run(session: Session, theme: str | None = None) -> int:
-    """Explore a state in this terminal until the user leaves; the exit code."""
+    """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code."""
     app = ExploreApp(session)
     app.own_process = True
     if theme is not None:

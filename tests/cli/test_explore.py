@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,26 @@ def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
     assert code == 2
     assert "no-such" in said
     assert "\x1b[?1049h" not in said
+
+
+def test_it_ends_with_its_terminal() -> None:
+    """Also where no SIGHUP comes: the terminal does not control the process here."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15"],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        cwd=ROOT,
+        env={**environment(), "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(terminal)
+    said = b""
+    while b"aten::abs" not in said:
+        said += os.read(control, 1 << 16)
+    os.close(control)
+    try:
+        assert process.wait(60) == -signal.SIGHUP
+    finally:
+        process.kill()

@@ -1,0 +1,32 @@
+"""The end of the terminal that the application runs in."""
+
+from __future__ import annotations
+
+import select
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+SECONDS = 1.0
+"""How often it is asked whether the terminal is still there."""
+
+
+def end_with_terminal(app: App[None]) -> None:
+    """End as by SIGHUP when the terminal is gone, also where no such signal comes, or nobody heeds it.
+
+    textual would go on: it reads from the closed terminal again and again, with all of a processor.
+    """
+    if not hasattr(select, "poll") or sys.__stdin__ is None or not sys.__stdin__.isatty():
+        return
+    poll = select.poll()
+    poll.register(sys.__stdin__.fileno(), 0)  # errors and the end are told in any case
+
+    def look() -> None:
+        if poll.poll(0):
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGHUP)
+
+    app.set_interval(SECONDS, look)
