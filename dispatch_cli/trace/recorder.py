@@ -21,8 +21,15 @@ makes while an exception is on its way; calls that the program's Python code mak
 handler of a signal, a profiler, a finalizer): the end of the recording tells how many; processes that the program
 starts or forks, and subinterpreters.
 
+What can go wrong, because a call needs Python's lock to be recorded: a thread that has it and waits for another one,
+which calls an operator, waits for ever. That is so in an extension that keeps the lock and calls operators in threads
+of its own, and where one thread asks a view for its grad_fn while another computes it. The file of the recording must
+not be cut while the program runs: the system would end the program.
+
 What a program can notice: the stack begins with frames of this file, so that Python's limit of recursion is reached
-some calls earlier; profilers and tracers of Python see the two functions that are called as a call begins and ends; a
+some calls earlier, and a warning for the caller of the main module names this file; the handler of a signal can run
+inside of a call of PyTorch, with the thread state that holds there; functions that it has registered for a fork run
+once at its end; profilers and tracers of Python see the two functions that are called as a call begins and ends; a
 call costs some microseconds more. When its main module has ended, a forked copy of the process captures the registry of
 PyTorch, and appends it to FILE after the program's end, some seconds later (``--no-state``). Where all processes are
 stopped with the program, as in a container whose first process it is, FILE has no registry.
@@ -41,8 +48,10 @@ import _thread
 import atexit
 import ctypes
 import dis
+import errno
 import importlib.machinery
 import importlib.util
+import io
 import json
 import mmap
 import os
@@ -224,30 +233,72 @@ class Entries:
     They call nothing while C++ unwinds the stack for an exception. An error of Python may be set at that time, for
     which that exception stands; any call from ctypes would lose it, and the program would not get it.
     The start of a call returns by the place that its caller gives that it has no observer, whatever Python does.
+    When the function has left an exception for its thread (`leave`), they have Python raise it in that thread as soon
+    as it runs code of the program: ctypes lets no function raise, and one that waits to be raised before its end would
+    be raised in it.
     Errors: OSError, where the system lets no program make instructions.
     """
 
-    # push rdi; push rsi; sub rsp, 8; (mov qword [rdi], 0); call std::uncaught_exceptions; test eax, eax; jne END
-    # mov rdi, [rsp+16] or [rsp+8]; call FUNCTION; END: add rsp, 8; pop rsi; pop rax; ret
-    START = "57 56 4883ec08 48c70700000000 48b8 {asks} ffd0 85c0 7511 488b7c2408 48b8 {calls} ffd0 4883c408 5e 58 c3"
-    END = "57 56 4883ec08 48b8 {asks} ffd0 85c0 7511 488b7c2410 48b8 {calls} ffd0 4883c408 5e 58 c3"
+    # push rdi; push rsi; sub rsp, 8; (mov qword [rdi], 0)
+    # call std::uncaught_exceptions; test eax, eax; jne END
+    # mov rdi, [rsp+16] or [rsp+8]; call FUNCTION
+    # mov rax, LEFT; mov rcx, fs:[16]; cmp [rax], rcx; jne END     the thread, as threading.get_ident() has it
+    # mov qword [rax], 0; call PyGILState_Ensure; mov [rsp], eax
+    # mov rax, LEFT; mov rdi, fs:[16]; mov rsi, [rax+8]; call PyThreadState_SetAsyncExc
+    # mov edi, [rsp]; call PyGILState_Release
+    # END: add rsp, 8; pop rsi; pop rax; ret
+    BEGIN = "57 56 4883ec08"
+    NO_OBSERVER = "48c70700000000"
+    ASK = "48b8 {asks} ffd0 85c0 7571"
+    CALL_START = "488b7c2408 48b8 {calls} ffd0"
+    CALL_END = "488b7c2410 48b8 {calls} ffd0"
+    RAISE = """48b8 {left} 64488b0c2510000000 483908 7548
+        48c70000000000 48b8 {ensure} ffd0 890424
+        48b8 {left} 64488b3c2510000000 488b7008 48b8 {sets} ffd0
+        8b3c24 48b8 {releases} ffd0"""
+    FINISH = "4883c408 5e 58 c3"
+    START = BEGIN + NO_OBSERVER + ASK + CALL_START + RAISE + FINISH
+    END = BEGIN + ASK + CALL_END + RAISE + FINISH
 
     def __init__(self, unwinding: int) -> None:
-        self.unwinding = unwinding
         # kept for ever: other threads may be in it at the end
         self.map = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
-        self.size = 0
+        self.left = self.address >> 3
+        self.size = 16
+        python = ctypes.pythonapi
+        self.known = {
+            "asks": unwinding,
+            "left": self.address,
+            "ensure": self._address_of(python.PyGILState_Ensure),
+            "releases": self._address_of(python.PyGILState_Release),
+            "sets": self._address_of(python.PyThreadState_SetAsyncExc),
+        }
+
+    @staticmethod
+    def _address_of(function: Any) -> int:
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
 
     def entry(self, instructions: str, function: Any) -> int:
         """The address of instructions that call *function* with the address of the RecordFunction."""
-        target = ctypes.cast(function, ctypes.c_void_p).value or 0
-        asks, calls = (address.to_bytes(8, "little").hex() for address in (self.unwinding, target))
-        code = bytes.fromhex(instructions.format(asks=asks, calls=calls))
+        addresses = {**self.known, "calls": self._address_of(function)}
+        words = {name: address.to_bytes(8, "little").hex() for name, address in addresses.items()}
+        code = bytes.fromhex(instructions.format(**words))
         at = self.size
         self.map[at : at + len(code)] = code
         self.size = (at + len(code) + 15) // 16 * 16
         return self.address + at
+
+    def leave(self, kind: type[BaseException]) -> bool:
+        """Have an exception raised in this thread when the function that is called now has ended.
+
+        kind must be kept until then. False where another thread has one left, which takes no time.
+        """
+        if WORDS[self.left]:
+            return False
+        WORDS[self.left + 1] = id(kind)
+        WORDS[self.left] = _thread.get_ident()
+        return True
 
 
 def caught_everywhere(function: Any, failed: Failed) -> Any:
@@ -293,9 +344,14 @@ class Observation:
     def __init__(self, library: Exports, handle: Handler, *flags: int) -> None:
         self.library = library
 
+        self.error: BaseException | None = None
+
         def start(place: int, function: int) -> int:
-            WORDS[place >> 3] = 0
-            handle(function)
+            try:
+                WORDS[place >> 3] = 0
+                handle(function)
+            except BaseException as error:
+                self.error = error
             return place
 
         self.start = START(start)
@@ -308,6 +364,8 @@ class Observation:
 
     def __exit__(self, *_: object) -> None:
         self.library.remove_callback(self.handle)
+        if self.error is not None:
+            raise self.error
 
 
 class MemoryLayout:
@@ -978,11 +1036,21 @@ def _new_file(path: str) -> int:
     flags, mode = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666
     path = os.path.realpath(path)
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISREG(mode):
-            os.unlink(path)
+        status = os.stat(path)
     except OSError:
-        pass  # there is none, or the directory is not ours
+        status = None
+    if status is not None:
+        mode = status.st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "a recording needs a regular file")
+        if status.st_size:
+            with open(path, "rb") as before:
+                if not before.read(64).replace(b" ", b"").startswith(b'{"dispatch_cli_trace":'):
+                    raise OSError(errno.EEXIST, "the file is there, and is no recording")
+        try:
+            os.unlink(path)
+        except OSError:
+            pass  # the directory is not ours
     try:
         return os.open(path, flags | os.O_EXCL, mode & 0o777)
     except FileExistsError:
@@ -1038,6 +1106,11 @@ class CallingThread:
         self.nodes: list[tuple[int, int, int, int]] = []
 
 
+def name_of(kind: type) -> str:
+    """The name of a class. Its metaclass is not asked: that could be any code."""
+    return str(type.__dict__["__name__"].__get__(kind))
+
+
 class AddressWatch(weakref.ref):  # type: ignore[type-arg]
     """Tells when a thing is gone: what a table knows of its address is not true any more then."""
 
@@ -1054,8 +1127,8 @@ class CallRecorder:
 
     MOST = 1 << 16
     """Signatures and functions that are remembered; beyond, they are forgotten and get new numbers."""
-    TENSORS = 1000
-    """Tensors of a call that are all told; of further ones each kind is."""
+    LONG = 100
+    """Tensors of a list that are all told; of a longer one the first of each kind is."""
 
     def __init__(self, torch: Any, output: RecordingFile, lines: bool, directory: str, started: int) -> None:
         self.torch, self.output, self.lines = torch, output, lines
@@ -1075,6 +1148,7 @@ class CallRecorder:
         self.watched: dict[int, AddressWatch] = {}
         self.gone: list[AddressWatch] = []
         self.passed_on: list[BaseException] = []
+        self.kinds: list[type[BaseException]] = []
         self.kernel_log: Any = None
         self.dropped = 0
         # whether calls are recorded, and how many were: a list is faster than attributes
@@ -1112,7 +1186,7 @@ class CallRecorder:
         """The function that is called as a call begins. What it needs are names of its own: it is called often."""
         layout, exports, words = self.layout, self.exports, WORDS
         threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
-        gone, is_wrapped = self.gone, sys.version_info < (3, 11)
+        gone, is_wrapped, long = self.gone, sys.version_info < (3, 11), 2 * self.LONG
         get_frame, now, started, lines = sys._getframe, time.perf_counter_ns, self.started, self.lines
         output, lock, make_room = self.output, self.output.lock, self.output.make_room
         at_thread, at_scope, scope_shift = layout.thread >> 3, layout.scope >> 3, 8 * (layout.scope & 7)
@@ -1211,7 +1285,11 @@ class CallRecorder:
                     elif tag == list_tag:
                         at = (payload >> 3) + at_list
                         add("[")
-                        for one in range(words[at] >> 3, words[at + 1] >> 3, 2):
+                        first, past = words[at] >> 3, words[at + 1] >> 3
+                        if past - first > long:
+                            add(tuple(self.different(first, past)))
+                            past = first
+                        for one in range(first, past, 2):
                             if words[one + 1] & tag_bits == tensor_tag:
                                 inside = words[one]
                                 at = inside >> 3
@@ -1397,7 +1475,8 @@ class CallRecorder:
         """What the program calls this thread; nothing for one that Python has not made."""
         threading = sys.modules.get("threading")
         known = threading._active.get(_thread.get_ident()) if threading is not None else None
-        return str(known.name) if known is not None else ""
+        name = getattr(known, "__dict__", {}).get("_name")
+        return name if type(name) is str else ""
 
     def forward_thread(self, function: int) -> int:
         """The number of the thread that made a node of autograd; -1 where it is not known."""
@@ -1467,9 +1546,7 @@ class CallRecorder:
             WORDS[thread.keys] ^ layout.included_by_default,
             WORDS[thread.keys + 1] ^ layout.excluded_by_default,
         )
-        impls, more = list(self.tensors(operator, values)), 0
-        if len(impls) > self.TENSORS:
-            impls, more = self.different(impls)
+        impls = list(self.tensors(operator, values))
         answer: dict[str, Any] = {
             "operator": operator.number,
             "tensors": [self.note(one) if isinstance(one, int) else one for one in impls],
@@ -1479,8 +1556,6 @@ class CallRecorder:
             "python_dispatcher": bool(exports.python_dispatcher()),
             "grad_mode": exports.is_grad(),
         }
-        if more:
-            answer["more"] = more
         if layout.layer_size:
             at = exports.layers() >> 3
             answer["layers"] = self.layers(WORDS[at], WORDS[at + 1])
@@ -1499,23 +1574,26 @@ class CallRecorder:
                 answer[name] = WORDS[values + offset]
         return answer
 
-    def different(self, impls: list[Any]) -> tuple[list[Any], int]:
-        """Of very many tensors the first ones, and of the rest one of each kind; and how many are left out."""
-        kept, rest = impls[: self.TENSORS], impls[self.TENSORS :]
-        kinds = {self.kind_of(one) for one in kept}
-        for one in rest:
-            kind = self.kind_of(one)
-            if kind not in kinds and len(kinds) < 2 * self.TENSORS:
-                kinds.add(kind)
-                kept.append(one)
-        return kept, len(impls) - len(kept)
-
-    def kind_of(self, tensor: Any) -> Any:
-        """What tells kinds of tensors apart."""
-        if not isinstance(tensor, int):
-            return tuple(tensor)
-        wants_gradients = self.layout.autograd and self.exports.requires_grad(tensor)
-        return self.note(tensor), wants_gradients, self.device_of(tensor), self.subclass(tensor)
+    def different(self, begin: int, end: int) -> dict[Any, int]:
+        """The tensors of a long list by their kinds: the first of each. begin, end: as indices of words."""
+        layout, exports = self.layout, self.exports
+        keys_at, autograd = layout.keys, layout.autograd
+        found: dict[Any, int] = {}
+        bits = 0xFFFFFF << 8 * (layout.device & 7) if layout.device else 0
+        for one in range(begin, end, 2):
+            if WORDS[one + 1] & TAG != layout.tensor_tag:
+                continue
+            impl = WORDS[one]
+            keys = WORDS[impl + keys_at >> 3]
+            kind = (
+                keys,
+                WORDS[impl + layout.device >> 3] & bits,
+                bool(autograd and WORDS[impl + autograd >> 3] and exports.requires_grad(impl)),
+                self.special(impl) if keys & layout.special else None,
+            )
+            if kind not in found and len(found) < self.LONG:
+                found[kind] = impl
+        return found
 
     def tensors(self, operator: CalledOperator, values: int) -> Iterator[Any]:
         """The tensors of a call in order, by their addresses; notes of generators, and of what else is there."""
@@ -1529,7 +1607,11 @@ class CallRecorder:
                 yield payload
             elif tag == layout.list_tag:
                 body = payload + layout.list >> 3
-                for one in range(WORDS[body] >> 3, WORDS[body + 1] >> 3, 2):
+                begin, end = WORDS[body] >> 3, WORDS[body + 1] >> 3
+                if end - begin > 2 * self.LONG:
+                    yield from self.different(begin, end).values()
+                    continue
+                for one in range(begin, end, 2):
                     if WORDS[one + 1] & TAG == layout.tensor_tag:
                         yield WORDS[one]
             elif tag == layout.generator_tag:
@@ -1575,7 +1657,7 @@ class CallRecorder:
         known = self.subclasses.get(address)
         if known is None:
             kind = ctypes.cast(address, ctypes.py_object).value
-            known = str(type.__dict__["__name__"].__get__(kind))
+            known = name_of(kind)
             self.watch(kind, address, self.subclasses)
             self.subclasses[address] = known
         return known
@@ -1583,7 +1665,7 @@ class CallRecorder:
     def modes(self) -> tuple[str, ...]:
         """The classes of the modes of __torch_dispatch__, innermost last."""
         core = self.torch._C
-        return tuple(type(core._get_dispatch_stack_at(at)).__name__ for at in range(self.exports.count_modes()))
+        return tuple(name_of(type(core._get_dispatch_stack_at(at))) for at in range(self.exports.count_modes()))
 
     def layers(self, begin: int, end: int) -> tuple[Any, ...]:
         """The layers of functorch, outermost first: kind, level, and the key sets that it keeps while it works."""
@@ -1666,34 +1748,35 @@ class CallRecorder:
             self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
             self.state[0] = False
             return
+        kind = raises(error)
         self.passed_on = [*self.passed_on[-3:], error]
-        _thread.start_new_thread(self._deliver, (error, _thread.get_ident()))
+        self.kinds = [*self.kinds[-3:], kind]
+        for _ in range(1000):
+            if self.entries.leave(kind):
+                return
+            time.sleep(0.001)
 
     def is_passed_on(self, error: BaseException) -> bool:
         """Whether the recorder has raised it itself: one without arguments is made anew from its class."""
         is_bare = not error.args and not error.__dict__
         return any(one is error or (is_bare and type(one) is type(error)) for one in self.passed_on)
 
-    @staticmethod
-    def _deliver(error: BaseException, ident: int) -> None:
-        """Raise an exception in a thread as soon as it is not in the recorder.
 
-        It may be there again when it is raised, and is passed on once more then.
-        """
+def raises(error: BaseException) -> type[BaseException]:
+    """A class that is this very exception when it is raised: Python raises only classes in a thread."""
+    kind = type(error)
+    if not error.args and not error.__dict__ and kind.__module__ == "builtins":
+        return kind
 
-        def same(*_: Any) -> BaseException:
-            return error
+    def same(*_: Any) -> BaseException:
+        return error
 
-        kind = type(error)
-        if error.args or error.__dict__:
-            kind = type(kind.__name__, (kind,), {"__new__": same})
-        while True:
-            frame = sys._current_frames().get(ident)
-            if frame is None or frame.f_code.co_filename != OWN_FILE:
-                break
-            del frame
-            time.sleep(0.0001)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
+    # Python 3.10 looks for a handler by the class, later ones by the exception; a class of the program can refuse bases
+    base = kind if sys.version_info < (3, 11) else next(one for one in kind.__mro__ if one.__module__ == "builtins")
+    try:
+        return type(kind.__name__, (base,), {"__new__": same})
+    except Exception:
+        return kind
 
 
 def _keep_from_compiling(torch: Any, classes: tuple[type, ...], *callbacks: Any) -> None:
@@ -1920,21 +2003,24 @@ def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
         text = f"the registry is captured only where the recorder lies in dispatch_cli: there is no {PROBE}"
         output.write(line_of("x", {"reason": "state", "text": text}))
         return
+    if _adopts():
+        text = "the registry is not captured: this process waits for all processes that come from it"
+        output.write(line_of("x", {"reason": "state", "text": text}))
+        return
     file = os.open(output.path, os.O_RDWR)
     try:
         if output._identity(os.fstat(file)) != output.identity:
             return
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        begun = _begun(output.pid)
         # a handler of the program for children that end would take the one in between for one of its own
         handler = signal.getsignal(signal.SIGCHLD)
         if callable(handler):
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a process that has threads
-                child = os.fork()
+            child = _forked()
             if child == 0:
-                _capture_in_copy(torch, kernel_log, output, file)
+                _capture_in_copy(torch, kernel_log, output, file, begun)
             try:
                 os.waitpid(child, 0)
             except ChildProcessError:
@@ -1946,8 +2032,28 @@ def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
         os.close(file)  # the copy still has the lock
 
 
-def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: int) -> None:
-    """Be the copy: never return."""
+def _forked() -> int:
+    """Fork. Python 3.12 warns of it where a process has threads, and what changes the filters of warnings would have
+    those of the program said once more.
+    """
+    say = getattr(warnings, "_showwarnmsg", None)
+    warnings._showwarnmsg = lambda _: None  # type: ignore[attr-defined]
+    try:
+        return os.fork()
+    finally:
+        warnings._showwarnmsg = say  # type: ignore[attr-defined]
+
+
+def _adopts() -> bool:
+    """Whether this process gets the children of its children, when those end: it would wait for the copy."""
+    answer = ctypes.c_int(0)
+    get_child_subreaper = 37
+    ctypes.CDLL(None).prctl(get_child_subreaper, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value) or os.getpid() == 1
+
+
+def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: int, begun: bytes) -> None:
+    """Be the copy: never return. begun: when the program has begun, see `_begun`."""
     program = output.pid
     try:
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
@@ -1956,7 +2062,6 @@ def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: i
         if os.fork() == 0:
             os.setsid()
             signal.alarm(MOST_SECONDS)
-            begun = _begun(program)
             # what the program has open must be closed when it has ended
             kept = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 3)
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -1968,7 +2073,7 @@ def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: i
                 kernel_log.kernel_log_remove()
             state = _probe(torch)
             signal.alarm(0)
-            while _begun(program) == begun:
+            while begun and _begun(program) == begun:
                 time.sleep(0.01)
             output.append_state(kept, state)
     finally:
@@ -2051,7 +2156,8 @@ def _run_script(name: str, main: Any) -> None:
     _begin_path(os.path.dirname(os.path.realpath(path)))
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     main.__dict__.update(__file__=path, __loader__=loader, __cached__=None)
-    exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
+    code = pkgutil.read_code(io.BytesIO(source))
+    exec(code or compile(source, path, "exec", dont_inherit=True), main.__dict__)
 
 
 def _begin_path(directory: str) -> None:

@@ -75,7 +75,6 @@ check = fields(
     {"operator": of_type(int, "the number of an operator")},
     {
         "tensors": list_of(_tensor),
-        "more": of_type(int, "the number of tensors that are left out"),
         "keys": list_of(_raw, 2),
         "inference": _FLAG,
         "modes": either("a number or a list of names", _number, list_of(_TEXT)),

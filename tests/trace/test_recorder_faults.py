@@ -339,17 +339,111 @@ def test_modules_with_names_of_the_standard_library(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, f"True True True {[str(tmp_path / 'program.py')]}\n")
 
 
-def test_signatures_of_very_many_tensors_are_cut(tmp_path: Path) -> None:
+def test_of_a_long_list_each_kind_of_tensor_is_told_once(tmp_path: Path) -> None:
     source = """
 import torch
-torch.stack([torch.zeros(1) for _ in range(40_000)] + [torch.zeros(1, requires_grad=True)])
+for size in (99, 40_000, 50_000):
+    torch.stack([torch.zeros(1)] * size + [torch.zeros(1, requires_grad=True)])
 """
     done = recorded(tmp_path, source)
-    (call,) = done.calls("aten::stack")
-    assert len(call["tensors"]) == 1001
-    assert call["more"] == 39_000
-    assert call["requires_grad"][-2:] == [False, True]
+    short, *others = done.calls("aten::stack")
+    assert len(short["tensors"]) == 100
+    assert [one["requires_grad"] for one in others] == [[False, True]] * 2
+    assert [one["tensors"][0] for one in others] == [short["tensors"][0]] * 2
     assert recording_of(str(tmp_path / "recording")).stopped == []
+
+
+def test_an_exception_of_a_handler_is_raised_before_the_program_goes_on(tmp_path: Path) -> None:
+    """The signal comes in a call of the one statement that the program guards."""
+    source = """
+import signal, torch
+class Timeout(Exception):
+    pass
+class Final(Timeout):
+    def __init_subclass__(cls):
+        raise TypeError("no subclasses")
+def raises(error):
+    def handler(*_):
+        raise error
+    return handler
+a = torch.ones(700, 700)
+kinds = [Timeout, Timeout(1), KeyError("x"), KeyboardInterrupt, Final, SystemExit(3)]
+for error in kinds * 5:
+    signal.signal(signal.SIGALRM, raises(error))
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    try:
+        torch.linalg.matrix_power(a, 4)
+    except BaseException as caught:
+        assert caught is error or type(caught) is error
+    else:
+        raise AssertionError
+print("end")
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "end\n", "")
+
+
+def test_names_of_classes_are_read_without_their_metaclass(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Meta(type):
+    @property
+    def __name__(cls):
+        raise ValueError("no name")
+class Mode(TorchDispatchMode, metaclass=Meta):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+with Mode():
+    torch.sin(torch.ones(2))
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.err) == (0, "")
+    assert next(call["modes"] for call in done.calls("aten::sin")) == ["Mode"]
+
+
+def test_files_that_are_no_recordings_are_not_overwritten(tmp_path: Path) -> None:
+    program = tmp_path / "recording"
+    program.write_text("print(1)", encoding="utf-8")
+    command = [torch_python(), str(RECORDER), "--save", str(program), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"recorder: {program}: the file is there, and is no recording: the recording cannot be made\n"
+    assert program.read_text(encoding="utf-8") == "print(1)"
+
+
+def test_a_compiled_script(tmp_path: Path) -> None:
+    (tmp_path / "source.py").write_text("import torch; print(torch.ones(1))", encoding="utf-8")
+    compile_it = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2])"
+    names = [str(tmp_path / name) for name in ("source.py", "program.pyc")]
+    subprocess.run([torch_python(), "-c", compile_it, *names], check=True)
+    save = tmp_path / "recording"
+    command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", names[1]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([1.])\n", "")
+
+
+def test_a_process_that_gets_all_that_come_from_it(tmp_path: Path) -> None:
+    """It waits for its children: for the copy, too, if there were one."""
+    source = """
+import atexit, ctypes, os, torch
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+torch.sin(torch.ones(2))
+def children():
+    try:
+        os.wait()
+    except ChildProcessError:
+        print("no children")
+atexit.register(children)
+"""
+    program, save = tmp_path / "program.py", tmp_path / "recording"
+    program.write_text(source, encoding="utf-8")
+    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
+    recording = recording_of(str(save))
+    assert recording.state is None
+    assert [one.reason for one in recording.stopped] == ["state"]
 
 
 def test_code_and_classes_are_not_kept_alive(tmp_path: Path) -> None:
