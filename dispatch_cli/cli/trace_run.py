@@ -64,7 +64,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     _check_targets(run, out)
     try:
         python = python_for(run.python, run.program, run.is_module)
-        kernels = library_for(python) if run.verify else None
+        building = "compiling the logging kernels, once for this PyTorch; this takes up to a minute"
+        kernels = library_for(python, lambda: say_note(building)) if run.verify else None
         place = None if run.save is not None else RecordingPlace()
         file = run.save if place is None else place.file
         assert file is not None, "there is one or the other"
@@ -96,16 +97,23 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
 def _check_targets(run: RunAsked, out: Output) -> None:
     """Refuse files that cannot be written, and the program itself, before it runs. Errors: CannotWrite."""
     from dispatch_cli.model import read_files
+    from dispatch_cli.trace.recording import is_recording
 
     read_files.start()
     if not run.is_module:
         read_files.note(run.program[0])
-    for target in filter(None, (run.save, out.file)):
-        refuse_unwritable(target)
-        refuse_input(target)
-        read_files.note(target)  # the recording must not be the answer
-    if run.save is not None and Path(run.save).exists() and not Path(run.save).is_file():
-        raise CannotWrite(f"cannot write {run.save}: a recording needs a regular file")
+    if run.save is not None:
+        refuse_unwritable(run.save)
+        refuse_input(run.save)
+        read_files.note(run.save)  # the recording must not be the answer
+    if out.file is not None:
+        refuse_unwritable(out.file)
+        refuse_input(out.file)
+    if run.save is not None and Path(run.save).exists():
+        if not Path(run.save).is_file():
+            raise CannotWrite(f"cannot write {run.save}: a recording needs a regular file")
+        if Path(run.save).stat().st_size and not is_recording(run.save):
+            raise CannotWrite(f"cannot write {run.save}: the file is there, and is no recording")
 
 
 def _show_run(file: str, asked: TraceAsked, out: Output) -> bool:
@@ -126,4 +134,6 @@ def _show_run(file: str, asked: TraceAsked, out: Output) -> bool:
             error.show()
         except click.ClickException as error:
             say_note(error.format_message())
+        except Exception as error:  # the program has ended as it has
+            say_note(f"the calls cannot be shown, which is a bug of dispatch-cli: {type(error).__name__}: {error}")
     return True

@@ -78,6 +78,10 @@ BAD = {
     "save nowhere": (("--save", "no/x", "program.py"), "cannot write no/x: there is no such directory"),
     "save over the program": (("--save", "program.py", "program.py"), "cannot write program.py: it is an input"),
     "save into a device": (("--save", "/dev/null", "program.py"), "a recording needs a regular file"),
+    "save over another file": (
+        ("--save", "bad.yaml", "program.py"),
+        "bad.yaml: the file is there, and is no recording",
+    ),
     "answer over the program": (("-o", "program.py", "program.py"), "cannot write program.py: it is an input"),
     "answer nowhere": (("-o", "no/x", "program.py"), "cannot write no/x: there is no such directory"),
     "where": (("--where", "cpu", "program.py"), "give two devices"),
@@ -101,6 +105,18 @@ def test_bad_usage_is_found_before_the_program_runs(folder: Path, name: str, mon
     assert (done.code, done.out) == (2, "")
     assert text in done.err
     assert not (folder / "ran").exists()
+
+
+def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trace_view(file: str, color: str) -> None:
+        raise ZeroDivisionError(f"{file} {color}")
+
+    monkeypatch.setattr("dispatch_cli.cli.trace_run.trace_view", trace_view)
+    monkeypatch.chdir(folder)
+    (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")
+    done = call("trace", "--save", "kept", "--python", sys.executable, "seven.py")
+    assert done.code == 7
+    assert "the calls cannot be shown, which is a bug of dispatch-cli: ZeroDivisionError: kept" in done.err
 
 
 def test_a_recording_is_known_by_its_content(tmp_path: Path) -> None:

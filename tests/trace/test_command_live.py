@@ -118,6 +118,14 @@ def test_the_answer_on_standard_output(tmp_path: Path) -> None:
     assert done.out.startswith(f"tensor([1.])\n{HEAD}\n")
 
 
+def test_an_answer_in_a_file_that_is_there(tmp_path: Path) -> None:
+    answer = tmp_path / "answer"
+    answer.write_text("before", encoding="utf-8")
+    done = trace(tmp_path, "import torch\nprint(torch.ones(1))\n", "-o", str(answer), "--op", "aten::ones")
+    assert (done.code, done.out) == (0, "tensor([1.])\n")
+    assert answer.read_text(encoding="utf-8").startswith(HEAD)
+
+
 def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
     """It comes to both processes; what was called before is shown."""
     source = "import time, torch\ntorch.sin(torch.ones(2))\nprint('ready', flush=True)\ntime.sleep(60)\n"
