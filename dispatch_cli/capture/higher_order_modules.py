@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 
 ROOT = "HigherOrderOperator"
 """The class of all higher-order operators."""
-_CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:", re.M)
+_CLASS = re.compile(r"class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:")
+"""A pattern that begins with letters is searched for fast; it finds classes in comments and strings, too."""
 _WORD = re.compile(r"\w+")
 
 
@@ -50,12 +51,12 @@ def import_all(package: Path) -> list[str]:
 
 def defining_modules(package: Path) -> list[str]:
     """The names of the modules that define higher-order operators, sorted."""
-    texts = {file: file.read_text(encoding="utf-8", errors="replace") for file in sorted(package.rglob("*.py"))}
+    texts = {file: file.read_bytes().decode("utf-8", "replace") for file in sorted(package.rglob("*.py"))}
     maybe = _closure((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
-    # a pattern that begins with letters is searched for fast
-    calls = [(name, re.compile(name + r"\b[ \t]*(?:\(|as\b)")) for name in sorted(maybe)]
+    # all names at once: a search for each of them takes longer
+    called = re.compile(r"(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*(?:\(|as\b)")
     # only now are files parsed, which takes long: a pattern also matches in comments and strings
-    named = [file for file, text in texts.items() if any(name in text and call.search(text) for name, call in calls)]
+    named = [file for file, text in texts.items() if called.search(text)]
     trees = {file: tree for file in named for tree in _parsed(texts[file])}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
     classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]

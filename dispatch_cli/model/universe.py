@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 UNDEFINED = "Undefined"
@@ -224,8 +224,7 @@ class Universe:
             raise ValueError(f"{name[:60]!r} is not a backend name: use only lower-case letters and _")
         if name in self.devices and name != self.backend_name:
             raise ValueError(f"Cannot register privateuse1 backend with in-tree device name: {name}")
-        named = {name if key == PRIVATE_USE1 else device: key for device, key in self.devices.items()}
-        return replace(self, devices=named)
+        return _renamed(self, name)
 
     def key_written(self, text: str) -> str:
         """The key that ``AutogradNPU`` stands for where the backend at PrivateUse1 is called ``npu``; else *text*.
@@ -291,3 +290,10 @@ class Universe:
     def refreshed_by(self, key: str) -> tuple[str, ...]:
         """The slots that PyTorch recomputes when a kernel comes or goes at *key*."""
         return self.refreshes.get(key, (key,) if key in self.slot else ())
+
+
+@lru_cache(maxsize=16)
+def _renamed(universe: Universe, backend: str) -> Universe:
+    """One object for each name: what is derived from a universe is kept for the object."""
+    named = {backend if key == PRIVATE_USE1 else device: key for device, key in universe.devices.items()}
+    return replace(universe, devices=named)

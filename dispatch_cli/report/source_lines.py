@@ -26,7 +26,9 @@ def at_word(span: Span, word: str, follows: bool = False) -> Span:
     if line is None:
         return span
     start = max(0, span.column - NEAR)
-    found_at = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").finditer(line, start, span.column + NEAR)
+    plain = re.escape(word)
+    # a pattern that begins with the word itself is searched for fast
+    found_at = re.compile(rf"{plain}(?<!\w{plain})(?!\w)").finditer(line, start, span.column + NEAR)
     columns = [found.start() + 1 for found in found_at]
     before = [column for column in columns if column <= span.column][::-1]
     behind = [column for column in columns if column >= span.column]

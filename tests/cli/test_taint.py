@@ -11,7 +11,7 @@ import itertools
 import json
 import lzma
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,17 +106,19 @@ def planted(document: Any, taint: str, step: int = 1) -> Iterator[Planted]:
     """
     for path, is_name in list(_texts(document, ()))[::step]:
         for tainted in (lambda text: f"{text}{taint}", lambda _: taint):
-            changed = copy.deepcopy(document)
-            holder = changed
-            for step in path[:-1]:
-                holder = holder[step]
-            if is_name:
-                items = [(tainted(key) if key == path[-1] else key, value) for key, value in holder.items()]
-                holder.clear()
-                holder.update(items)
-            else:
-                holder[path[-1]] = tainted(holder[path[-1]])
-            yield Planted(".".join(map(str, path)), changed)
+            yield Planted(".".join(map(str, path)), _changed(document, path, is_name, tainted))
+
+
+def _changed(value: Any, path: tuple[Any, ...], is_name: bool, tainted: Callable[[str], str]) -> Any:
+    """The value with another text at *path*. What lies beside the path is shared, not copied."""
+    if not path:
+        return tainted(value)
+    first, *others = path
+    if not others and is_name:
+        return {tainted(key) if key == first else key: below for key, below in value.items()}
+    changed = copy.copy(value)
+    changed[first] = _changed(value[first], tuple(others), is_name, tainted)
+    return changed
 
 
 def _texts(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], bool]]:

@@ -107,6 +107,7 @@ def test_an_overlay_of_an_embedded_state(tmp_path: Path) -> None:
 
 def test_keys_in_any_case_and_by_the_name() -> None:
     universe = UNIVERSE.with_backend("npu")
+    assert UNIVERSE.with_backend("npu") is universe  # what is derived from it is found again
     for text in ("autogradnpu", "AutogradNPU", "autogradprivateuse1"):
         assert universe.key_named(text) == "AutogradPrivateUse1"
     assert UNIVERSE.key_named("npu") == "npu"
