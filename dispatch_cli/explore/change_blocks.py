@@ -214,7 +214,7 @@ def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRe
     short = "fallback" if owner is None else owner.name.rpartition("::")[2]
     name = f"{short}_{key}".lower()
     found = [
-        KernelChoice(f"a new kernel, {name}", Kernel(name, name)),
+        _new_kernel(name),
         KernelChoice("a fallthrough", Kernel("fallthrough", "fallthrough", fallthrough=True)),
     ]
     seen = set()
@@ -224,3 +224,14 @@ def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRe
             words = f"the same as at {one.name.key}: {short_kernel(one.kernel)}"
             found.append(KernelChoice(words, Kernel(one.kernel, one.function)))
     return found
+
+
+def named_kernel(name: str) -> KernelChoice | str:
+    """A new kernel of a name that is typed, or why it cannot have that name."""
+    if any(one.isspace() or not one.isprintable() for one in name):
+        return "The name of a new kernel has no blanks: write at::native::my_kernel, or wrap<int,float>"
+    return _new_kernel(name)
+
+
+def _new_kernel(name: str) -> KernelChoice:
+    return KernelChoice(f"a new kernel, {name}", Kernel(name, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -16,6 +16,7 @@ from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.render.document import TableBlock, runs_of
 from dispatch_cli.render.text_safety import safe
 
@@ -23,13 +24,15 @@ from dispatch_cli.render.text_safety import safe
 class Choose(Contained, ModalScreen[Any]):
     """Which row of a table is meant; its result is the row, or None.
 
-    table: its first column is what is typed to find a row.
+    table: its first column is what is typed to find a row. own: makes a row of what is typed, which comes last, or says
+    why it cannot be one.
     """
 
     DEFAULT_CSS = """
     Choose { align: center middle; background: $background 60%; }
     Choose > Vertical { width: 80%; max-width: 90; height: 80%; border: round $primary; background: $surface; }
     Choose Static { height: 1; padding: 0 1; text-style: bold; }
+    Choose #choose-nothing { height: auto; color: $text-warning; text-style: none; }
     Choose TextInput { background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,21 +42,28 @@ class Choose(Contained, ModalScreen[Any]):
         Binding("enter", "take", "Choose", priority=True),
     ]
 
-    def __init__(self, title: str, table: TableBlock[Any], now: Any = None) -> None:
+    def __init__(
+        self, title: str, table: TableBlock[Any], now: Any = None, own: Callable[[str], Any | str] | None = None
+    ) -> None:
         super().__init__()
         self._title = title
         self._table = table
         self._now = now
+        self._own = own
         self.list = Rows()
+        self._nothing = Static(id="choose-nothing", markup=False)
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._title), markup=False)
-            yield TextInput(placeholder="type to find, enter to choose, escape to leave")
+            typed = "type to find, or a name of your own" if self._own is not None else "type to find"
+            yield TextInput(placeholder=f"{typed}; enter chooses, escape leaves")
+            yield self._nothing
             yield self.list
 
     def on_mount(self) -> None:
         rows = self._table.rows
+        self._nothing.display = False
         self.list.show(self._table)
         self.call_after_refresh(self.list.move_to, rows.index(self._now) if self._now in rows else 0)
 
@@ -64,10 +74,21 @@ class Choose(Contained, ModalScreen[Any]):
         rows: Sequence[Any] = self._table.rows
         found = [row for row in rows if all(one in self._text(row) for one in wanted)]
         found.sort(key=lambda row: self._text(row) != event.value.lower())
+        typed = event.value.strip()
+        own = self._own(typed) if self._own is not None and typed else None
+        if own is not None and not isinstance(own, str) and own not in found:
+            found.append(own)
+        self._nothing.display = not found
+        if not found:
+            self._nothing.update(safe(own if isinstance(own, str) else self._unknown(typed)))
         self.list.show(TableBlock(self._table.columns, found))
 
+    def _unknown(self, typed: str) -> str:
+        meant = suggestion(typed, (_first(self._table, row) for row in self._table.rows))
+        return f"There is no {typed!r} here{'' if meant is None else f'; {meant}'}"
+
     def _text(self, row: Any) -> str:
-        return "".join(run.text for run in runs_of(self._table.columns[0].cell(row, False))).lower()
+        return _first(self._table, row).lower()
 
     @on(LinesView.Opened)
     def _opened(self, event: LinesView.Opened) -> None:
@@ -79,9 +100,15 @@ class Choose(Contained, ModalScreen[Any]):
         self.list.action_move(by)
 
     def action_take(self) -> None:
-        """The row under the cursor."""
-        self.dismiss(self.list.target)
+        """The row under the cursor; where there is none, it is said why."""
+        if self.list.target is not None:
+            self.dismiss(self.list.target)
 
     def action_leave(self) -> None:
         """Nothing."""
         self.dismiss(None)
+
+
+def _first(table: TableBlock[Any], row: Any) -> str:
+    """The text of the first cell of a row."""
+    return "".join(run.text for run in runs_of(table.columns[0].cell(row, False)))

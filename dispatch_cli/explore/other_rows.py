@@ -10,6 +10,7 @@ from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import higher_order, python_differences, python_table
+from dispatch_cli.render.divergence_wording import choice_label
 from dispatch_cli.render.document import Narrow, Run, Tone
 from dispatch_cli.render.explain_wording import python_phrase
 from dispatch_cli.render.higher_order_wording import slot_label
@@ -36,7 +37,13 @@ def other_sentences(place: ShownKeys, key: str | None) -> Iterator[str]:
     if isinstance(place.row, PythonRow):
         here = slot_of(place, key)
         yield from several(place, here)
-        yield f"At {here}, Python's resolve_key chooses {python_phrase(place.row, short=True)}."
+        row = place.row
+        if row.error is None:
+            yield f"At {here}, Python's resolve_key chooses {python_phrase(row, short=True)}."
+        else:
+            yield f"At {here}, Python's resolve_key raises an error: {row.error.rstrip('.')}."
+            if row.differs is not None:
+                yield f"C++ chooses {choice_label(row.differs.cpp)}."
 
 
 def differing_rows(shown: OperatorDifferences, universe: Universe, width: int) -> ShownSlots:

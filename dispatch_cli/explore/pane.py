@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
 from textual.message import Message
@@ -12,6 +12,14 @@ from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.words import plural
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.explain_rules import Concerned
+
+
+SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
+"""What the key for that does, for help."""
 
 
 class Pane(Contained, Vertical):
@@ -80,6 +88,22 @@ class Pane(Contained, Vertical):
             return False
         self.post_message(self.Edited())
         return True
+
+    def switch_off(self, spot: Spot, one: Concerned) -> None:
+        """Leave a registration out on trial, and say so where that concerns all operators."""
+        from dispatch_cli.explore import switch
+
+        slots = switch.filled_by_fallback(self.session, one.key) if one.backend_fallback else 0
+        if self.try_out(lambda: switch.switch_off(self.session, spot, one)) and one.backend_fallback:
+            filled = f"it filled {plural(slots, 'slot')}"
+            self.notify(
+                f"The backend fallback at {one.key} is off for all operators: {filled}. u switches it on again."
+            )
+
+    def say_no_file(self, state: str | None) -> None:
+        """Say why the place of a registration cannot be opened. state: the embedded state that it is part of."""
+        whole = f"It is part of {state or 'PyTorch itself'}."
+        self.notify(f"This registration is in no file that can be opened. {whole}")
 
     def answered(self, answer: PaneAnswer | None) -> None:
         """Note what is shown, and tell the application, which shows the command line."""

@@ -14,9 +14,12 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.changes import changes_answer
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.change import Removal
+from dispatch_cli.model.change import Addition, Removal
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.whatif.findings import FindingsEffect
@@ -320,3 +323,67 @@ def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
         assert app.is_running
 
     drive(session, steps)
+
+
+async def ask_kernel(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
+    """Ask what is to be registered for aten::add.Tensor at a key."""
+    await go_to(app, pilot, "aten::add.Tensor")
+    await pilot.press("4", "a")
+    await pilot.pause()
+    await pilot.press(*key, "enter")
+    await pilot.pause()
+
+
+def test_what_is_typed_is_the_name_of_the_new_kernel() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await ask_kernel(app, pilot, "PrivateUse1")
+        await pilot.press(*"my", "space", *"kernel", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, Choose) and "no blanks" in flat(screen_text(app))
+        await pilot.press("ctrl+u", *"my_kernel", "enter")
+        await pilot.pause()
+        assert not isinstance(app.screen, Choose)
+
+    drive(session, steps)
+    (added,) = session.whatif.changes
+    assert isinstance(added, Addition) and isinstance(added.kernel, Kernel)
+    assert (added.key, added.kernel.function) == ("PrivateUse1", "my_kernel")
+    assert 'kernel: "my_kernel"' in session.whatif.text
+
+
+def test_an_unknown_key_is_said_and_can_be_corrected() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await ask_kernel(app, pilot, "PrivatUse1")
+        assert isinstance(app.screen, Choose)
+        assert "There is no 'PrivatUse1' here; did you mean PrivateUse1?" in flat(screen_text(app))
+
+    drive(session, steps)
+    assert not session.whatif.changes
+
+
+@pytest.mark.parametrize("view", ["1", "2"])
+def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+    dispatcher = session.state.dispatcher
+    filled = sum(dispatcher.table(name)["AutogradXLA"].rule is Rule.FALLBACK for name in dispatcher)
+    name = next(name for name in dispatcher if dispatcher.table(name)["AutogradXLA"].rule is Rule.FALLBACK)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(name, "AutogradXLA"), "table" if view == "1" else "slot")
+        await pilot.pause()
+        await pilot.press(view)
+        await pilot.pause()
+        await pilot.press("x")
+        text = f"The backend fallback at AutogradXLA is off for all operators: it filled {filled} slots."
+        await until(pilot, lambda: any(one.startswith(text) for one in said(app)))
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        assert "a backend fallback, for all operators" in flat(app.screen._text().plain)
+
+    drive(session, steps)
+    assert len(session.whatif.slots) == filled

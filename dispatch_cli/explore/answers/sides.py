@@ -18,8 +18,8 @@ class Old(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in a list."""
-        return self.version or "without your changes"
+        """What it is called in a list, and in sentences."""
+        return self.version or "the state without your changes"
 
 
 class DiffArguments(NamedTuple):

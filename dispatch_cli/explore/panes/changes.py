@@ -173,11 +173,14 @@ class ChangesPane(Pane):
 
     def action_edit(self) -> None:
         """See the place of the part under the cursor in the editor."""
-        place = change_blocks.place_of(self.view.target)
+        item = self.view.target
+        place = change_blocks.place_of(item)
         if place is not None:
             self.post_message(self.OpenPlace(place))
+        elif isinstance(item, NamedRegistration):
+            self.say_no_file(", ".join(self.session.original.over))
         else:
-            self.notify("This is in no file.")
+            self.notify("There is no place to open here.")
 
     # changes
 
@@ -233,7 +236,8 @@ class ChangesPane(Pane):
             if choice is not None:
                 self.try_out(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
 
-        self.app.push_screen(Choose(f"What is registered at {key}", table), take)
+        own = change_blocks.named_kernel
+        self.app.push_screen(Choose(f"What is registered at {key}", table, own=own), take)
 
 
 def _beside(there: list[NamedRegistration], item: NamedRegistration, by: int, block: bool) -> NamedRegistration | None:

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.pane import SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import (
     SlotBlocks,
@@ -24,7 +24,7 @@ from dispatch_cli.explore.slot_blocks import (
     ToSwitchedOff,
 )
 from dispatch_cli.explore.slot_view import ExplainedSlot
-from dispatch_cli.explore.switch import filling, switch_off, switched_off, take_advice
+from dispatch_cli.explore.switch import filling, switched_off, take_advice
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
 from dispatch_cli.report.advice import Advice
@@ -48,7 +48,7 @@ class SlotPane(Pane):
         Binding("left,h", "next_slot(-1)", "Slot before", tooltip="Go to the slot before this one"),
         Binding("right,l", "next_slot(1)", "Slot after", tooltip="Go to the slot after this one"),
         Binding("e", "edit", "Editor", tooltip="Open the place of what is under the cursor in the editor"),
-        Binding("x", "switch", "Switch off/on", tooltip="Switch the registration that fills the slot off, or on again"),
+        Binding("x", "switch", "Switch off/on", tooltip=f"{SWITCHES_OFF}, or on again"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -165,7 +165,7 @@ class SlotPane(Pane):
         if one is None:
             self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
         else:
-            self.try_out(lambda: switch_off(self.session, self._spot, one))
+            self.switch_off(self._spot, one)
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor."""
@@ -178,7 +178,6 @@ class SlotPane(Pane):
         elif isinstance(target, ToRegistration):
             span = target.one.span
             if span is None:
-                state = target.one.origin.state or "PyTorch itself"
-                self.notify(f"{target.one.kernel} has no place in a file: it is part of {state}.")
+                self.say_no_file(target.one.origin.state)
         if span is not None:
             self.post_message(self.OpenPlace(span))

@@ -15,9 +15,9 @@ from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptio
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import fitting
 from dispatch_cli.explore.operator_list import TRIED
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.pane import SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
+from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of, slot_of
 from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.table import Before, TableRow
@@ -80,7 +80,7 @@ class TablePane(Pane):
         Binding("p", "next_resolver", "C++/Python", tooltip="The C++ table, Python's choice, or where they differ"),
         Binding("f", "filter", "Filter keys", tooltip="Filter the keys: type a part of their names"),
         Binding("e", "edit", "Editor", tooltip="Open the place of the kernel in the editor"),
-        Binding("x", "switch", "Switch off", tooltip="Switch the registration that fills the slot off"),
+        Binding("x", "switch", "Switch off", tooltip=SWITCHES_OFF),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -193,22 +193,25 @@ class TablePane(Pane):
 
     def action_switch(self) -> None:
         """Switch the registration off that fills the slot under the cursor."""
-        from dispatch_cli.explore.switch import filling, switch_off
+        from dispatch_cli.explore.switch import filling
 
         place = self.place
-        one = None if place is None else filling(self.session, self._spot._replace(key=place.keys[0]))
+        one = None if place is None else filling(self.session, self._spot._replace(key=slot_of(place, self._spot.key)))
         if one is None:
             self.notify("There is no registration here to switch off.")
         else:
-            self.try_out(lambda: switch_off(self.session, self._spot, one))
+            self.switch_off(self._spot, one)
 
     def action_edit(self) -> None:
         """See the place of the kernel under the cursor in the editor."""
-        span = None if self.place is None else getattr(self.place.row, "span", None)
+        row = None if self.place is None else self.place.row
+        span = getattr(row, "span", None)
         if span is not None:
             self.post_message(self.OpenPlace(span))
+        elif getattr(row, "kernel", None) is None:
+            self.notify("There is no place to open here: nothing is registered.")
         else:
-            self.notify("What is here has no place in a file.")
+            self.say_no_file(", ".join(self.session.original.over))
 
     # what is shown
 
