@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain, repeat
+from operator import itemgetter
 
 from dispatch_cli.checks.cells import Cell, Cells
 from dispatch_cli.checks.expectations import accepts_unknown, holds
@@ -75,7 +77,9 @@ class GuardedSelection:
     """
 
     def __init__(self, names: Sequence[OperatorName], cells: Cells, slots: int) -> None:
-        self._contents: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
+        self._users: dict[int, list[str]] = {}
+        """The operators that have a content of their own, each as often as it would be a violation."""
+        self._sharing: dict[Plan, list[str]] = {}
         self._count = Counter[int]()
         self._odd: list[OperatorName] = []
         self._entries: dict[int, TableEntry] = {}
@@ -89,12 +93,16 @@ class GuardedSelection:
             if mine is None or shared is None:
                 self._odd.append(name)
                 continue
-            self._contents[str(name)] = mine, shared
+            full = str(name)
+            for content in mine:
+                self._users.setdefault(content, []).append(full)
+            self._sharing.setdefault(table.plan, []).append(full)
             self._count.update(mine)
             times[table.plan] += 1
         for plan, number in times.items():
             for content in plans[plan] or ():
                 self._count[content] += number
+        self._plans = plans
         self._total = sum(self._count.values())
         self._by_text: dict[str, set[int]] = {}
         for content, entry in self._entries.items():
@@ -137,16 +145,14 @@ class GuardedSelection:
 
     def _missing(self, holding: set[int], walk: GuardedSlots) -> Mapping[str, int]:
         """The operators with violations, and how many. holding: the contents that are none."""
-        shared: dict[int, int] = {}  # operators with one plan have one list
+        broken = Counter(chain.from_iterable(map(self._users.__getitem__, self._users.keys() - holding)))
         found: dict[str, int] = {}
-        for text, (own, others) in self._contents.items():
-            count = shared.get(id(others))
-            if count is None:
-                count = shared[id(others)] = sum(content not in holding for content in others)
-            found[text] = count + sum(content not in holding for content in own)
+        for plan, names in self._sharing.items():
+            shared = sum(content not in holding for content in self._plans[plan] or ())
+            found.update(zip(names, map(shared.__add__, map(broken.get, names, repeat(0))), strict=True))
         for name in self._odd:
             found[str(name)] = len(walk.broken(name))
-        return {name: count for name, count in found.items() if count}
+        return dict(filter(itemgetter(1), found.items()))
 
     def _holding(self, want: Expectation) -> set[int]:
         """The contents that are as a guard wants them."""
