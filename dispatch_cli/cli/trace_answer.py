@@ -63,7 +63,7 @@ def trace_view(file: str, color: str) -> TraceView:
     from dispatch_cli.trace.state import state_of
 
     if is_being_written(file):
-        say_note("the program has ended; what its PyTorch has registered is being read, which takes some seconds")
+        say_note("what the program's PyTorch has registered is written some seconds after the program's end: waiting")
     try:
         recording = read(file)
         return TraceView(recording, state_of(recording))

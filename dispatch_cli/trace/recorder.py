@@ -26,13 +26,17 @@ which calls an operator, waits for ever. That is so in an extension that keeps t
 of its own, and where one thread asks a view for its grad_fn while another computes it. The file of the recording must
 not be cut while the program runs: the system would end the program.
 
-What a program can notice: the stack begins with frames of this file, so that Python's limit of recursion is reached
-some calls earlier, and a warning for the caller of the main module names this file; the handler of a signal can run
-inside of a call of PyTorch, with the thread state that holds there; functions that it has registered for a fork run
-once at its end; profilers and tracers of Python see the two functions that are called as a call begins and ends; a
-call costs some microseconds more. When its main module has ended, a forked copy of the process captures the registry of
-PyTorch, and appends it to FILE after the program's end, some seconds later (``--no-state``). Where all processes are
-stopped with the program, as in a container whose first process it is, FILE has no registry.
+What a program can notice:
+- The stack begins with frames of this file: Python's limit of recursion is reached some calls earlier, and a warning
+  for the caller of the main module names this file.
+- The handler of a signal can run inside of a call of PyTorch, with the thread state that holds there. What it raises
+  comes to the program before it goes on, with a traceback that lacks a frame.
+- Profilers and tracers of Python see the two functions that are called as a call begins and ends; what a profiler
+  raises at their beginning is lost.
+- A call costs some microseconds more.
+- When the main module has ended, a forked copy of the process captures the registry of PyTorch, and appends it to FILE
+  some seconds after the program's end (``--no-state``): functions that are registered for a fork run. Where all
+  processes are stopped with the program, as in a container whose first process it is, FILE has no registry.
 
 Needs CPython on Linux and x86-64: elsewhere nothing is recorded.
 """
@@ -292,12 +296,13 @@ class Entries:
     def leave(self, kind: type[BaseException]) -> bool:
         """Have an exception raised in this thread when the function that is called now has ended.
 
-        kind must be kept until then. False where another thread has one left, which takes no time.
+        kind must be kept until then. False where one is left already.
         """
+        address, thread = id(kind), _thread.get_ident()
         if WORDS[self.left]:
             return False
-        WORDS[self.left + 1] = id(kind)
-        WORDS[self.left] = _thread.get_ident()
+        WORDS[self.left + 1] = address  # nothing is called in between
+        WORDS[self.left] = thread
         return True
 
 
@@ -854,6 +859,15 @@ class MemoryLayout:
 # The file.
 
 
+SYSTEM: Any = ctypes.PyDLL(None, use_errno=True) if os.name == "posix" else None
+if os.name == "posix":
+    SYSTEM.mmap.restype = ctypes.c_size_t
+    SYSTEM.mmap.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
+    ]
+    SYSTEM.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
 class RecordingFile:
     """The recording: lines of a file that is never larger than its bound.
 
@@ -879,7 +893,8 @@ class RecordingFile:
         self.lock: Any = _thread.RLock()
         self.counts = dict.fromkeys("oflts", 0)
         self.stopped, self.is_mapping = "", False
-        self.base = self.at = 0
+        self.base = self.at = self.address = self.length = 0
+        self.map: Any = b""
         self.pid = os.getpid()
         file = _new_file(path)
         try:
@@ -903,9 +918,13 @@ class RecordingFile:
             os.posix_fallocate(file, page, length)
         else:
             os.ftruncate(file, page + length)
-        piece = mmap.mmap(file, length, offset=page)
+        address, before = mapped(file, page, length), (self.address, self.length)
+        piece = memoryview((ctypes.c_char * length).from_address(address)).cast("B")
         at, room = position - page, length - self.LAST
         self.map, self.base, self.at, self.room = piece, page, at, room
+        self.address, self.length = address, length
+        if before[0]:
+            SYSTEM.munmap(*before)
 
     def _piece(self, size: int) -> tuple[int, int]:
         """Where a piece of the file with *size* bytes free begins, and how long it is."""
@@ -1026,6 +1045,18 @@ class RecordingFile:
             at = 0
             while at < len(line):
                 at += os.pwrite(file, line[at:], end + at)
+
+
+def mapped(file: int, offset: int, length: int) -> int:
+    """Map a part of a file into memory; its address. Errors: OSError.
+
+    What Python maps keeps a copy of the file's number, which the program can close, and use again.
+    """
+    address: int | None = SYSTEM.mmap(None, length, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, offset)
+    if address is None or address == ctypes.c_size_t(-1).value:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return address
 
 
 def _new_file(path: str) -> int:
@@ -1149,13 +1180,14 @@ class CallRecorder:
         self.gone: list[AddressWatch] = []
         self.passed_on: list[BaseException] = []
         self.kinds: list[type[BaseException]] = []
+        self.waiting: list[tuple[int, type[BaseException]]] = []
         self.kernel_log: Any = None
         self.dropped = 0
         # whether calls are recorded, and how many were: a list is faster than attributes
         self.state = [True, 0]
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
-        start = caught_everywhere(self._make_start(), lambda error, at: self.failed(error, at, False))
-        end = caught_everywhere(self._make_end(), lambda error, at: self.failed(error, at, True))
+        start = caught_everywhere(self._make_start(), lambda error, at: self.failed([error], at, False))
+        end = caught_everywhere(self._make_end(), lambda error, at: self.failed([error], at, True))
         self.start, self.end = ENTERED(start), ENTERED(end)
         try:
             self.entries = Entries(self.exports.unwinding)
@@ -1186,6 +1218,7 @@ class CallRecorder:
         """The function that is called as a call begins. What it needs are names of its own: it is called often."""
         layout, exports, words = self.layout, self.exports, WORDS
         threads, operators, codes, signatures = self.threads, self.operators, self.codes, self.signatures
+        waiting = self.waiting
         gone, is_wrapped, long = self.gone, sys.version_info < (3, 11), 2 * self.LONG
         get_frame, now, started, lines = sys._getframe, time.perf_counter_ns, self.started, self.lines
         output, lock, make_room = self.output, self.output.lock, self.output.make_room
@@ -1222,6 +1255,8 @@ class CallRecorder:
                     thread.number = output.write_entry("t", self.name_of_thread())
                 if gone:
                     self.forget()
+                if waiting:
+                    self.pass_on_waiting()
                 opened = thread.open
                 while opened:
                     top = opened[-1]
@@ -1344,7 +1379,12 @@ class CallRecorder:
                 if error.__class__ is RecursionError:  # there is no room for a further call
                     self.dropped += 1
                 else:
-                    self.failed(error, function, False)
+                    errors = [error]
+                    while errors:  # more can come wherever a function begins or ends
+                        try:
+                            self.failed(errors, function, False)
+                        except BaseException as another:
+                            errors += (another,)
 
         return start
 
@@ -1390,7 +1430,12 @@ class CallRecorder:
                 if error.__class__ is RecursionError:  # there is no room for a further call
                     self.dropped += 1
                 else:
-                    self.failed(error, function, True)
+                    errors = [error]
+                    while errors:  # more can come wherever a function begins or ends
+                        try:
+                            self.failed(errors, function, True)
+                        except BaseException as another:
+                            errors += (another,)
 
         return end
 
@@ -1696,23 +1741,17 @@ class CallRecorder:
 
     # Failures.
 
-    def failed(self, error: BaseException, function: int, at_end: bool) -> None:
-        """An exception in a callback, where it must not stay.
+    def failed(self, errors: list[BaseException], function: int, at_end: bool) -> None:
+        """Exceptions in a callback, where they must not stay; what is done is taken from the list.
 
-        One that code of the program has raised, such as the handler of a signal, belongs to the program: it gets it a
-        moment later. For one of the recorder itself recording stops. There may be more of them while this is done.
+        Those that code of the program has raised, such as the handler of a signal, belong to the program: it gets them
+        a moment later. For one of the recorder itself recording stops.
         """
-        errors = [error]
-        for _ in range(10):
-            try:
-                while at_end and self.state[0]:
-                    at_end = self.end_again(function)
-                while errors:
-                    self.pass_on(errors[-1])
-                    del errors[-1]
-                return
-            except BaseException as another:
-                errors += (another,)  # a list grows without a call
+        while at_end and self.state[0]:
+            at_end = self.end_again(function)
+        while errors:
+            self.pass_on(errors[0])
+            del errors[0]
 
     def end_again(self, function: int) -> bool:
         """End a call whose end an exception has interrupted; whether that is still to be done."""
@@ -1731,9 +1770,6 @@ class CallRecorder:
 
     def pass_on(self, error: BaseException) -> None:
         """Give an exception to whom it belongs."""
-        if isinstance(error, (RecursionError, MemoryError)):
-            self.dropped += 1
-            return
         if isinstance(error, NotWritten):
             if self.output.stopped:
                 self.remove()
@@ -1744,17 +1780,27 @@ class CallRecorder:
         while last is not None and last.tb_next is not None:
             last = last.tb_next
         own = last is None or last.tb_frame.f_code.co_filename == OWN_FILE
-        if isinstance(error, Exception) and own and not self.is_passed_on(error):
+        if own and isinstance(error, (RecursionError, MemoryError)) and not self.is_passed_on(error):
+            self.dropped += 1
+            return
+        # what Python raises in a thread has no arguments; mistakes have
+        if own and isinstance(error, Exception) and error.args and not self.is_passed_on(error):
             self.output.stop("internal", f"the recorder failed: {type(error).__name__}: {error}")
             self.state[0] = False
             return
         kind = raises(error)
-        self.passed_on = [*self.passed_on[-3:], error]
-        self.kinds = [*self.kinds[-3:], kind]
-        for _ in range(1000):
-            if self.entries.leave(kind):
+        self.passed_on = [*self.passed_on[-15:], error]
+        self.kinds = [*self.kinds[-15:], kind]
+        if not self.entries.leave(kind):
+            self.waiting.append((_thread.get_ident(), kind))
+
+    def pass_on_waiting(self) -> None:
+        """Have an exception of this thread raised that has come while another one was left."""
+        for at, (thread, kind) in enumerate(self.waiting):
+            if thread == _thread.get_ident():
+                if self.entries.leave(kind):
+                    del self.waiting[at]
                 return
-            time.sleep(0.001)
 
     def is_passed_on(self, error: BaseException) -> bool:
         """Whether the recorder has raised it itself: one without arguments is made anew from its class."""
@@ -1959,6 +2005,7 @@ class RecordedProcess:
         self.output.leave()
         if self.recorder is not None:
             self.recorder.state[0] = False
+            WORDS[self.recorder.entries.left] = 0
 
     def end_of_main(self) -> None:
         """The program's main module has ended: what is registered now is taken away soon, by PyTorch's own handlers."""
@@ -2074,7 +2121,7 @@ def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: i
             state = _probe(torch)
             signal.alarm(0)
             while begun and _begun(program) == begun:
-                time.sleep(0.01)
+                time.sleep(0.05)
             output.append_state(kept, state)
     finally:
         os._exit(0)
@@ -2203,7 +2250,7 @@ def main() -> None:
         print(f"recorder: {error}\n\n{USAGE}", file=sys.stderr)
         raise SystemExit(2) from None
     except OSError as error:
-        print(f"recorder: {options.save}: {error.strerror}: the recording cannot be made", file=sys.stderr)
+        print(f"recorder: {options.save}: {error.strerror or error}: the recording cannot be made", file=sys.stderr)
         raise SystemExit(2) from None
     try:
         run(options.program, options.module)

@@ -383,6 +383,84 @@ print("end")
     assert (done.code, done.out, done.err) == (0, "end\n", "")
 
 
+def test_exceptions_that_are_raised_in_a_thread_or_come_together(tmp_path: Path) -> None:
+    """By another thread, by the handlers of two signals at once, and of a kind that the recorder could raise, too."""
+    source = """
+import ctypes, os, signal, threading, time, torch
+class Stop(Exception):
+    pass
+a = torch.ones(2)
+big = torch.ones(1000, 1000)
+main = ctypes.c_ulong(threading.get_ident())
+def stop():
+    time.sleep(0.01)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Stop))
+for _ in range(20):
+    threading.Thread(target=stop).start()
+    try:
+        while True:
+            a.add(1)
+    except Stop:
+        pass
+def memory(*_):
+    raise MemoryError("mine")
+signal.signal(signal.SIGALRM, memory)
+for _ in range(20):
+    signal.setitimer(signal.ITIMER_REAL, 0.003)
+    try:
+        while True:
+            a.add(1)
+    except MemoryError:
+        pass
+def late(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+def both():
+    time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGALRM)
+for _ in range(5):
+    seen = set()
+    try:
+        try:
+            threading.Thread(target=both).start()
+            torch.linalg.matrix_power(big, 5)
+            while True:
+                a.add(1)
+        except (KeyboardInterrupt, TimeoutError) as error:
+            seen.add(type(error))
+            while True:
+                a.add(1)
+    except (KeyboardInterrupt, TimeoutError) as error:
+        seen.add(type(error))
+    assert len(seen) == 2
+print("end")
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "end\n", "")
+    assert done.tagged("x") == []
+
+
+def test_a_program_that_closes_files_of_others(tmp_path: Path) -> None:
+    """The numbers of files that the recorder had are the program's then."""
+    source = """
+import os, sys, torch
+os.closerange(3, 64)
+files = [os.open(os.path.join(sys.path[0], name), os.O_CREAT | os.O_RDWR) for name in ("one", "two")]
+x = torch.zeros(1)
+for _ in range(5000):
+    x.add_(1)
+    for file in files:
+        os.write(file, b"1")
+print(x.item())
+"""
+    done = recorded(tmp_path, source)
+    assert (done.code, done.out, done.err) == (0, "5000.0\n", "")
+    assert (tmp_path / "two").stat().st_size == 5000
+    assert done.tagged("x") == []
+    assert len(done.calls("aten::add_.Tensor")) == 5000
+
+
 def test_names_of_classes_are_read_without_their_metaclass(tmp_path: Path) -> None:
     source = """
 import torch
