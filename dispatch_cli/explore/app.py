@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult, SystemCommand, get_system_commands_provider
@@ -36,6 +37,10 @@ WIDE = 150
 """Columns from which table and slot stand beside each other."""
 NARROW = 100
 """Columns below which the list of operators makes room for the view that has the focus."""
+
+
+SEEN = 1.0
+"""Seconds for which a notice stays, whatever is pressed."""
 
 
 def _own_commands() -> type[Provider]:
@@ -171,6 +176,9 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
         if answer is not None and answer.why_not:
             self.command_bar.show("", answer.why_not)
             return
+        if answer is None and isinstance(view, Pane) and view.waits_for:
+            self.command_bar.show("", view.waits_for)
+            return
         line = "" if answer is None else command_line(answer)
         notes = [view.apart] if isinstance(view, Pane) and view.apart else []
         notes += [TO_SAVE] if line and self.session.unsaved else []
@@ -193,16 +201,21 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
         markup: bool = True,  # noqa: ARG002  (what a widget says if it is not asked)
     ) -> None:
         """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
-        super().notify(safe_lines(message), title=title, severity=severity, timeout=timeout, markup=False)
+        text = safe_lines(message)
+        for same in [one for one in self._notifications if (one.message, one.title) == (text, title)]:
+            self._unnotify(same, refresh=False)
+        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     def action_help_quit(self) -> None:
         """textual's, for ctrl+c: how to leave."""
         self.notify("q leaves; ctrl+q does also while typing.")
 
     async def on_event(self, event: Event) -> None:
-        """textual's. Another key takes back the wish to leave."""
-        if isinstance(event, Key) and event.key != "q":
-            self._asked_to_leave = False
+        """textual's. Another key takes back the wish to leave, and each takes away the notices of those before."""
+        if isinstance(event, Key):
+            self._asked_to_leave = self._asked_to_leave and event.key == "q"
+            for old in [one for one in self._notifications if time() - one.raised_at > SEEN]:
+                self._unnotify(old)
         await super().on_event(event)
 
     async def action_quit(self) -> None:

@@ -73,6 +73,11 @@ class Pane(Contained, Vertical):
         """In which way the command line prints something else than what is shown; empty where it does not."""
         return ""
 
+    @property
+    def waits_for(self) -> str:
+        """What is being done before there is a command line; empty where nothing is."""
+        return ""
+
     def post_message(self, message: Message) -> bool:
         """textual's. It does not pass a message on to a parent that counts as its sender: these come from the pane."""
         if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):

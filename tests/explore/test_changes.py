@@ -387,3 +387,44 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
 
     drive(session, steps)
     assert len(session.whatif.slots) == filled
+
+
+def test_until_there_is_a_command_line_it_is_said_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a backend fallback all operators are compared; meanwhile nothing of the time before is shown."""
+    session = Session(newest(), ("--base", "torch-2.15"))
+    name = next(name for name in session.state.dispatcher)
+    monkeypatch.setattr("dispatch_cli.explore.panes.changes.ANSWER_AFTER", 600)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(name), "changes")
+        await until(pilot, lambda: "Nothing is changed" in screen_text(app))
+        await app.go(Spot(name, "AutogradXLA"), "slot")
+        await pilot.pause()
+        await pilot.press("x", "4")
+        await until(pilot, lambda: "without the backend fallback at AutogradXLA" in flat(screen_text(app)))
+        shown = flat(screen_text(app))
+        assert "Nothing is changed" not in shown and "no command line" not in shown
+        assert "Looking for what changes" in shown
+
+    drive(session, steps, WIDE)
+
+
+def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::add.Tensor")
+        await pilot.press("4", "b", "b")
+        await pilot.pause()
+        for _ in range(3):
+            app.notify("There is no place to open here.")
+            await pilot.pause()
+        assert said(app) == ["There is no place to open here."]
+        await until(pilot, lambda: app.query(Toast))
+        await pilot.press("down")
+        assert said(app), "it can just be seen"
+        monkeypatch.setattr("dispatch_cli.explore.app.SEEN", 0)
+        await pilot.press("down")
+        await until(pilot, lambda: not app.query(Toast))
+
+    drive(session, steps, (80, 24))

@@ -101,6 +101,11 @@ class ChangesPane(Pane):
             return f"(does {which} the backend fallbacks)" if which else "no command prints the backend fallbacks"
         return "" if self.answer is None or self.session.whatif.changes else "(prints them by key, not in order)"
 
+    @property
+    def waits_for(self) -> str:
+        """The command line is made when it is known what changes."""
+        return "Looking for what changes…" if self.answer is None and self._wanted != self._answered_for else ""
+
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
         self._spot = spot
