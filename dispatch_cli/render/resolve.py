@@ -22,7 +22,7 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.resolve_step_wording import assumption, kernel_label, step_sentence
+from dispatch_cli.render.resolve_step_wording import assumption, kernel_label, observed_sentence, step_sentence
 from dispatch_cli.render.resolve_wording import (
     alternative_sentences,
     end_sentence,
@@ -76,6 +76,7 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
     if report.left_out:
         yield Paragraph(left_out_sentence(report.left_out))
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
+    sentences += [observed_sentence(report.predicted)] if report.predicted else []
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:

@@ -15,6 +15,7 @@ _REASONS = {
     Why.CONVENTION: ", as wrappers do by convention",
     Why.CORE_KERNEL: ", as PyTorch's own kernel there does",
     Why.PYTHON: ", as the Python dispatcher chose",
+    Why.OBSERVED: ", as was observed",
 }
 """What is added where the kernel's place alone does not tell what it does."""
 _BY_OPTIONS = ", as kernels there that get a device or a layout do by convention"
@@ -92,6 +93,14 @@ def assumption(assumed: Assumed, short: bool = False) -> str:
     return (
         f"Assumed by convention: {some_keys(kernels, short)} {goes}. If {one} the result itself, declare it with "
         "redispatches: false."
+    )
+
+
+def observed_sentence(predicted: Sequence[str]) -> str:
+    """That a recorded call was not as it is predicted, and how to declare what its kernels do."""
+    return (
+        f"Observed: this is not what is predicted, which is {' > '.join(predicted)}. A kernel that does not redispatch "
+        "as wrappers do by convention can be declared with redispatches: false."
     )
 
 

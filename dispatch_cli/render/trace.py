@@ -30,6 +30,7 @@ from dispatch_cli.render.trace_wording import (
     finding_places,
     finding_title,
     headings_of,
+    kernels_sentence,
     loss_text,
     missing_sentences,
     path_text,
@@ -215,22 +216,23 @@ def _operators(report: TraceReport) -> Iterator[Block]:
 def _kernels(report: TraceReport) -> Iterator[Block]:
     if report.kernels is None:
         return
-    never = [one for one in report.kernels if not one.calls]
+    others = [one for one in report.kernels if not one.calls]
     yield Gap()
     yield Paragraph("Kernels of the files", kind=ParagraphKind.SECTION)
-    yield Paragraph(f"{len(report.kernels) - len(never)} of {plural(len(report.kernels), 'kernel')} ran.")
-    if never:
+    yield Paragraph(kernels_sentence(report.kernels))
+    if others:
 
         def places(one: KernelReached, _: bool) -> Inline:
             return lines(*(str(span) for span in (one.span, *one.also_at) if span is not None), tone=Tone.PLACE)
 
         columns: list[Column[KernelReached]] = [
-            Column("Never ran", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
+            Column("Did not run", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
             Column("Key", lambda one, _: one.key, wraps=False),
+            Column("Calls predicted", lambda one, _: f"{one.predicted:,}", right=True),
             Column("Kernel", lambda one, _: one.kernel),
             Column("Declared at", places, Narrow.BELOW),
         ]
-        yield TableBlock(columns, never)
+        yield TableBlock(columns, others)
 
 
 def _findings(report: TraceReport) -> Iterator[Block]:
@@ -246,7 +248,7 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
     def kernel(one: TraceFinding, short: bool) -> Inline:
         return "" if one.kernel is None else short_kernel(one.kernel) if short else one.kernel
 
-    others = {TraceFindingKind.DECOMPOSITION: "Kernel at", TraceFindingKind.DIFFERENT: "Predicted"}.get(kind, "")
+    others = _OTHER_KEYS.get(kind, "")
     is_missing = kind is TraceFindingKind.NO_GRADIENT
     return [
         Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
@@ -259,6 +261,14 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
         Column("Kernel", kernel, Narrow.BELOW, optional=True),
         Column("Python lines", lambda one, _: Run(finding_places(one, directory), Tone.PLACE), Narrow.BELOW, True),
     ]
+
+
+_OTHER_KEYS = {
+    TraceFindingKind.DECOMPOSITION: "Kernel at",
+    TraceFindingKind.NOT_BY_CONVENTION: "Predicted next",
+    TraceFindingKind.DIFFERENT: "Predicted",
+}
+"""The heading of the keys that a finding has beside its own."""
 
 
 def sheet(report: TraceReport) -> Sheet:

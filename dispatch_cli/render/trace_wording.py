@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import plural, short_kernel
 from dispatch_cli.report.trace import KernelsSeen, TraceReport, TraceRow
+from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
 from dispatch_cli.report.trace_view import TracePath
 from dispatch_cli.trace.facts import FallbackKind, GradientLoss
@@ -17,11 +18,11 @@ ARROW = " → "
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-def path_runs(path: TracePath, ran: str | None = None, again: bool = False) -> tuple[Run, ...]:
+def path_runs(path: TracePath, predicted: tuple[str, ...] = (), again: bool = False) -> tuple[Run, ...]:
     """The keys of the kernels in turn, and how the call ends, where it is not in a kernel that computes.
 
-    ran: what was seen to run in the place of the kernel that is predicted next. again: only up to the kernel that calls
-    the operator again, since that call is shown, too.
+    predicted: the keys of the kernels that are predicted, where others were observed. again: only up to the kernel that
+    calls the operator again, since that call is shown, too.
     """
     if path.problem is not None:
         return (Run(f"not known: {path.problem}", Tone.WARN),)
@@ -35,10 +36,12 @@ def path_runs(path: TracePath, ran: str | None = None, again: bool = False) -> t
         found.append(Run(kernel.key, tone))
         if kernel.fallback is not None:
             found.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
-    if ran is not None:
-        return (*found, Run(ARROW, Tone.DIM), Run(f"{ran} (not as predicted)", Tone.BAD))
     if len(kernels) < len(path.kernels):
-        return (*found, Run(" (calls again)", Tone.DIM))
+        found.append(Run(" (calls again)", Tone.DIM))
+    if predicted:
+        return (*found, Run(f" (predicted: {path_text(predicted)})", Tone.BAD))
+    if len(kernels) < len(path.kernels):
+        return tuple(found)
     ending = _ENDINGS.get(path.end) if path.end is not None else None
     if path.end is EndKind.HANDLER:
         ending = f" ({path.handler or 'Python'})"
@@ -62,7 +65,7 @@ _ENDINGS = {
 def row_path(row: TraceRow) -> tuple[Run, ...]:
     """The kernels of a row in turn. What a kernel calls again is a row of its own."""
     assert row.path is not None, "a group has no path"
-    return path_runs(row.path, None if row.mismatch is None else row.mismatch.ran or "nothing", row.calls_again)
+    return path_runs(row.path, row.predicted, row.calls_again)
 
 
 def row_end(row: TraceRow) -> tuple[Run, ...]:
@@ -140,6 +143,19 @@ def state_sentence(report: TraceReport) -> str:
     return f"the embedded {report.embedded}: the program's own are not in the recording"
 
 
+def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
+    """How many kernels ran, how many are only predicted to have run, and how many never did."""
+    ran = sum(1 for one in kernels if one.calls)
+    predicted = sum(1 for one in kernels if one.predicted and not one.calls)
+    said = [f"{ran} of {plural(len(kernels), 'kernel')} ran"]
+    if predicted:
+        said.append(f"{predicted} {'is' if predicted == 1 else 'are'} predicted to have run")
+    if never := len(kernels) - ran - predicted:
+        said.append(f"{never} never ran")
+    more = "; --verify observes which run" if predicted else ""
+    return f"{', '.join(said)}{more}."
+
+
 def finding_text(finding: TraceFinding) -> str:
     """A finding as a sentence, without its operator."""
     calls, key = plural(finding.calls, "call"), finding.key
@@ -157,6 +173,12 @@ def finding_text(finding: TraceFinding) -> str:
             return f"{calls} had tensors cast by autocast at {key}: {plural(finding.casts, 'cast')}."
         case TraceFindingKind.STALE:
             return f"{calls} ran {ran} at {key}, which is not what the registrations determine."
+        case TraceFindingKind.NOT_BY_CONVENTION:
+            others = f" with {', '.join(finding.keys)}" if finding.keys else ""
+            return (
+                f"{calls}: {ran} at {key} does not redispatch{others}, as wrappers do by convention. Declare it with "
+                "redispatches: false."
+            )
         case TraceFindingKind.DIFFERENT:
             said = finding.keys[0] or "no further kernel"
             return f"{calls} ran {key or 'no further kernel'} where {said} is predicted."
@@ -190,6 +212,7 @@ _TITLES = {
     TraceFindingKind.DECOMPOSITION: "Decomposed here, with a kernel of its own at another backend",
     TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
     TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
+    TraceFindingKind.NOT_BY_CONVENTION: "Kernels that do not redispatch, as wrappers do by convention",
     TraceFindingKind.DIFFERENT: "Kernels that are not as predicted",
 }
 
@@ -215,6 +238,10 @@ _HELP = {
         "Each cast is a call that copies a tensor. To save it, give the operator tensors that have the dtype already."
     ),
     TraceFindingKind.STALE: "`dispatch-cli explain OP KEY --base RECORDING` says which registration came too late.",
+    TraceFindingKind.NOT_BY_CONVENTION: (
+        "These kernels are not PyTorch's own, and dispatch-cli cannot see what they do. It takes it that they "
+        "redispatch; declare those that do not with `redispatches: false` in a file of declarations."
+    ),
     TraceFindingKind.DIFFERENT: "This is a mistake of dispatch-cli. Please report it.",
 }
 

@@ -38,7 +38,8 @@ class TraceRow(NamedTuple):
     it belongs to, and its line; forwards: how many such calls those of the row belong to. calls_again: one of the calls
     right inside of it is of the same operator. microseconds: that all of them took, with the calls inside of them and
     with what recording costs. raised: how many raised; unfinished: how many have no end in the recording.
-    mismatch: where the kernels that ran are not those that the engine predicts.
+    mismatch: where the kernels that ran are not those that the engine predicts; predicted: then the keys of
+    those, up to one that calls the operator again.
     """
 
     number: int
@@ -58,6 +59,7 @@ class TraceRow(NamedTuple):
     raised: int
     unfinished: int
     mismatch: Difference | None
+    predicted: tuple[str, ...]
 
 
 class TraceThread(NamedTuple):
@@ -208,6 +210,7 @@ def _rows(view: TraceView, tree: CallTree, levels: int | None) -> Iterator[Trace
                 0,
                 0,
                 None,
+                (),
             )
         else:
             yield _row(view, item)
@@ -219,6 +222,7 @@ def _row(view: TraceView, item: Item) -> TraceRow:
     known = [one for one in times if one is not None]
     forward = view.backward.forward_of(call)
     ends = Counter(map(view.ended_as, item.every))
+    mismatch = view.difference(call)
     return TraceRow(
         number=call,
         level=item.level,
@@ -236,5 +240,6 @@ def _row(view: TraceView, item: Item) -> TraceRow:
         microseconds=sum(known) if known else None,
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
-        mismatch=view.difference(call),
+        mismatch=mismatch,
+        predicted=() if mismatch is None else tuple(one.key for one in view.predicted(call).own),
     )

@@ -17,7 +17,7 @@ from dispatch_cli.trace.observed import mode_names
 def trace_call_report(view: TraceView, call: int) -> ResolveReport | None:
     """The report of a call; None where nothing can be said of it. Nothing is advised: it is what ran."""
     signature = view.recording.calls.signature[call]
-    explained = view.explainer.of_signature(signature)
+    explained = view.happened.of_call(call)
     if explained.call is None:
         return None
     report = resolve_report(view.state, explained.call, advised=False)
@@ -27,7 +27,16 @@ def trace_call_report(view: TraceView, call: int) -> ResolveReport | None:
         tensors=tuple(_tensors(view, explained)),
         contexts=tuple(_contexts(view, explained, signature)),
         left_out=(),
+        predicted=_predicted(view, call),
     )
+
+
+def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
+    """The keys of the kernels that are predicted, where something else was observed."""
+    predicted, observed = view.explainer.of_call(call), view.happened.of_call(call)
+    if [(one.slot, one.does) for one in predicted.hops] == [(one.slot, one.does) for one in observed.hops]:
+        return ()
+    return tuple(one.slot for one in predicted.hops)
 
 
 def _tensors(view: TraceView, explained: Explained) -> Iterator[str]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.trace import Hop
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
 from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.explained import Explained
 
 
 class KernelReached(NamedTuple):
     """A kernel that files register, and how many calls of the trace ran it.
 
-    operator: None for a backend fallback. key: where it is registered. span: where a file says so; also_at: where the
-    same operator and key are registered as well, in another file or under another condition.
+    calls: in which it was observed: as the first kernel, or any with --verify. predicted: in which it is only predicted
+    to have run. operator: None for a backend fallback. key: where it is registered. span: where a file says so;
+    also_at: where the same operator and key are registered as well, in another file or under another condition.
     """
 
     operator: str | None
@@ -26,11 +29,12 @@ class KernelReached(NamedTuple):
     span: Span | None
     also_at: tuple[Span, ...]
     calls: int
+    predicted: int
 
 
 def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached, ...]:
     """The kernels that the steps of files register, in their order. What only falls through is none."""
-    counts = _counts(view)
+    counts, predicted = _counts(view)
     found: dict[tuple[str, str], KernelReached] = {}
     for step in own:
         if not isinstance(step, Implement | Fallback) or step.kernel.fallthrough:
@@ -39,25 +43,38 @@ def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached
         key, span = step.dispatch_key or CATCH_ALL, step.kernel.span
         before = found.get((operator, key))
         if before is None:
-            before = KernelReached(operator or None, key, step.kernel.label, span, (), counts[operator, key])
+            which = operator, key
+            before = KernelReached(operator or None, key, step.kernel.label, span, (), counts[which], predicted[which])
         elif span is not None and span not in (before.span, *before.also_at):
             before = before._replace(also_at=(*before.also_at, span))
         found[operator, key] = before
     return tuple(found.values())
 
 
-def _counts(view: TraceView) -> Counter[tuple[str, str]]:
-    """How many calls ran each registration; those of backend fallbacks have no operator."""
-    counts: Counter[tuple[str, str]] = Counter()
+_Which = tuple[str, str]
+"""An operator and a key; backend fallbacks have no operator."""
+
+
+def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:
+    """How many calls ran each registration, as was observed, and as is only predicted."""
+    observed: Counter[_Which] = Counter()
+    predicted: Counter[_Which] = Counter()
     calls = view.recording.calls
-    alike = Counter((signature, calls.returned(call)) for call, signature in enumerate(calls.signature))
-    for (signature, returned), count in alike.items():
-        explained = view.explainer.of_signature(signature)
-        ran = {
-            ("" if hop.live.rule is Rule.FALLBACK else str(explained.operator), hop.live.registration.key)
-            for hop in explained.ran(returned)
-            if hop.live.registration is not None
-        }
-        for one in ran:
-            counts[one] += count
-    return counts
+    alike = Counter((view.happened.number_of(call), calls.returned(call)) for call in range(len(calls)))
+    for (number, returned), count in alike.items():
+        explained = view.happened.of_number(number)
+        ran = explained.ran(returned)
+        seen = {*_registrations(explained, ran[: explained.seen])}
+        for one in seen:
+            observed[one] += count
+        for one in {*_registrations(explained, ran)} - seen:
+            predicted[one] += count
+    return observed, predicted
+
+
+def _registrations(explained: Explained, hops: Sequence[Hop]) -> Iterator[_Which]:
+    """Where the kernels are registered."""
+    for hop in hops:
+        if hop.live.registration is not None:
+            operator = "" if hop.live.rule is Rule.FALLBACK else str(explained.operator)
+            yield operator, hop.live.registration.key

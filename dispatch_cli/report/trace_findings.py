@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.trace import Does, Hop
+from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, Universe
 from dispatch_cli.report.trace_view import TraceView, registered_at
@@ -40,6 +40,8 @@ class TraceFindingKind(Enum):
     """Autocast cast tensors."""
     STALE = "stale"
     """The slot held another kernel than the registrations determine."""
+    NOT_BY_CONVENTION = "not-by-convention"
+    """A kernel that is not PyTorch's own does not redispatch, as is taken of it."""
     DIFFERENT = "different"
     """What ran is not what the engine predicts."""
 
@@ -49,7 +51,8 @@ class TraceFinding(NamedTuple):
 
     key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
     cast. kernel, registered_at: what ran there; of NO_GRADIENT None, since something is missing there, and gradient
-    says what follows. fallback: of FALLBACK, which. keys: of DECOMPOSITION, where the operator has a kernel.
+    says what follows. fallback: of FALLBACK, which. keys: of DECOMPOSITION, where the operator has a
+    kernel; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT, what is predicted.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -104,10 +107,10 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     found: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
-            alike = signature, returned = calls.signature[call], calls.returned(call)
+            alike = number, returned = view.happened.number_of(call), calls.returned(call)
             abouts = known.get(alike)
             if abouts is None:
-                explained = view.explainer.of_signature(signature)
+                explained = view.happened.of_number(number)
                 abouts = known[alike] = tuple(dict.fromkeys(_of_calls(view, explained, returned)))
             for about in abouts:
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
@@ -189,6 +192,11 @@ def _different(view: TraceView, call: int) -> _About:
     found = view.difference(call)
     assert found is not None, "the caller has looked"
     name = view.recording.operator_of(call)
+    hop = view.parts_after(call)
+    if hop is not None and hop.why is Why.CONVENTION and not view.is_of_pytorch(name, hop):
+        return _about(TraceFindingKind.NOT_BY_CONVENTION, name, hop)._replace(
+            keys=() if found.predicted is None else (found.predicted,)
+        )
     return _About(TraceFindingKind.DIFFERENT, name, found.ran or found.predicted or "", keys=(found.predicted or "",))
 
 

@@ -39,22 +39,22 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
         operators: Counter[int] = Counter()
         """The calls around, and how many of them each operator has."""
         for call in numbers:
-            signature, parent = calls.signature[call], chosen.parents[call]
+            number, parent = view.happened.number_of(call), chosen.parents[call]
             while around and around[-1] != parent:
                 operators[_operator(view, around.pop())] -= 1
-            counts[signature] += 1
+            counts[number] += 1
             operator = _operator(view, call)
             if not operators[operator]:
-                times[signature] += calls.microseconds(call) or 0
+                times[number] += calls.microseconds(call) or 0
             around.append(call)
             operators[operator] += 1
     by_name: dict[str, Counter[tuple[str, ...]]] = {}
     spent: Counter[str] = Counter()
-    for signature, count in counts.items():
-        name = view.recording.operators[view.recording.signatures[signature]["operator"]]
-        keys = tuple(one.key for one in view.path_of(signature).own)
+    for number, count in counts.items():
+        name = str(view.happened.of_number(number).operator)
+        keys = tuple(one.key for one in view.path_of(number).own)
         by_name.setdefault(name, Counter())[keys] += count
-        spent[name] += times[signature]
+        spent[name] += times[number]
     found = [
         OperatorTotal(name, sum(paths.values()), spent[name], tuple(PathTotal(*one) for one in paths.most_common()))
         for name, paths in by_name.items()

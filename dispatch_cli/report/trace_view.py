@@ -5,15 +5,20 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli import bases
+from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.debug_text import registered_place
+from dispatch_cli.model.debug_text import registered_place, source_file
 from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.backward import Backward
 from dispatch_cli.trace.calls import NONE, RAISED
-from dispatch_cli.trace.chain import Difference, difference
+from dispatch_cli.trace.chain import Difference, is_seen
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import FallbackKind, fallbacks
+from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
@@ -83,12 +88,12 @@ class TraceView:
         self.known = known
         self.state = known.state
         self.explainer = Explainer(recording, known.state, known.not_known)
-        self.facts = CallFacts(recording, self.explainer, known.state)
+        self.happened = Happened(self.explainer)
+        self.facts = CallFacts(recording, self.happened, known.state)
         self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
-        self._again: bytearray | None = None
         names = recording.threads
         is_whole = recording.end is not None and all(one.reason in _GOES_ON for one in recording.stopped)
         self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
@@ -101,30 +106,44 @@ class TraceView:
 
     def select(self, wanted: Wanted) -> Selected:
         """The calls that are asked for."""
-        return select(self.recording, wanted, self.explainer, self.facts, self.state)
+        return select(self.recording, wanted, self.happened, self.facts, self.state)
 
-    def path_of(self, signature: int) -> TracePath:
-        """What calls of a signature do."""
-        path = self._paths.get(signature)
+    def path_of(self, number: int) -> TracePath:
+        """What happens in calls with a number of `Happened`."""
+        path = self._paths.get(number)
         if path is None:
-            path = self._paths[signature] = _path(self.explainer.of_signature(signature))
+            path = self._paths[number] = _path(self.happened.of_number(number))
         return path
 
     def path(self, call: int) -> TracePath:
-        """What a call does, with the kernels that were seen to run in the place of those that are predicted."""
-        signature = self.recording.calls.signature[call]
-        path = self.path_of(signature)
-        ran = self.recording.kernels.get(call)
-        if not ran:
-            return path
-        found = self.difference(call)
-        at = len(path.kernels) if found is None else found.at
-        return path._replace(kernels=tuple(one._replace(observed=True) for one in path.kernels[:at]))
+        """What a call does: what was observed, and what is predicted beside that."""
+        return self.path_of(self.happened.number_of(call))
 
     def difference(self, call: int) -> Difference | None:
         """Where the kernels that ran part from those that are predicted; None where they were not recorded, too."""
-        ran = self.recording.kernels.get(call)
-        return None if not ran else difference(self.explainer.of_call(call), ran, self.state.dispatcher)
+        return self.happened.difference(call)
+
+    def parts_after(self, call: int) -> Hop | None:
+        """The kernel after which what was observed is not what is predicted; None where that is the first kernel."""
+        found = self.difference(call)
+        hops = [hop for hop in self.explainer.of_call(call).hops if is_seen(hop)]
+        return hops[found.at - 1] if found is not None and found.at else None
+
+    def is_of_pytorch(self, operator: str, hop: Hop) -> bool:
+        """Whether a kernel is one that the embedded state of that version has."""
+        if self.known.is_base or is_core_fallback(self.state.dispatcher.universe, hop.live):
+            return True
+        registration, kernel = hop.live.registration, hop.live.kernel
+        source = bases.load(self.base)
+        if registration is None or kernel is None or hop.live.rule is Rule.FALLBACK:
+            return False
+        name, dispatcher = OperatorName.parse(operator), Dispatcher(source.universe, base=source)
+        known = dispatcher.active(name).get(registration.key) if name in dispatcher else None
+        return known is not None and source_file(known.kernel.debug) == source_file(kernel.debug)
+
+    def predicted(self, call: int) -> TracePath:
+        """What the engine predicts, whatever was observed."""
+        return _path(self.explainer.of_call(call))
 
     def ended_as(self, call: int) -> CallEnd:
         """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
@@ -135,29 +154,21 @@ class TraceView:
 
     def calls_again(self, call: int) -> bool:
         """Whether one of the calls right inside of a call is of the same operator."""
-        if self._again is None:
-            self._again = again = bytearray(len(self.recording.calls))
-            operators = [one["operator"] for one in self.recording.signatures]
-            calls = self.recording.calls
-            for signature, parent in zip(calls.signature, calls.parent, strict=True):
-                if parent != NONE and operators[signature] == operators[calls.signature[parent]]:
-                    again[parent] = 1
-        return bool(self._again[call])
+        return self.happened.again(call) != NONE
 
     def kind(self, call: int) -> int:
         """A number for all calls that look alike: the same operator, kernels, line and end."""
         calls = self.recording.calls
-        signature = calls.signature[call]
-        shown = self._shown.get(signature)
+        number = self.happened.number_of(call)
+        shown = self._shown.get(number)
         if shown is None:
             path = self.path(call)
             keys = tuple((one.key, one.does, one.fallback) for one in path.kernels)
-            look = (self.recording.signatures[signature]["operator"], keys, path.end, path.handler, path.problem)
-            shown = self._shown[signature] = self._kinds.setdefault(look, len(self._kinds))
+            look = (self.recording.operator_of(call), keys, path.end, path.handler, path.problem)
+            shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.backward.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
-        found = self.difference(call) if call in self.recording.kernels else None
-        seen = (shown, calls.place[call], place, self.ended_as(call), self.calls_again(call), found)
+        seen = (shown, calls.place[call], place, self.ended_as(call), self.calls_again(call), self.difference(call))
         return self._kinds.setdefault(seen, len(self._kinds))
 
 
@@ -187,7 +198,7 @@ def _path(explained: Explained) -> TracePath:
         if selection.excluded.has(universe.runtime_parts[key][0]) and universe.runtime_parts[key][0] not in usual
     )
     kernels = tuple(
-        _kernel(hop, as_fallback.get(id(hop)), is_first=not number)
+        _kernel(hop, as_fallback.get(id(hop)), number < explained.seen)
         for number, hop in enumerate(explained.hops)
         if hop.live.kernel is not None or hop.python is not None
     )
@@ -196,12 +207,10 @@ def _path(explained: Explained) -> TracePath:
     )
 
 
-def _kernel(hop: Hop, fallback: FallbackKind | None, is_first: bool) -> TraceKernel:
+def _kernel(hop: Hop, fallback: FallbackKind | None, observed: bool) -> TraceKernel:
     decision, kernel = hop.live.decision, hop.live.kernel
     source = decision.source if decision.source != hop.slot else None
     name = None if kernel is None else kernel.label
     if hop.python is not None and hop.python.kernel is not None:
-        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, None, is_first)
-    return TraceKernel(
-        hop.slot, decision.rule, source, name, registered_at(kernel), hop.does, fallback, observed=is_first
-    )
+        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, None, observed)
+    return TraceKernel(hop.slot, decision.rule, source, name, registered_at(kernel), hop.does, fallback, observed)

@@ -24,6 +24,7 @@ class Explained(NamedTuple):
 
     call: what happens in such a call; None where it cannot be said. problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
+    seen: how many of its kernels were observed.
     """
 
     operator: OperatorName
@@ -35,6 +36,7 @@ class Explained(NamedTuple):
     requires_grad: tuple[bool, ...] = ()
     subclasses: tuple[str | None, ...] = ()
     grad_mode: bool = True
+    seen: int = 1
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -53,8 +55,8 @@ class Explained(NamedTuple):
         return self.hops[: again + 1]
 
     def ran(self, returned: bool) -> tuple[Hop, ...]:
-        """Of these kernels those that ran: in a call that did not return, only the first is certain."""
-        return self.own_hops if returned else self.own_hops[:1]
+        """Of these kernels those that ran: in a call that did not return, only what was observed is certain."""
+        return self.own_hops if returned else self.own_hops[: self.seen]
 
     @property
     def selection(self) -> Selection | None:
@@ -74,9 +76,9 @@ class Explainer:
     """
 
     def __init__(self, recording: Recording, state: State, not_known: frozenset[OperatorName] = frozenset()) -> None:
-        self._recording = recording
+        self.recording = recording
         self._not_known = not_known
-        self._state = state
+        self.state = state
         self._maker = TensorMaker(state.dispatcher.universe)
         self._simulators: dict[tuple[OperatorName, Options], CallSimulator] = {}
         self._found: list[Explained | None] = [None] * len(recording.signatures)
@@ -85,22 +87,22 @@ class Explainer:
         """What happens in a call with that signature."""
         found = self._found[number]
         if found is None:
-            found = self._found[number] = self._explain(self._recording.signatures[number])
+            found = self._found[number] = self._explain(self.recording.signatures[number])
         return found
 
     def of_call(self, number: int) -> Explained:
         """The same, of a call."""
-        return self.of_signature(self._recording.calls.signature[number])
+        return self.of_signature(self.recording.calls.signature[number])
 
     def _explain(self, signature: dict[str, Any]) -> Explained:
-        text = self._recording.operators[signature["operator"]]
+        text = self.recording.operators[signature["operator"]]
         name = OperatorName.parse(text)
-        if name not in self._state.dispatcher:
+        if name not in self.state.dispatcher:
             return Explained(name, None, "the state has no such operator")
         if name in self._not_known:
             return Explained(name, None, "its table is stale, in an order of registrations that is not recorded")
         try:
-            values, thread, options = observed(signature, self._state.dispatcher.layout)
+            values, thread, options = observed(signature, self.state.dispatcher.layout)
             hops, end = self._simulator(name, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, None, str(error))
@@ -123,8 +125,8 @@ class Explainer:
     def _simulator(self, name: OperatorName, options: Options) -> CallSimulator:
         found = self._simulators.get((name, options))
         if found is None:
-            python = {one.dispatch_key: one.kernel for one in self._state.python_kernels(name)}
-            found = CallSimulator(self._state.dispatcher, name, self._maker, python, options)
+            python = {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)}
+            found = CallSimulator(self.state.dispatcher, name, self._maker, python, options)
             self._simulators[name, options] = found
         return found
 

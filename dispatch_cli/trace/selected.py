@@ -8,8 +8,9 @@ from typing import NamedTuple
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.devices import DeviceChange
-from dispatch_cli.trace.explained import Explained, Explainer
+from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import CallFact, facts_of
+from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import PythonPlace, Recording
 
 
@@ -55,18 +56,18 @@ class Wanted(NamedTuple):
 class CallFacts:
     """The facts of calls, decided once for those that are alike."""
 
-    def __init__(self, recording: Recording, explainer: Explainer, state: State) -> None:
+    def __init__(self, recording: Recording, happened: Happened, state: State) -> None:
         self._calls = recording.calls
-        self._explainer = explainer
+        self._happened = happened
         self._universe = state.dispatcher.universe
         self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
         """The facts of a call."""
-        known = signature, returned = self._calls.signature[call], self._calls.returned(call)
+        known = number, returned = self._happened.number_of(call), self._calls.returned(call)
         found = self._known.get(known)
         if found is None:
-            found = self._known[known] = facts_of(self._explainer.of_signature(signature), self._universe, returned)
+            found = self._known[known] = facts_of(self._happened.of_number(number), self._universe, returned)
         return found
 
 
@@ -86,7 +87,7 @@ class Selected(NamedTuple):
         return sum(map(len, self.of_thread))
 
 
-def select(recording: Recording, wanted: Wanted, explainer: Explainer, facts: CallFacts, state: State) -> Selected:
+def select(recording: Recording, wanted: Wanted, happened: Happened, facts: CallFacts, state: State) -> Selected:
     """The calls that are asked for."""
     calls = recording.calls
     of_thread = tuple(array("i") for _ in recording.threads)
@@ -95,18 +96,19 @@ def select(recording: Recording, wanted: Wanted, explainer: Explainer, facts: Ca
             of_thread[thread].append(call)
         return Selected(of_thread, calls.parent)
     places = [not wanted.lines or any(one.has(place) for one in wanted.lines) for place in recording.places]
-    signatures: list[bool | None] = [None] * len(recording.signatures)
+    known: dict[int, bool] = {}
     parents = array("i", [NONE]) * len(calls)
     is_in = bytearray(len(calls))
-    for call, signature in enumerate(calls.signature):
+    for call in range(len(calls)):
         parent = calls.parent[call]
         parents[call] = parent if parent == NONE or is_in[parent] else parents[parent]
         place = calls.place[call]
         if wanted.lines and (place == NONE or not places[place]):
             continue
-        takes = signatures[signature]
+        number = happened.number_of(call)
+        takes = known.get(number)
         if takes is None:
-            takes = signatures[signature] = _takes(wanted, explainer.of_signature(signature), state)
+            takes = known[number] = _takes(wanted, happened.of_number(number), state)
         if takes and (not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call))):
             is_in[call] = 1
             of_thread[calls.thread[call]].append(call)

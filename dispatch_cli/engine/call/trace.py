@@ -120,6 +120,8 @@ class Why(Enum):
     """The state is incomplete, and what it lacks could fill the slot."""
     PYTHON = "python"
     """The Python dispatcher chose it."""
+    OBSERVED = "observed"
+    """It was seen in a recorded call, and is not what is predicted."""
 
 
 class PythonChoice(NamedTuple):

@@ -1,0 +1,148 @@
+"""What happened in recorded calls: what was observed, and where that ends, what the engine predicts."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import pairwise
+
+from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.call import EndKind
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.chain import Difference, chain_of, difference, is_seen, slot_of
+from dispatch_cli.trace.explained import Explained, Explainer
+from dispatch_cli.trace.recording import Ran
+
+_ENDS_ITSELF = End(EndKind.KERNEL)
+
+
+class Happened:
+    """What happened in each call. Calls in which the same happened have the same number.
+
+    A kernel of a user is predicted to redispatch. That it calls its operator again is seen by the call inside of it,
+    and all else by the kernels that were observed.
+    """
+
+    def __init__(self, explainer: Explainer) -> None:
+        self._explainer = explainer
+        self._recording = explainer.recording
+        self._dispatcher = explainer.state.dispatcher
+        self._first_again: array[int] | None = None
+        self._numbers: dict[object, int] = {}
+        self._others: list[Explained] = []
+        self._differences: list[Difference | None] = []
+
+    def number_of(self, call: int) -> int:
+        """A number for what happened in a call: that of its signature, where it is as predicted."""
+        signature = self._recording.calls.signature[call]
+        ran = self._recording.kernels.get(call)
+        again = self.again(call)
+        inside = NONE if again == NONE else self._recording.calls.signature[again]
+        if not ran and (inside == NONE or self._calls_again_at(signature, inside) is None):
+            return signature
+        look = (signature, inside, tuple(ran or ()))
+        number = self._numbers.get(look)
+        if number is None:
+            number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
+            found = self._explainer.of_signature(signature)
+            differs = difference(found, ran, self._dispatcher) if ran else None
+            self._differences.append(differs)
+            self._others.append(self._observed(signature, inside, ran or (), differs))
+        return number
+
+    def of_number(self, number: int) -> Explained:
+        """What happened in calls with that number."""
+        own = number - len(self._recording.signatures)
+        return self._explainer.of_signature(number) if own < 0 else self._others[own]
+
+    def of_call(self, call: int) -> Explained:
+        """What happened in a call."""
+        return self.of_number(self.number_of(call))
+
+    def difference(self, call: int) -> Difference | None:
+        """Where the kernels that were observed part from those that are predicted."""
+        own = self.number_of(call) - len(self._recording.signatures)
+        return None if own < 0 else self._differences[own]
+
+    def again(self, call: int) -> int:
+        """The first call right inside of a call that is of the same operator; `NONE` where there is none."""
+        if self._first_again is None:
+            calls = self._recording.calls
+            self._first_again = found = array("i", [NONE]) * len(calls)
+            operators = [one["operator"] for one in self._recording.signatures]
+            for number, (signature, parent) in enumerate(zip(calls.signature, calls.parent, strict=True)):
+                is_first = parent != NONE and found[parent] == NONE
+                if is_first and operators[signature] == operators[calls.signature[parent]]:
+                    found[parent] = number
+        return self._first_again[call]
+
+    def _calls_again_at(self, signature: int, inside: int) -> int | None:
+        """Which kernel of a call made the call inside, and is predicted to redispatch; None where none does.
+
+        The call inside begins with the kernel that is predicted after it. inside: its signature.
+        """
+        hops = self._explainer.of_signature(signature).own_hops
+        first = self._explainer.of_signature(inside).hops
+        slot = first[0].slot if first else None
+        for at, (hop, following) in enumerate(pairwise(hops)):
+            if following.slot == slot and following.reached is Reached.REDISPATCH:
+                return at if hop.why is Why.CONVENTION and hop.python is None else None
+        return None
+
+    def _observed(self, signature: int, inside: int, ran: Sequence[Ran], differs: Difference | None) -> Explained:
+        """What happened. inside: the signature of the call that the kernels made again, or `NONE`."""
+        found = self._explainer.of_signature(signature)
+        if found.call is None:
+            return found
+        if not ran:
+            made_by = self._calls_again_at(signature, inside)
+            assert made_by is not None, "the caller has looked"
+            return self._with_call_inside(found, made_by, inside)
+        seen = chain_of(found.operator, ran, self._dispatcher)
+        if differs is None:
+            return found._replace(seen=self._position(found, len(seen)) if seen[-1].raised else len(found.hops))
+        at = self._position(found, differs.at)
+        following = seen[differs.at] if differs.at < len(seen) else None
+        if at and following is not None and not following.redispatched and inside != NONE:
+            first = self._explainer.of_signature(inside).hops
+            if first and slot_of(first[0]) == following.slot:
+                return self._with_call_inside(found, at - 1, inside)._replace(seen=at)
+        return self._of_kernels(found, at, seen[differs.at :])
+
+    @staticmethod
+    def _position(found: Explained, kernel: int) -> int:
+        """Where a kernel is among the hops: some are no kernels of the dispatcher."""
+        places = [at for at, hop in enumerate(found.hops) if is_seen(hop)]
+        return places[kernel] if kernel < len(places) else len(found.hops)
+
+    def _with_call_inside(self, found: Explained, at: int, inside: int) -> Explained:
+        """A call whose kernel *at* calls the operator again, and what happens then. inside: the signature of that."""
+        again = self._explainer.of_signature(inside).call
+        if found.call is None or again is None:
+            return found
+        last = found.hops[at]._replace(does=Does.CALLS_ANEW, why=Why.OBSERVED, passes=None)
+        first = again.hops[0]._replace(reached=Reached.ANEW)
+        hops = (*found.hops[:at], last, first, *again.hops[1:])
+        return found._replace(call=found.call._replace(hops=hops, end=again.end))
+
+    def _of_kernels(self, found: Explained, at: int, seen: Sequence[Ran]) -> Explained:
+        """A call whose first kernels are as predicted, and then those that were seen."""
+        assert found.call is not None, "the caller has looked"
+        live, slots = self._dispatcher.operator(found.operator).live, self._dispatcher.universe.slot
+        hops = list(found.hops[:at])
+        selection = found.hops[0].selection
+        for one in seen:
+            if one.slot not in slots:
+                break
+            keyset = DispatchKeySet(self._dispatcher.layout, one.raw)
+            if hops:
+                passes = keyset if one.redispatched else None
+                does = Does.REDISPATCHES if one.redispatched else Does.CALLS_ANEW
+                hops[-1] = hops[-1]._replace(does=does, why=Why.OBSERVED, passes=passes)
+            reached = Reached.REDISPATCH if one.redispatched and hops else Reached.CALL
+            first = None if hops else selection
+            hops.append(Hop(one.slot, live[one.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, first))
+        if not seen:
+            hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
+        return found._replace(call=found.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))

@@ -1,0 +1,152 @@
+"""Kernels of a user that do not redispatch: the programs say themselves which kernels ran."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.trace.verify import has_compiler
+from tests.capture.support import torch_python
+from tests.cli.support import COMMAND, call, environment
+from tests.trace.kernels import cache_with_kernels
+
+pytestmark = pytest.mark.live
+
+COMPUTES = """
+import torch
+lib = torch.library.Library("acme", "DEF")
+lib.define("gelu(Tensor x) -> Tensor")
+
+
+def cpu(x):
+    print("CPU ran")
+    return x.sigmoid() * x
+
+
+def autograd(x):
+    print("AutogradCPU ran")
+    return x * torch.sigmoid(1.702 * x)
+
+
+lib.impl("gelu", cpu, "CPU")
+lib.impl("gelu", autograd, "AutogradCPU")
+torch.ops.acme.gelu(torch.randn(3, requires_grad=True))
+"""
+AGAIN = """
+import torch
+lib = torch.library.Library("acme", "DEF")
+lib.define("gelu(Tensor x) -> Tensor")
+
+
+def cpu(x):
+    print("CPU ran")
+    return x.sigmoid() * x
+
+
+def autograd(x):
+    print("AutogradCPU ran")
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.acme.gelu(x)
+
+
+lib.impl("gelu", cpu, "CPU")
+lib.impl("gelu", autograd, "AutogradCPU")
+torch.ops.acme.gelu(torch.randn(3))
+"""
+
+
+class Traced:
+    """The recording of a program, and what it printed."""
+
+    def __init__(self, folder: Path, source: str, verify: bool) -> None:
+        program = folder / "program.py"
+        program.write_text(source, encoding="utf-8")
+        if verify and not has_compiler():
+            pytest.skip("there is no C++ compiler")
+        cache = cache_with_kernels(torch_python()) if verify else folder / "cache"
+        words = [
+            "--python",
+            torch_python(),
+            "--save",
+            "r",
+            "-o",
+            "out",
+            *(["--verify"] if verify else []),
+            str(program),
+        ]
+        env = environment(XDG_CACHE_HOME=str(cache), DISPATCH_CLI_CACHE_DIR="")
+        done = subprocess.run(
+            [*COMMAND, "trace", *words], cwd=folder, env=env, capture_output=True, check=True, text=True
+        )
+        self.ran = [line.partition(" ")[0] for line in done.stdout.splitlines()]
+        self.file, self.program = str(folder / "r"), str(program)
+
+    def answer(self, *options: str) -> Any:
+        result = call("trace", self.file, *options, "--format", "json")
+        assert result.code == 0, result.err
+        return json.loads(result.out)
+
+    def kernels(self) -> dict[str, tuple[int, int]]:
+        """In how many calls each kernel of the file ran, and is only predicted to have run."""
+        found = self.answer("--kernels", self.program)["kernels"]
+        return {one["key"]: (one["calls"], one["predicted"]) for one in found}
+
+    def text(self, *options: str) -> str:
+        result = call("trace", self.file, *options)
+        assert result.code == 0, result.err
+        return result.out
+
+
+def test_what_is_only_predicted_did_not_run(tmp_path: Path) -> None:
+    traced = Traced(tmp_path, COMPUTES, verify=False)
+    assert traced.ran == ["AutogradCPU"]
+    assert traced.kernels() == {"CPU": (0, 1), "AutogradCPU": (1, 0)}
+    said = traced.text("--kernels", traced.program)
+    assert "1 of 2 kernels ran, 1 is predicted to have run; --verify observes which run.\n" in said
+
+
+def test_what_was_observed_wins(tmp_path: Path) -> None:
+    traced = Traced(tmp_path, COMPUTES, verify=True)
+    assert traced.ran == ["AutogradCPU"]
+    assert traced.kernels() == {"CPU": (0, 0), "AutogradCPU": (1, 0)}
+    said = traced.text("--kernels", traced.program, "--op", "acme::gelu")
+    assert "1 of 2 kernels ran, 1 never ran.\n" in said
+    assert " AutogradCPU (predicted: AutogradCPU → CPU)\n" in said
+    assert "This is a mistake of dispatch-cli" not in said
+    found = traced.answer("--op", "acme::gelu")
+    (operator,) = found["operators"]
+    assert [one["keys"] for one in operator["paths"]] == [["AutogradCPU"]]
+    (finding,) = found["findings"]
+    assert (finding["kind"], finding["key"], finding["keys"]) == ("not-by-convention", "AutogradCPU", ["CPU"])
+    assert "redispatches: false" in finding["text"]
+    (row,) = found["threads"][0]["rows"]
+    explained = traced.answer("--explain", str(row["number"]))
+    assert [step["slot"] for one in explained["selections"] for step in one["steps"]] == ["AutogradCPU"]
+    assert explained["predicted"] == ["AutogradCPU", "CPU"]
+    assert "this is not what is predicted, which is AutogradCPU > CPU" in traced.text("--explain", str(row["number"]))
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_a_kernel_that_calls_its_operator_again(tmp_path: Path, verify: bool) -> None:
+    traced = Traced(tmp_path, AGAIN, verify)
+    assert traced.ran == ["AutogradCPU", "CPU"]
+    assert traced.kernels() == {"CPU": (1, 0), "AutogradCPU": (1, 0)}
+    found = traced.answer("--op", "acme::gelu")
+    outer, inner = found["threads"][0]["rows"]
+    assert [(one["key"], one["does"]) for one in outer["path"]["kernels"]] == [
+        ("AutogradCPU", "calls-anew"),
+        ("CPU", "ends"),
+    ]
+    assert [one["key"] for one in inner["path"]["kernels"]] == ["CPU"]
+    assert {tuple(one["keys"]): one["calls"] for one in found["operators"][0]["paths"]} == {
+        ("AutogradCPU",): 1,
+        ("CPU",): 1,
+    }
+    assert "AutogradCPU (calls again)" in traced.text("--op", "acme::gelu")
+    said = traced.text("--explain", str(outer["number"]))
+    assert "calls the operator again, as was observed" in said
+    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
