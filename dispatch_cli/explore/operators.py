@@ -36,6 +36,13 @@ def _untold(_: str) -> None:
     """Steps are not shown here."""
 
 
+def short_number(number: int) -> str:
+    """A number in at most four characters or so: ``8.7k``."""
+    if number < 1000:
+        return str(number)
+    return f"{number // 100 / 10}k" if number < 10_000 else f"{number // 1000:,}k"
+
+
 class Filters(Contained, Widget):
     """One line: how many operators there are of each mark; the chosen one is marked."""
 
@@ -52,16 +59,35 @@ class Filters(Contained, Widget):
         super().__init__()
         self.catalogue = catalogue
         self.marked = Marked.ALL
-        self.shown = len(catalogue.entries)
+        self.checking = True
+
+    def note_checking(self, checking: bool) -> None:
+        """Whether findings are being looked for."""
+        if checking != self.checking:
+            self.checking = checking
+            self.refresh()
 
     def _parts(self) -> list[tuple[Marked, str]]:
+        """What there is room for: with short numbers where that is needed, and then without the word."""
+        parts = self._with(lambda count: f"{count:,}")
+        if self._width(parts) > self.content_size.width:
+            parts = self._with(short_number)
+        if self._width(parts) > self.content_size.width:
+            parts = [(one, text.removeprefix(_SIGNS[Marked.ALL])) for one, text in parts]
+        return parts
+
+    def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
         parts = []
         for one in self.catalogue.marks:
             names = self.catalogue.names(one)
             count = len(self.catalogue.entries) if names is None else len(names)
-            number = "…" if one is Marked.FOUND and self.catalogue.found is None else f"{count:,}"
-            parts.append((one, f"{_SIGNS[one]}{number}"))
+            is_found = one is Marked.FOUND
+            text = "" if is_found and self.catalogue.found is None else number(count)
+            parts.append((one, f"{_SIGNS[one]}{text}{'…' if is_found and self.checking else ''}"))
         return parts
+
+    def _width(self, parts: list[tuple[Marked, str]]) -> int:
+        return sum(len(text) + 2 for _, text in parts)
 
     def render(self) -> Content:
         parts = [(f"[{text}]", "bold") if one is self.marked else (f" {text} ", "") for one, text in self._parts()]
@@ -185,6 +211,7 @@ class Operators(Contained, Vertical):
         """Look for findings, while everything else goes on."""
         from dispatch_cli.explore.answers.snapshot import snapshot
 
+        self.filters.note_checking(True)
         copy = snapshot(self.session.original, self.session.checks.guarded)
         self._background().start(
             lambda step: original_findings(self.session, copy, step), self._checked, self._not_checked, _untold
@@ -196,6 +223,7 @@ class Operators(Contained, Vertical):
         self.call_after_refresh(keep_all)
 
     def _not_checked(self, error: Exception) -> None:
+        self.filters.note_checking(False)
         self.app.failed(error, self)  # type: ignore[attr-defined]
 
     def marks_changed(self) -> None:
@@ -231,11 +259,13 @@ class Operators(Contained, Vertical):
                 if tried.take(changes, found):
                     self._mark_findings()
 
+            self.filters.note_checking(True)
             self._background().start(lambda _: search(), done, self._not_checked, _untold)
             return
         self._show_findings(with_changes(self._original, effect))
 
     def _show_findings(self, found: Found) -> None:
+        self.filters.note_checking(False)
         before, self.catalogue.found = self.catalogue.found, found
         names = other_marks(before, found)
         if names is None or names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
@@ -11,11 +12,12 @@ from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, seve
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import higher_order, python_differences, python_table
 from dispatch_cli.render.divergence_wording import choice_label
-from dispatch_cli.render.document import Narrow, Run, Tone
+from dispatch_cli.render.document import Column, Narrow, Run, Tone
 from dispatch_cli.render.explain_wording import python_phrase
 from dispatch_cli.render.higher_order_wording import slot_label
+from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of
 from dispatch_cli.render.text_parts import parts_of
-from dispatch_cli.render.words import aside_lines
+from dispatch_cli.render.words import aside_lines, keys_label
 from dispatch_cli.report.folding import unfolded
 from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
 from dispatch_cli.report.python_table import OperatorDifferences, PythonRow, PythonTable, fold_python
@@ -49,10 +51,24 @@ def other_sentences(place: ShownKeys, key: str | None) -> Iterator[str]:
 def differing_rows(shown: OperatorDifferences, universe: Universe, width: int) -> ShownSlots:
     """The slots of an operator at which Python chooses another key."""
     groups = [("", group) for group in shown.groups(universe.slot)]
-    columns = [replace(column, narrow=Narrow.KEEP) for column in python_differences.COLUMNS[2:]]
-    rows = laid_out(columns, groups, width, [ShownKeys(group.keys.keys, group) for _, group in groups])
+    places = [ShownKeys(group.keys.keys, group) for _, group in groups]
+    below = python_differences.COLUMNS[2:]
+    beside = [_headed(column) for column in below]
+    used = max((width_of(keys_label(place.keys, True)) for place in places), default=0)
+    count = 0  # so many columns have room beside the keys; the others are lines below these
+    for column in beside:
+        cells = (line_width(shown_lines(column.cell(group, False))[0]) for group in groups)
+        used += GAP + max([width_of(column.header), *cells])
+        count += used <= width
+    count = count if count > 1 else 0  # C++ and Python are seen beside each other
+    rows = laid_out([*beside[:count], *below[count:]], groups, width, places)
     title = [*few_lines(shown.operator, width), [Run("where Python's resolve_key chooses another key", Tone.DIM)]]
     return whole_table(title, rows, (), width)
+
+
+def _headed(column: Column[Any]) -> Column[Any]:
+    """A column that stays below its header, which its cells do not repeat."""
+    return replace(column, narrow=Narrow.KEEP, cell=lambda row, _: column.cell(row, False))
 
 
 def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> ShownSlots:

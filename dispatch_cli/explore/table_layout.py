@@ -47,7 +47,7 @@ def laid_out(
         mark, place = labels[id(row)]
         return (mark, Run(keys_label(place.keys, short)))
 
-    columns = [Column(head, key), *_without_under(columns, rows)]
+    columns = [*_without_under([Column(head, key), *columns], rows)]
     chosen, cells, widths = _fitting(columns, rows, width)
     right = [column.right for column in chosen]
     header = _header(chosen, widths)
@@ -60,10 +60,12 @@ def laid_out(
         first = len(lines)
         lines += beside(fitted, widths, right, 0)
         for at, cell in enumerate(row):
-            x = sum(widths[:at]) + GAP * at
+            x = sum(widths[:at]) + GAP * at if at else _INDENT
             for line in cell[1:]:  # below its column, or where it has no room there, below the key
                 indent = x if x + line_width(line) <= width else min(x, _INDENT)
-                lines.append([Run(" " * indent), *cut_inside(line, width - indent)])
+                room = width - indent
+                pieces = [cut_inside(line, room)] if at or line_width(line) <= room else _flowing(line, room)
+                lines += ([Run(" " * indent), *piece] for piece in pieces)
         targets.append(Target(place, first, len(lines)))
     return LaidOut(header, lines, targets)
 

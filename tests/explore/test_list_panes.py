@@ -289,3 +289,32 @@ def test_an_operator_whose_findings_are_cut_off_the_list_has_its_mark_and_its_fi
         assert "autograd" in pane.list.rows[0].words
 
     drive(Session(api.load_state((str(file),)), (str(file),)), steps)
+
+
+def test_coverage_says_which_operators_are_not_counted() -> None:
+    session = of_newest()
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        await until(pilot, lambda: bool(app.query(CoveragePane)))
+        number = len(session.state.higher_order_names)
+        assert f"without {number} higher-order operators, which no backend" in " ".join(screen_text(app).split())
+
+    drive(session, steps, (200, 60))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_counts_above_the_list_have_room_for_long_numbers(columns: int) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        filters = app.operators.filters
+        app.catalogue.found = {f"a::{number}": {} for number in range(8_734)}
+        app.catalogue.tried = frozenset(f"a::{number}" for number in range(12_345))
+        filters.checking = True
+        assert filters._width(filters._parts()) <= filters.content_size.width
+        number = "!8.7k" if columns == 80 else "!8,734"
+        assert filters._parts()[-1][1] == f"{number}…"
+        filters.note_checking(False)
+        await pilot.pause()
+        assert filters._parts()[-1][1] == number
+
+    drive(of_newest(), steps, (columns, 24))

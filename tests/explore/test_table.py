@@ -20,6 +20,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
 from dispatch_cli.explore.cells_view import CellsView
+from dispatch_cli.explore.other_rows import differing_rows
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
@@ -35,6 +36,7 @@ from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from dispatch_cli.report.table import TableRow
 from tests.cli.support import call
+from tests.explore.support import flat
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BASE = ("--base", "torch-2.15")
@@ -439,3 +441,18 @@ def test_text_in_lines_loses_nothing_but_blanks(width: int) -> None:
         lines = flow(text, width)
         assert "".join("".join(run.text for line in lines for run in line).split()) == "".join(text.split())
         assert max(map(line_width, lines)) <= max(width, 2 if "漢" in text else 1)
+
+
+@pytest.mark.parametrize("width", [40, 50, 78, 100, 115, 160])
+def test_where_python_differs_is_never_cut(width: int) -> None:
+    """A cell below its header does not repeat that, and what has no room beside the keys is below them."""
+    session = session_of("the base")
+    spot = Spot(OperatorName.parse("aten::randn_like"))
+    answer = table_answer(session, spot, TableOptions(resolver=Resolver.DIFFERENCES))
+    assert answer is not None
+    shown = differing_rows(answer.report.operators[0], session.state.dispatcher.universe, width)
+    lines = ["".join(run.text for run in line) for line in [*shown.top, *shown.lines]]
+    text = "\n".join(lines)
+    assert text.count("CompositeImplicitAutogradNestedTensor") == 2 or width == 40
+    assert flat(text).count("the kernel at CompositeExplicitAutograd") == 2 and "Te…" not in text
+    assert not ("C++ chooses" in text and any(line.split()[:2] == ["Key", "C++"] for line in lines))

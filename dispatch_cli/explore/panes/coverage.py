@@ -20,7 +20,7 @@ from dispatch_cli.model.universe import PRIVATE_USE1
 from dispatch_cli.render.coverage import OperatorFamily, about, columns, counted_blocks, overlay_blocks, words
 from dispatch_cli.render.coverage_wording import SERVICE_NAMES, served_share, training_words
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
-from dispatch_cli.render.words import place_cell
+from dispatch_cli.render.words import place_cell, plural
 from dispatch_cli.report.coverage import CoverageReport, CoverageRow
 
 _BACKENDS: list[Column[CoveredBackend]] = [
@@ -104,6 +104,8 @@ class CoveragePane(ListPane):
         yield (served_share(report), "bold")
         yield "\n"
         yield about(report)
+        if names := self.session.state.higher_order_names:
+            yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
         chosen = [f"served by: {SERVICE_NAMES[self._service]}"] if self._service is not None else []
         chosen += ["not served"] if self.missing else []
         if chosen or shown != report.chosen:

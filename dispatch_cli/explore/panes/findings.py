@@ -18,8 +18,9 @@ from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
 from dispatch_cli.render.findings_summary import document as summary_document
-from dispatch_cli.render.findings_summary import outcome
+from dispatch_cli.render.findings_summary import not_checked_sentences, outcome
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.words import plural
 from dispatch_cli.report.findings import FindingsReport, summary_of
 from dispatch_cli.whatif.findings import FindingsEffect
 
@@ -154,7 +155,15 @@ class FindingsPane(ListPane):
         """How the run ended, and what is chosen of it."""
         if self._report is None:
             return
-        yield (outcome(summary_of(self._report)).text, "bold")
+        summary = summary_of(self._report)
+        if summary.operators or summary.summary:
+            yield (outcome(summary).text, "bold")
+        else:
+            yield ("No operator was checked", "bold")
+            yield "".join(f"; {one}" for one in not_checked_sentences(summary.not_checked))
+        gone = sum(row.mark == GONE for row in self._rows)
+        if gone:
+            yield f"\n{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
         chosen = [*self.chosen_rows()]
         if chosen or shown != count:
             yield "\n"
