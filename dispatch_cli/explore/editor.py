@@ -28,6 +28,7 @@ _GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
 """Editors that take ``--goto FILE:LINE:COLUMN``."""
 _LINE = ("kate", "mate", "idea", "pycharm", "clion")
 """Editors that take ``--line LINE FILE``."""
+_KNOWN = (*_PLUS, *_BEHIND, *_GOTO, *_LINE)
 _OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
 """Editors with a window of their own, which leave the terminal as it is."""
 
@@ -37,10 +38,14 @@ class CannotOpen(Exception):
 
 
 class EditorCall(NamedTuple):
-    """A program and its arguments. in_terminal: it takes the terminal until it ends."""
+    """A program and its arguments.
+
+    in_terminal: it takes the terminal until it ends. takes_place: it is told the line.
+    """
 
     arguments: tuple[str, ...]
     in_terminal: bool
+    takes_place: bool = True
 
 
 def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
@@ -59,7 +64,7 @@ def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
         raise CannotOpen(f"The editor {words[0]!r} (in {variable}) was not found. The place is {span}.")
     name = Path(words[0]).name.removesuffix(".exe").lower()
     in_terminal = name not in _OWN_WINDOW or "--wait" in words
-    return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal)
+    return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal, name in _KNOWN)
 
 
 def _arguments(name: str, file: str, span: Span) -> tuple[str, ...]:

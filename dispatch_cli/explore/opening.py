@@ -15,6 +15,11 @@ from dispatch_cli.explore.reading import ReadingAgain
 class Opening(ReadingAgain):
     """An application that opens the editor, and reads again what was changed there."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[str] = set()
+        """The editors of which it was said that they are not told the line."""
+
     def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
         """Open a place in the editor."""
         from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
@@ -28,6 +33,9 @@ class Opening(ReadingAgain):
             self.notify(str(why), title="No editor", severity="warning")
             return
         self.read_if_changed()
+        if not call.takes_place and call.arguments[0] not in self._told:
+            self._told.add(call.arguments[0])
+            self.notify(f"How {call.arguments[0]} is told a line is not known. The place is {message.span}.")
         if code:
             self.notify(f"The editor ended with code {code}.", severity="warning")
 

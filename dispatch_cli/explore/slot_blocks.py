@@ -16,7 +16,7 @@ from dispatch_cli.render.words import inherited_lines, over_label, schema_label
 from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
-from dispatch_cli.report.explain_rules import Concerned, RuleLine
+from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
 from dispatch_cli.report.table import Before, TableRow
 
@@ -24,15 +24,17 @@ WORKING = "Looking for what would help …"
 
 
 class ToSlot(NamedTuple):
-    """Leads to another slot of the operator, to an alias key, or to a functionality."""
+    """Leads to another slot, an alias key or a functionality. by_rule: from the rule that fired."""
 
     key: str
+    by_rule: bool = False
 
 
 class ToRegistration(NamedTuple):
-    """Leads to the place of a registration, which can be switched off."""
+    """Leads to the place of a registration, which can be switched off. by_rule: from the rule that fired."""
 
     one: Concerned
+    by_rule: bool = False
 
 
 class ToPlace(NamedTuple):
@@ -92,14 +94,22 @@ class SlotBlocks:
         if isinstance(item, Concerned):
             return ToRegistration(item)
         if isinstance(item, RuleLine):
-            known = item.looks_at and item.looks_at[0] != _key_of(self.report)
-            return ToSlot(item.looks_at[0]) if known else None
+            fired = item.outcome is RuleState.FIRED
+            if item.looks_at and item.looks_at[0] != _key_of(self.report):
+                return ToSlot(item.looks_at[0], fired)
+            return self._filling() if fired else None
         if isinstance(item, Folded):
             return ToSlot(item.keys[0])
         if isinstance(item, list) and item and getattr(item[0], "span", None) is not None:  # implementations
             return ToPlace(item[0].span)
         _, target = self._leads.get(id(item), (None, None))
         return target
+
+    def _filling(self) -> Target | None:
+        """The registration at the slot's own key that fills it, by the rule that fired."""
+        what = self.report.what if isinstance(self.report, ExplainReport) else None
+        found = what.registrations if isinstance(what, SlotExplanation) else ()
+        return next((ToRegistration(one, True) for one in found if one.role is Role.FILLS), None)
 
     def _slot(self, report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
         """The answer first, then what it follows from."""

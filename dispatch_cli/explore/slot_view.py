@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.slot_blocks import ToRegistration
+from dispatch_cli.explore.slot_blocks import ToRegistration, ToSlot
 from dispatch_cli.explore.table_layout import flow, laid_out_rows
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, TableBlock, Tone
@@ -17,7 +17,10 @@ _LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTH
 
 
 class ExplainedSlot(Blocks):
-    """What is said of a slot. The cursor begins at the registrations, if these are in sight."""
+    """What is said of a slot.
+
+    The cursor begins at the registrations if these are in sight, else at the rule that fired.
+    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -37,10 +40,13 @@ class ExplainedSlot(Blocks):
         if self._is_new:
             self._is_new = False
             height = self.scrollable_content_region.height
-            found = (n for n in range(self.choices()) if isinstance(self.choice(n).target, ToRegistration))
-            first = next(found, None)
-            if first is not None and self.choice(first).end <= height:
-                self._cursor = first
+            ways = [
+                (n, self.choice(n).target.by_rule)
+                for n in range(self.choices())
+                if isinstance(self.choice(n).target, ToSlot | ToRegistration) and self.choice(n).end <= height
+            ]
+            there = [n for n, by_rule in ways if not by_rule and isinstance(self.choice(n).target, ToRegistration)]
+            self._cursor = next(iter([*there, *(n for n, by_rule in ways if by_rule)]), self._cursor)
 
     def parts(self, block: Block, width: int) -> list[tuple[Any, list[TextLine]]]:
         """The lines of a block, with what they show."""

@@ -51,6 +51,7 @@ def test_each_editor_has_its_way(
     environment = {**editors(tmp_path, editor.split()[0]), "EDITOR": editor}
     call = editor_call(place, environment)
     assert (call.arguments[1:], call.in_terminal) == (arguments, in_terminal)
+    assert call.takes_place == (editor != "unheard-of")
     if in_terminal:
         assert run_editor(call) == 0
         said = Path(f"{call.arguments[0]}.said").read_text(encoding="utf-8")
