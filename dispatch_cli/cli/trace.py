@@ -127,7 +127,7 @@ def _recording_in(said: dict[str, Any]) -> str | None:
 @click.option(
     "--where",
     metavar="CPU->CUDA",
-    help="Only calls with a tensor on the one device and a result on the other; * is any.",
+    help="Only calls with a tensor on the one device and a result on another one; * is any, as in 'cpu->*'.",
 )
 @click.option(
     "--only",
@@ -186,8 +186,9 @@ def command(
     Options stand before it; what stands behind it is its own. When it has ended, its calls are shown on standard error,
     or written to the file of -o. A RECORDING of an earlier run is shown on standard output.
 
-    The first kernel of a call follows from the keys of its tensors and the state of its thread, which are recorded. The
-    kernels after it are predicted, as `resolve` predicts them; with --verify they are observed as well. Calls and
+    The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
+    recorded. The kernel is the one that is registered there when the program ends. The kernels after it are predicted,
+    as `resolve` predicts them; with --verify their keys are observed as well. Calls and
     groups of calls that repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
     At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, operators without a

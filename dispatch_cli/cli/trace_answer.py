@@ -135,7 +135,7 @@ def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
         _operators(view, asked.ops),
         chosen_keys(view.state.dispatcher.universe, asked.keys),
         lines,
-        _device_change(asked.where),
+        _known_change(view, asked.where),
         tuple(map(CallFact, asked.only)),
     )
 
@@ -147,7 +147,36 @@ def _device_change(where: str | None) -> DeviceChange | None:
 
     change = DeviceChange.parse(where)
     if change is None:
-        raise click.BadParameter("give two devices, such as 'cpu->cuda'.", param_hint="'--where'")
+        raise click.BadParameter("give two devices, such as 'cpu->cuda'; * is any.", param_hint="'--where'")
+    if change.is_none:
+        message = f"{where!r}: it is for calls whose result is on another device than their tensors; give two."
+        raise click.BadParameter(message, param_hint="'--where'")
+    return change
+
+
+def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
+    """Exits with 2 where a device is neither one of PyTorch nor of the recording."""
+    from dispatch_cli.model.glob import glob_pattern
+    from dispatch_cli.model.suggest import did_you_mean, similar
+    from dispatch_cli.trace.devices import tensor_devices
+
+    change = _device_change(where)
+    if change is None:
+        return None
+    universe = view.state.dispatcher.universe
+    known = {name.lower() for name in universe.devices}
+    for name in change.names:
+        if not any(map(glob_pattern(name).match, known)):
+            known.update(
+                device
+                for signature in range(len(view.recording.signatures))
+                for device in tensor_devices(view.explainer.of_signature(signature), universe)
+                if device is not None
+            )
+        if not any(map(glob_pattern(name).match, known)):
+            hint = as_sentence(did_you_mean(similar(name, sorted(known))))
+            message = f"there is no device {name!r}.{hint}"
+            raise click.BadParameter(message, param_hint="'--where'")
     return change
 
 

@@ -42,7 +42,7 @@ def trace_data(view: TraceView, argument: str) -> dict[str, Any]:
     for thread in report.threads:
         rows = [*islice(thread.rows, left)]
         left -= len(rows)
-        threads.append([thread.name, thread.calls, len(rows)])
+        threads.append([thread.name or "(unnamed)", thread.calls, len(rows)])
         lines.add(rows)
         if not left and next(thread.rows, None) is not None:
             more = True

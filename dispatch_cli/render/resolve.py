@@ -76,6 +76,8 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
     if report.left_out:
         yield Paragraph(left_out_sentence(report.left_out))
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
+    if report.recorded and any(step.hop.does is Does.DECOMPOSES for step in report.steps):
+        sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
     sentences += [observed_sentence(report.predicted)] if report.predicted else []
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))

@@ -114,7 +114,7 @@ def _summary(report: TraceReport) -> Iterator[Block]:
 
 def thread_title(thread: TraceThread) -> str:
     """The name of a thread, and how many calls it has."""
-    return f"Thread {thread.name}: {plural(thread.calls, 'call')}"
+    return f"{f'Thread {thread.name}' if thread.name else 'unnamed thread'}: {plural(thread.calls, 'call')}"
 
 
 class ShownLine(NamedTuple):

@@ -133,7 +133,7 @@ def seen_sentence(report: TraceReport) -> str:
         different = report.counts.different
         known = "as predicted in all calls" if not different else f"not as predicted in {plural(different, 'call')}"
         return f"all are observed; {known}"
-    return "the first of each call is observed, those after it are predicted"
+    return "the key of the first of each call is observed, those after it are predicted"
 
 
 def state_sentence(report: TraceReport) -> str:
@@ -191,7 +191,7 @@ def loss_text(loss: GradientLoss | None) -> str:
 
 _LOSSES = {
     GradientLoss.RAISES: "raises: custom_op without register_autograd",
-    GradientLoss.WARNS: "warns: no autograd kernel",
+    GradientLoss.WARNS: "warns, and gives no gradient of its own",
     GradientLoss.DROPPED: "does not reach it: no autograd kernel",
 }
 _LOST = {
@@ -230,7 +230,8 @@ _HELP = {
         "kernel."
     ),
     TraceFindingKind.NO_GRADIENT: (
-        "The operator has nothing that computes its gradient. Give it a backward: "
+        "The operator has no autograd kernel that computes its gradient, and no call inside of these records one. "
+        "Give it a backward: "
         'torch.library.register_autograd("NAMESPACE::NAME", backward, setup_context=…), or in C++ a kernel at Autograd.'
     ),
     TraceFindingKind.DECOMPOSITION: "If these calls are slow, register a kernel for this backend, too.",

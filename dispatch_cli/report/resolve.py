@@ -69,7 +69,8 @@ class ResolveReport:
 
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
-    predicted: of a recorded call in which other kernels were observed, the keys of those that are predicted.
+    recorded: it is a call of a recording. predicted: where other kernels were observed in it, the keys of those
+    that are predicted.
     keyset: the expression that was given instead of a key set from tensors.
     stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
@@ -89,6 +90,7 @@ class ResolveReport:
     contexts: tuple[str, ...]
     left_out: tuple[str, ...]
     options: Options
+    recorded: bool
     predicted: tuple[str, ...]
     keyset: str | None
     stopped_after: int | None
@@ -138,6 +140,7 @@ def resolve_report(
         contexts=tuple(map(str, call.contexts)),
         left_out=() if keyset is not None else tensors_left_out(schema, len(call.tensors)),
         options=call.options,
+        recorded=False,
         predicted=(),
         keyset=keyset,
         stopped_after=stopped,

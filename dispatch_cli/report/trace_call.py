@@ -27,6 +27,7 @@ def trace_call_report(view: TraceView, call: int) -> ResolveReport | None:
         tensors=tuple(_tensors(view, explained)),
         contexts=tuple(_contexts(view, explained, signature)),
         left_out=(),
+        recorded=True,
         predicted=_predicted(view, call),
     )
 

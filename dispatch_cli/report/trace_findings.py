@@ -33,7 +33,8 @@ class TraceFindingKind(Enum):
     FALLBACK = "fallback"
     """A backend fallback ran."""
     NO_GRADIENT = "no-gradient"
-    """A tensor wanted gradients, and the operator has no autograd kernel, or one without a backward."""
+    """A tensor wanted gradients, the operator has no autograd kernel, or one without a backward, and nothing inside of
+    the call records one."""
     DECOMPOSITION = "decomposition"
     """The operator was taken apart for this backend, and has a kernel of its own at another one."""
     AUTOCAST = "autocast-casts"
@@ -113,6 +114,8 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
                 explained = view.happened.of_number(number)
                 abouts = known[alike] = tuple(dict.fromkeys(_of_calls(view, explained, returned)))
             for about in abouts:
+                if about.kind is TraceFindingKind.NO_GRADIENT and view.facts.gives_gradient(call):
+                    continue
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
                 if cast or about.kind is not TraceFindingKind.AUTOCAST:
                     found.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)

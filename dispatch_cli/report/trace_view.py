@@ -27,7 +27,7 @@ _MAIN = "MainThread"
 """What Python calls the thread that runs the program."""
 
 
-_GOES_ON = ("fork", "partial")
+_GOES_ON = ("fork", "partial", "state")
 """Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 
@@ -45,7 +45,8 @@ class TraceKernel(NamedTuple):
 
     key: the slot that it is in. source: the key that it is registered at, where that is another. kernel: its name or
     debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: which, of a backend fallback in
-    the place of a kernel of the operator. observed: it was seen to run; otherwise the engine predicts it.
+    the place of a kernel of the operator. observed: its key was seen, and the kernel is what is registered there when
+    the program ends; otherwise the engine predicts it.
     """
 
     key: str

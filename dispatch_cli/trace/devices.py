@@ -21,13 +21,19 @@ class DeviceChange:
     """Calls whose device changes, as ``CPU->CUDA`` names them: from a tensor on the first to a result on the second."""
 
     def __init__(self, source: str, target: str) -> None:
-        self._from, self._to = (glob_pattern(one.strip().lower()) for one in (source, target))
+        self.names = source.strip().lower(), target.strip().lower()
+        self._from, self._to = map(glob_pattern, self.names)
 
     @classmethod
     def parse(cls, text: str) -> DeviceChange | None:
         """Read ``CPU->CUDA``, ``cpu->*``; None for another text."""
         source, arrow, target = text.partition("->")
         return cls(source, target) if arrow and source.strip() and target.strip() else None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether both devices are the same one: no call is such a one."""
+        return self.names[0] == self.names[1] and not any(letter in self.names[0] for letter in "*?[")
 
     def is_of(self, explained: Explained, dispatcher: Dispatcher) -> bool:
         """Whether a call is such a one.

@@ -1040,6 +1040,9 @@ class RecordingFile:
             end = begin
         start = b"" if data.endswith(b"\n") else b"\n"  # a line that is cut is passed over
         line = start + b'["state",' + state + b"]\n"
+        if end + len(line) > self.limit:
+            text = f"the registry: it takes more than is left of {self.limit >> 20} MB; see --max-size"
+            line = start + line_of("x", {"reason": "state", "text": text})
         if end + len(line) <= self.limit:
             os.ftruncate(file, end)
             at = 0

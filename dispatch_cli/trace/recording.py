@@ -27,6 +27,8 @@ VERSION = 1
 HEAD = "dispatch_cli_trace"
 START = b'{"dispatch_cli_trace":'
 """How a recording begins; blanks may stand between."""
+_STATE = b'["state"'
+"""How the line with the state begins."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
@@ -232,8 +234,12 @@ class _RecordingReader:
                 self._line(number, line)
             except (ValueError, RecursionError, OverBudget) as error:
                 if number > 1 and not is_whole:
-                    self._of.cut = True
+                    self._cut(line)
                     break
+                if not is_whole and line.replace(b" ", b"").startswith(START):
+                    message = f"{self._file} is cut: it ends in its first line, and has no calls"
+                    hint = "record the program again"
+                    raise InputError((Problem("bad-recording", message, Span(self._file, 1, 1), hint=hint),)) from None
                 raise self._problem(number, line, error) from None
             if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
                 self._of.more = True
@@ -242,6 +248,14 @@ class _RecordingReader:
             raise InputError((Problem("bad-recording", f"{self._file} is empty", Span(self._file, 1, 1)),))
         return self._of
 
+    def _cut(self, line: bytes) -> None:
+        """The last line is not whole. Zeros are what a program that was killed leaves."""
+        self._of.cut = True
+        if line.startswith(_STATE):
+            self._of.stopped.append(NotRecorded("cut", "the file is cut in what the program's PyTorch has registered"))
+        elif line.strip(b"\0"):
+            self._of.stopped.append(NotRecorded("cut", "the file is cut: its last line is not whole"))
+
     def _line(self, number: int, line: bytes) -> None:
         """Errors: ValueError, RecursionError."""
         if not line.strip():
@@ -249,7 +263,7 @@ class _RecordingReader:
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
             return
-        if not self._with_calls and not line.startswith(b'["state"'):
+        if not self._with_calls and not line.startswith(_STATE):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
@@ -397,7 +411,7 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _parsed(line: bytes) -> Any:
     """Errors: ValueError, RecursionError."""
-    if len(line) > MAX_LINE_BYTES and not line.startswith(b'["state"'):
+    if len(line) > MAX_LINE_BYTES and not line.startswith(_STATE):
         raise _BadLine(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
     if len(line) >= MAX_STATE_BYTES:
         raise _BadLine(f"the state is larger than {MAX_STATE_BYTES >> 20} MiB")

@@ -54,6 +54,8 @@ def _check_script(name: str) -> None:
     """Errors: InputError."""
     path = Path(name)
     try:
+        if path.is_file() and path.suffix != ".py" and not path.stat().st_size:
+            raise _error("no-script", f"{name} is empty: it is no recording, and no script")
         if path.is_file() or (path / "__main__.py").is_file():
             return
         what = "a directory without __main__.py" if path.is_dir() else "no regular file" if path.exists() else None

@@ -9,8 +9,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.devices import DeviceChange
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import CallFact, facts_of
+from dispatch_cli.trace.facts import CallFact, GradientLoss, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
+from dispatch_cli.trace.nodes import calls_with_nodes
 from dispatch_cli.trace.recording import PythonPlace, Recording
 
 
@@ -59,6 +60,7 @@ class CallFacts:
     def __init__(self, recording: Recording, happened: Happened, state: State) -> None:
         self._calls = recording.calls
         self._happened = happened
+        self._with_nodes: bytearray | None = None
         self._universe = state.dispatcher.universe
         self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
 
@@ -68,7 +70,18 @@ class CallFacts:
         found = self._known.get(known)
         if found is None:
             found = self._known[known] = facts_of(self._happened.of_number(number), self._universe, returned)
+        if CallFact.NO_GRADIENT in found and self.gives_gradient(call):
+            found = tuple(one for one in found if one is not CallFact.NO_GRADIENT)
         return found
+
+    def gives_gradient(self, call: int) -> bool:
+        """Whether a call without an autograd kernel gives a gradient: calls inside of it record one."""
+        loss = gradient_loss(self._happened.of_call(call), self._universe)
+        if loss in (None, GradientLoss.RAISES):
+            return False
+        if self._with_nodes is None:
+            self._with_nodes = calls_with_nodes(self._calls)
+        return bool(self._with_nodes[call])
 
 
 class Selected(NamedTuple):

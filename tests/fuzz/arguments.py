@@ -79,7 +79,10 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "last": (0.1, _words(words.base)),
     "older": (0.1, _words(words.base)),
     "lines": (0.1, _words(lambda dice: dice.choice(("train.py", "train.py:1", "me/train.py:4", "x", ":", "\x1b[31m")))),
-    "where": (0.1, _words(lambda dice: dice.choice(("cpu->*", "*->npu", "CPU->CPU", "cpu", "->", "[->[")))),
+    "where": (
+        0.1,
+        _words(lambda dice: dice.choice(("cpu->*", "*->npu", "CPU->CPU", "cpu->nosuch", "cpu", "->", "[->["))),
+    ),
     "depth": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
     "explain": (0.2, lambda inputs: str(inputs.dice.choice([0, 1, 5] if inputs.careful else [-1, 10**9]))),
     "limit": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 5]))),

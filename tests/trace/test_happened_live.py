@@ -59,25 +59,31 @@ torch.ops.acme.gelu(torch.randn(3))
 """
 
 
+GRADIENTS = """
+import torch
+lib = torch.library.Library("acme", "DEF")
+lib.define("swish(Tensor x) -> Tensor")
+lib.define("lost(Tensor x) -> Tensor")
+lib.impl("swish", lambda x: x.sin(), "CPU")
+lib.impl("lost", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
+for name in ("swish", "lost"):
+    x = torch.randn(3, requires_grad=True)
+    getattr(torch.ops.acme, name)(x * 2).sum().backward()
+    print("none" if x.grad is None else "gradient")
+"""
+
+
 class Traced:
     """The recording of a program, and what it printed."""
 
-    def __init__(self, folder: Path, source: str, verify: bool) -> None:
+    def __init__(self, folder: Path, source: str, verify: bool, *options: str) -> None:
         program = folder / "program.py"
         program.write_text(source, encoding="utf-8")
         if verify and not has_compiler():
             pytest.skip("there is no C++ compiler")
         cache = cache_with_kernels(torch_python()) if verify else folder / "cache"
-        words = [
-            "--python",
-            torch_python(),
-            "--save",
-            "r",
-            "-o",
-            "out",
-            *(["--verify"] if verify else []),
-            str(program),
-        ]
+        words = ["--python", torch_python(), "--save", "r", "-o", "out", *options]
+        words += ["--verify", str(program)] if verify else [str(program)]
         env = environment(XDG_CACHE_HOME=str(cache), DISPATCH_CLI_CACHE_DIR="")
         done = subprocess.run(
             [*COMMAND, "trace", *words], cwd=folder, env=env, capture_output=True, check=True, text=True
@@ -150,3 +156,15 @@ def test_a_kernel_that_calls_its_operator_again(tmp_path: Path, verify: bool) ->
     said = traced.text("--explain", str(outer["number"]))
     assert "calls the operator again, as was observed" in said
     assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
+
+
+def test_kernels_whose_calls_record_the_gradient_are_no_finding(tmp_path: Path) -> None:
+    traced = Traced(tmp_path, GRADIENTS, verify=False)
+    assert traced.ran == ["gradient", "none"]
+    found = [one["operator"] for one in traced.answer()["findings"] if one["kind"] == "no-gradient"]
+    assert found == ["acme::lost"]
+
+
+def test_a_registry_without_room_is_said_to_be_missing(tmp_path: Path) -> None:
+    traced = Traced(tmp_path, COMPUTES, False, "--max-size", "1")
+    assert "see --max-size" in traced.text()

@@ -62,6 +62,42 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
     assert "what came after the last of these calls\n" in out
 
 
+def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin")
+    end(made)
+    whole = made.text()
+    for text, said in (
+        (f'{whole}["state",{{"operators"', "the file is cut in what the program's PyTorch has registered\n"),
+        (whole[: whole.index('["end"') + 20], "the file is cut: its last line is not whole\n"),
+    ):
+        (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
+        assert said in call("trace", str(tmp_path / "cut.trace")).out
+    (tmp_path / "cut.trace").write_text(whole[:60], encoding="utf-8")
+    for words in (("trace", str(tmp_path / "cut.trace")), ("page", "--trace", str(tmp_path / "cut.trace"))):
+        result = call(*words)
+        assert (result.code, result.out) == (2, "")
+        assert "is cut: it ends in its first line" in result.err
+    (tmp_path / "empty.trace").write_bytes(b"")
+    result = call("trace", str(tmp_path / "empty.trace"))
+    assert (result.code, result.out) == (2, "")
+    assert "is empty: it is no recording, and no script" in result.err
+
+
+def test_a_thread_without_a_name(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin")
+    made.call("aten::cos", thread="")
+    assert "\nunnamed thread: 1 call\n" in call("trace", saved(made, tmp_path)).out
+
+
+def test_what_a_composite_kernel_calls_is_not_dispatch(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::linear", tensors=(PLAIN, PLAIN))
+    said = call("trace", saved(made, tmp_path), "--explain", "0").out
+    assert "Which other operators it calls is decided by its code, not by dispatch.\n" in said
+
+
 def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
     made = Writer()
     for number in range(3):

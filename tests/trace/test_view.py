@@ -90,6 +90,7 @@ FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "a key": (["--key", "AutocastCPU"], {"aten::linear"}),
     "a line": (["--line", "train.py:8"], {"aten::copy_"}),
     "a device": (["--where", "cpu->npu"], {"aten::copy_"}),
+    "any other device": (["--where", "cpu->*"], {"aten::copy_"}),
     "Python": (["--only", "python"], {"aten::cos"}),
     "decompositions of a key": (
         ["--only", "decomposes", "--key", "AutogradCPU", "--op", "aten::[lr]*"],
@@ -112,6 +113,9 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
         (["--key", "AutogradCPPU"], "AutogradCPU"),
         (["--line", "other.py:3"], "/home/me/train.py"),
         (["--where", "cpu"], "cpu->cuda"),
+        (["--where", "cpu->CPU"], "on another device than their tensors"),
+        (["--where", "cpu->gpu"], "there is no device 'gpu'. Did you mean cuda?"),
+        (["--where", "nosuch->*"], "there is no device 'nosuch'"),
         (["--explain", "999"], "the recording has the calls 0 to"),
     ):
         result = call("trace", file, *options)
@@ -145,6 +149,22 @@ def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -
     below.call("aten::sin", tensors=(PLAIN,), grads=(True,), excluded=("AutogradCPU",))
     assert findings_of(below, tmp_path) == []
     assert all(one[3] == 1 for one in found)
+
+
+def test_calls_inside_that_record_a_gradient_give_one(tmp_path: Path) -> None:
+    """The numbers are those of a live PyTorch: the fallback's node comes before the calls inside of its kernel."""
+    for inside, after in ((3, 3), (3, 4)):
+        made = Writer()
+        made.call("profiler::_record_function_enter_new", tensors=())
+        made.call("quantized::conv1d_dynamic", grads=(True,), sequence=2, ends=False)
+        made.call("aten::detach", 1, grads=(True,), sequence=inside)
+        made.end()
+        made.call("aten::relu", excluded=("AutogradCPU",))
+        made.call("aten::sin", grads=(True,), sequence=after)
+        found = [one[0] for one in findings_of(made, tmp_path)]
+        assert ("no-gradient" in found) == (after == inside)
+        rows = rows_of(answer(str(tmp_path / "f.trace"), "--op", "quantized::*"))
+        assert ("no-gradient" in rows[0]["facts"]) == (after == inside)
 
 
 def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:

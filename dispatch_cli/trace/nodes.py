@@ -1,0 +1,47 @@
+"""In which calls nodes of autograd were made: by the numbers that autograd gives to its nodes."""
+
+from __future__ import annotations
+
+from dispatch_cli.trace.calls import NONE, RecordedCalls
+
+
+def calls_with_nodes(calls: RecordedCalls) -> bytearray:
+    """For each call whether calls inside of it made nodes of autograd, and so record gradients.
+
+    A call notes the number of the next node of its thread. Where the number after a call is greater than that of the
+    first call inside of it, a node was made there; the one of the call itself comes before.
+    """
+    found = bytearray(len(calls))
+    first = [NONE] * len(calls)
+    around: list[list[int]] = []
+    """For each thread the calls that may still be open."""
+    waiting: list[list[int]] = []
+    """Those that have ended, until a call with a number comes."""
+    last: list[int] = []
+    for call, thread in enumerate(calls.thread):
+        number = calls.sequence[call]
+        if calls.forward_thread[call] != NONE:
+            continue  # it has the number of the node that makes it
+        while len(around) <= thread:
+            around.append([])
+            waiting.append([])
+            last.append(NONE)
+        stack = around[thread]
+        while stack and calls.depth[stack[-1]] >= calls.depth[call]:
+            ended = stack.pop()
+            if first[ended] != NONE:
+                waiting[thread].append(ended)
+        if number != NONE:
+            last[thread] = number
+            for one in waiting[thread]:
+                found[one] = first[one] < number
+            waiting[thread].clear()
+            for one in reversed(stack):
+                if first[one] != NONE:
+                    break
+                first[one] = number
+        stack.append(call)
+    for thread, stack in enumerate(around):
+        for one in (*stack, *waiting[thread]):
+            found[one] = NONE != first[one] < last[thread]
+    return found
