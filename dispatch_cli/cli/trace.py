@@ -12,7 +12,7 @@ from dispatch_cli.cli.output import Output, output_option, output_options
 from dispatch_cli.cli.trace_answer import CHROME, TraceAsked
 from dispatch_cli.cli.trace_run import RunAsked
 
-ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python")
+ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
 """What --only takes: `dispatch_cli.trace.facts.Fact`, which is not imported for it."""
 ROWS = 1000
 _OF_A_RUN = {
@@ -134,7 +134,7 @@ def _recording_in(said: dict[str, Any]) -> str | None:
     multiple=True,
     type=click.Choice(ONLY),
     help="Only calls that reach a backend fallback, decompose into other operators, want gradients and get none, find "
-    "a stale slot, or run Python. Repeatable.",
+    "a stale slot, run Python, have tensors cast by autocast, or raise. Repeatable.",
 )
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of calls inside of calls. Default: all."
@@ -188,12 +188,13 @@ def command(
 
     The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
     recorded. The kernel is the one that is registered there when the program ends. The kernels after it are predicted,
-    as `resolve` predicts them; with --verify their keys are observed as well. Calls and
-    groups of calls that repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
+    as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
+    repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
-    At the end are all operators with their kernels, and what is worth knowing: backend fallbacks, operators without a
-    backward whose tensors require gradients, decompositions of operators that have a kernel at another backend, casts
-    by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
+    At the end are all operators with their kernels, the lines of Python from which most calls come, and what is worth
+    knowing: backend fallbacks, operators without a backward whose tensors require gradients, decompositions of
+    operators that have a kernel at another backend, casts by autocast, stale slots. Times include the calls inside of a
+    call, and what recording costs.
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """

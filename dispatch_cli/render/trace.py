@@ -34,6 +34,7 @@ from dispatch_cli.render.trace_wording import (
     loss_text,
     missing_sentences,
     path_text,
+    place_label,
     row_end,
     row_operator,
     row_path,
@@ -45,7 +46,7 @@ from dispatch_cli.render.words import plural, short_kernel, some_of
 from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
-from dispatch_cli.report.trace_totals import OperatorTotal
+from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal
 from dispatch_cli.trace.recording import PythonPlace
 
 ROWS = 1000
@@ -80,6 +81,7 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS
         yield Gap()
         yield Paragraph("No call matches." if report.counts.calls else "No call was recorded.")
     yield from _operators(report)
+    yield from _lines(report)
     yield from _kernels(report)
     yield from _findings(report)
 
@@ -104,6 +106,8 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     if counts.unfinished:
         what = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
         facts.append(Fact("Unfinished", Run(what, Tone.WARN)))
+    if counts.casts:
+        facts.append(Fact("Autocast", plural(counts.casts, "cast")))
     facts.append(Fact("Kernels", seen_sentence(report)))
     facts.append(Fact("Registrations", state_sentence(report)))
     missing = [*missing_sentences(report)]
@@ -205,12 +209,32 @@ def _operators(report: TraceReport) -> Iterator[Block]:
     columns: list[Column[OperatorTotal]] = [
         Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
         Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
+        Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
         Column("ms", lambda one, _: f"{one.microseconds / 1000:,.1f}", right=True),
         Column("Kernels in turn", paths),
     ]
     yield TableBlock(columns, rows)
     if len(report.operators) > TOTALS:
         yield Paragraph(f"{len(report.operators) - TOTALS} more operators with fewer calls")
+
+
+def _lines(report: TraceReport) -> Iterator[Block]:
+    if not report.python_lines:
+        return
+    yield Gap()
+    yield Paragraph("Lines", kind=ParagraphKind.SECTION)
+
+    def place(one: LineTotal, _: bool) -> Inline:
+        function = one.place.function
+        of = f" in {function}" if function not in ("", "<module>") else ""
+        return Run(f"{place_label(one.place, report.directory)}{of}", Tone.PLACE)
+
+    columns: list[Column[LineTotal]] = [
+        Column("Python line", place),
+        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
+        Column("With those inside", lambda one, _: f"{one.all:,}", right=True),
+    ]
+    yield TableBlock(columns, report.python_lines)
 
 
 def _kernels(report: TraceReport) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.model.declarations import Step
 from dispatch_cli.report.trace_coverage import KernelReached, kernels_reached
 from dispatch_cli.report.trace_findings import TraceFinding, trace_findings
-from dispatch_cli.report.trace_totals import OperatorTotal, operator_totals
+from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal, line_totals, operator_totals
 from dispatch_cli.report.trace_view import CallEnd, TracePath, TraceView
 from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
@@ -74,7 +74,8 @@ class TraceCounts(NamedTuple):
     """What a recording contains.
 
     shown: the calls that are asked for. distinct: different calls: by operator, keys, thread state and options.
-    raised: calls that raised; unfinished: those whose end is not recorded. dropped: those that were not recorded.
+    raised: calls that raised; unfinished: those whose end is not recorded. casts: that autocast
+    made. dropped: those that were not recorded.
     different: those whose kernels are not what the engine predicts. seconds: how long the program ran, imports and
     recording included. microseconds: from the start of the first call to the end of the last one.
     """
@@ -86,6 +87,7 @@ class TraceCounts(NamedTuple):
     threads: int
     raised: int
     unfinished: int
+    casts: int
     dropped: int
     different: int
     seconds: float | None
@@ -99,6 +101,7 @@ class TraceReport:
     universe: the key layout. embedded: the embedded state by which the calls are explained; None where it is the
     program's own, recorded at its end. seen: which kernels are observed. lines: whether Python lines were recorded.
     not_recorded: why something is missing. threads: the trees, made as they are read.
+    python_lines: those from which most calls come.
     kernels: those of the files that are asked about, and how often each ran; None where no file is.
     """
 
@@ -118,6 +121,7 @@ class TraceReport:
     not_recorded: tuple[NotRecorded, ...]
     threads: Iterator[TraceThread]
     operators: tuple[OperatorTotal, ...]
+    python_lines: tuple[LineTotal, ...]
     findings: tuple[TraceFinding, ...]
     kernels: tuple[KernelReached, ...] | None
 
@@ -146,6 +150,7 @@ def trace_report(
         not_recorded=_not_recorded(recording),
         threads=_threads(view, chosen, levels),
         operators=operator_totals(view, chosen),
+        python_lines=line_totals(view, chosen),
         findings=trace_findings(view, chosen),
         kernels=None if own is None else kernels_reached(view, own),
     )
@@ -163,6 +168,7 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
         threads=len({*calls.thread}),
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
+        casts=sum(view.facts.casts.values()),
         dropped=0 if end is None else end.dropped,
         different=sum(view.difference(call) is not None for call in recording.kernels),
         seconds=None if end is None else end.seconds,

@@ -103,7 +103,7 @@ class _CallsAbout:
 def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...]:
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
-    casts = _casts(view)
+    casts = view.facts.casts
     known: dict[tuple[int, bool], tuple[_About, ...]] = {}
     found: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
@@ -201,23 +201,3 @@ def _different(view: TraceView, call: int) -> _About:
             keys=() if found.predicted is None else (found.predicted,)
         )
     return _About(TraceFindingKind.DIFFERENT, name, found.ran or found.predicted or "", keys=(found.predicted or "",))
-
-
-def _casts(view: TraceView) -> dict[int, int]:
-    """How many calls each autocast kernel made before it called its operator again: those that cast its tensors."""
-    recording, universe = view.recording, view.state.dispatcher.universe
-    calls = recording.calls
-    autocast = [False] * len(recording.signatures)
-    for signature in {*calls.signature}:
-        autocast[signature] = autocast_hop(view.explainer.of_signature(signature).own_hops, universe) is not None
-    found: dict[int, int] = {}
-    done: set[int] = set()
-    for call, parent in enumerate(calls.parent):
-        if parent == NONE or not autocast[calls.signature[parent]] or parent in done:
-            continue
-        operators = (recording.signatures[calls.signature[one]]["operator"] for one in (call, parent))
-        if len({*operators}) == 1:
-            done.add(parent)
-        else:
-            found[parent] = found.get(parent, 0) + 1
-    return {call: count for call, count in found.items() if call in done}

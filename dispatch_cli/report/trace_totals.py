@@ -6,18 +6,22 @@ from collections import Counter
 from typing import NamedTuple
 
 from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
 
 
 class OperatorTotal(NamedTuple):
     """The calls of an operator.
 
-    microseconds: that they took, with the calls inside of them and with what recording costs; a call inside of another
-    one of the operator is counted once. paths: the kernels that they run, up to one that calls the operator again.
+    casts: calls by which autocast cast their tensors. microseconds: that they took, with the calls inside of
+    them and with what recording costs; a call inside of another one of the operator is counted once. paths: the kernels
+    that they run, up to one that calls the operator again.
     """
 
     operator: str
     calls: int
+    casts: int
     microseconds: int
     paths: tuple[PathTotal, ...]
 
@@ -34,6 +38,7 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
     calls = view.recording.calls
     counts: Counter[int] = Counter()
     times: Counter[int] = Counter()
+    casts: Counter[str] = Counter()
     for numbers in chosen.of_thread:
         around: list[int] = []
         operators: Counter[int] = Counter()
@@ -43,6 +48,8 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
             while around and around[-1] != parent:
                 operators[_operator(view, around.pop())] -= 1
             counts[number] += 1
+            if call in view.facts.casts:
+                casts[view.recording.operator_of(call)] += view.facts.casts[call]
             operator = _operator(view, call)
             if not operators[operator]:
                 times[number] += calls.microseconds(call) or 0
@@ -56,10 +63,57 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
         by_name.setdefault(name, Counter())[keys] += count
         spent[name] += times[number]
     found = [
-        OperatorTotal(name, sum(paths.values()), spent[name], tuple(PathTotal(*one) for one in paths.most_common()))
+        OperatorTotal(
+            name, sum(paths.values()), casts[name], spent[name], tuple(PathTotal(*one) for one in paths.most_common())
+        )
         for name, paths in by_name.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.calls, one.operator)))
+
+
+class LineTotal(NamedTuple):
+    """A line of Python. calls: that came from it; all: with all calls inside of them."""
+
+    place: PythonPlace
+    calls: int
+    all: int
+
+
+def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
+    """The lines of Python from which most calls come, counted with those inside of them; at most `MAX_LINES`.
+
+    A call inside of another one of the same line is counted once.
+    """
+    calls = view.recording.calls
+    own: Counter[int] = Counter()
+    every: Counter[int] = Counter()
+    known: dict[PythonPlace, int] = {}
+    line_of = [*(known.setdefault(one, at) for at, one in enumerate(view.recording.places)), NONE]
+    """For each place the first one that is the same line; the last is that of `NONE`."""
+    sizes = [1] * len(calls)
+    """Of each call, with those inside."""
+    for numbers in chosen.of_thread:
+        for call in reversed(numbers):
+            if chosen.parents[call] != NONE:
+                sizes[chosen.parents[call]] += sizes[call]
+        around: list[int] = []
+        lines: Counter[int] = Counter()
+        """The calls around, and how many of them each line has."""
+        for call in numbers:
+            while around and around[-1] != chosen.parents[call]:
+                lines[line_of[calls.place[around.pop()]]] -= 1
+            place = line_of[calls.place[call]]
+            if place != NONE and not lines[place]:
+                own[place] += 1
+                every[place] += sizes[call]
+            around.append(call)
+            lines[place] += 1
+    most = sorted(own, key=lambda place: (-every[place], place))[:MAX_LINES]
+    return tuple(LineTotal(view.recording.places[place], own[place], every[place]) for place in most)
+
+
+MAX_LINES = 10
+"""Lines of Python that a report names."""
 
 
 def _operator(view: TraceView, call: int) -> int:

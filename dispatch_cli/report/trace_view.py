@@ -90,7 +90,9 @@ class TraceView:
         self.state = known.state
         self.explainer = Explainer(recording, known.state, known.not_known)
         self.happened = Happened(self.explainer)
-        self.facts = CallFacts(recording, self.happened, known.state)
+        self.facts = CallFacts(
+            recording, self.happened, self.explainer, lambda call: self.ended_as(call) is CallEnd.RAISED
+        )
         self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}

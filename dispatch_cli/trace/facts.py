@@ -29,6 +29,10 @@ class CallFact(Enum):
     """A slot held another kernel than its registrations determine."""
     PYTHON = "python"
     """Python ran: a mode, a tensor subclass, or a kernel that is a Python function."""
+    AUTOCAST = "autocast"
+    """Autocast cast tensors."""
+    RAISED = "raised"
+    """It raised."""
 
 
 class FallbackKind(Enum):
@@ -58,7 +62,7 @@ class GradientLoss(Enum):
 
 
 def facts_of(explained: Explained, universe: Universe, returned: bool = True) -> tuple[CallFact, ...]:
-    """The facts about a call. returned: it ended, and did not raise.
+    """The facts about a call that follow from its kernels: all but AUTOCAST and RAISED. returned: it did not raise.
 
     What the operator does that a kernel calls again is about that call.
     """

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.casts import casts_of
 from dispatch_cli.trace.devices import DeviceChange
-from dispatch_cli.trace.explained import Explained
+from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import CallFact, GradientLoss, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.nodes import calls_with_nodes
@@ -57,11 +60,15 @@ class Wanted(NamedTuple):
 class CallFacts:
     """The facts of calls, decided once for those that are alike."""
 
-    def __init__(self, recording: Recording, happened: Happened, state: State) -> None:
+    def __init__(
+        self, recording: Recording, happened: Happened, explainer: Explainer, has_raised: Callable[[int], bool]
+    ) -> None:
+        self._explainer = explainer
+        self._has_raised = has_raised
         self._calls = recording.calls
         self._happened = happened
         self._with_nodes: bytearray | None = None
-        self._universe = state.dispatcher.universe
+        self._universe = explainer.state.dispatcher.universe
         self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
@@ -72,7 +79,13 @@ class CallFacts:
             found = self._known[known] = facts_of(self._happened.of_number(number), self._universe, returned)
         if CallFact.NO_GRADIENT in found and self.gives_gradient(call):
             found = tuple(one for one in found if one is not CallFact.NO_GRADIENT)
-        return found
+        found = (*found, CallFact.AUTOCAST) if call in self.casts else found
+        return (*found, CallFact.RAISED) if self._has_raised(call) else found
+
+    @cached_property
+    def casts(self) -> dict[int, int]:
+        """How many casts autocast made in each call in which it made some."""
+        return casts_of(self._explainer, self._universe)
 
     def gives_gradient(self, call: int) -> bool:
         """Whether a call without an autograd kernel gives a gradient: calls inside of it record one."""

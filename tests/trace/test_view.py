@@ -89,6 +89,8 @@ FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "an operator": (["--op", "aten::relu"], {"aten::relu"}),
     "a key": (["--key", "AutocastCPU"], {"aten::linear"}),
     "a line": (["--line", "train.py:8"], {"aten::copy_"}),
+    "casts of autocast": (["--only", "autocast"], {"aten::linear"}),
+    "what raised": (["--only", "raised"], {"aten::masked_select"}),
     "a device": (["--where", "cpu->npu"], {"aten::copy_"}),
     "any other device": (["--where", "cpu->*"], {"aten::copy_"}),
     "Python": (["--only", "python"], {"aten::cos"}),
@@ -132,8 +134,10 @@ def test_findings(tmp_path: Path) -> None:
         made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
         made.end()
     assert ("autocast-casts", "aten::linear", "AutocastCPU", 2) in findings_of(made, tmp_path)
-    found = answer(str(tmp_path / "f.trace"))["findings"]
-    assert [one["casts"] for one in found if one["kind"] == "autocast-casts"] == [4]
+    found = answer(str(tmp_path / "f.trace"))
+    assert [one["casts"] for one in found["findings"] if one["kind"] == "autocast-casts"] == [4]
+    assert found["counts"]["casts"] == 4
+    assert {one["operator"]: one["casts"] for one in found["operators"]} == {"aten::linear": 4, "aten::to.dtype": 0}
 
 
 def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
@@ -149,6 +153,29 @@ def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -
     below.call("aten::sin", tensors=(PLAIN,), grads=(True,), excluded=("AutogradCPU",))
     assert findings_of(below, tmp_path) == []
     assert all(one[3] == 1 for one in found)
+
+
+def test_the_lines_with_the_most_calls(tmp_path: Path) -> None:
+    made = Writer()
+    for line in range(1, 13):
+        for _ in range(line):
+            made.call("aten::sin", line=line)
+    made.call("aten::linear", line=20, ends=False, tensors=(PLAIN, PLAIN))
+    made.call("aten::t", 1, line=20)
+    for _ in range(30):
+        made.call("aten::mul.Tensor", 1, line=1, tensors=(PLAIN, PLAIN))
+    made.end()
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    lines = answer(str(REAL))["python_lines"]
+    assert len({(one["place"]["file"], one["place"]["line"], one["place"]["function"]) for one in lines}) == len(lines)
+    lines = answer(str(tmp_path / "f.trace"))["python_lines"]
+    assert [(one["place"]["line"], one["calls"], one["all"]) for one in lines] == [
+        (20, 1, 32),
+        (1, 31, 31),
+        *((line, line, line) for line in range(12, 4, -1)),
+    ]
+    said = call("trace", str(tmp_path / "f.trace")).out
+    assert "train.py:20 in step      1                 32\n" in said
 
 
 def test_calls_inside_that_record_a_gradient_give_one(tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""The casts of autocast: the calls that its kernels make before they call their operator again."""
+
+from __future__ import annotations
+
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.explained import Explainer
+from dispatch_cli.trace.facts import autocast_hop
+
+
+def casts_of(explainer: Explainer, universe: Universe) -> dict[int, int]:
+    """How many calls each autocast kernel made before it called its operator again: those that cast its tensors."""
+    recording = explainer.recording
+    calls = recording.calls
+    autocast = [False] * len(recording.signatures)
+    for signature in {*calls.signature}:
+        autocast[signature] = autocast_hop(explainer.of_signature(signature).own_hops, universe) is not None
+    found: dict[int, int] = {}
+    done: set[int] = set()
+    for call, parent in enumerate(calls.parent):
+        if parent == NONE or not autocast[calls.signature[parent]] or parent in done:
+            continue
+        operators = (recording.signatures[calls.signature[one]]["operator"] for one in (call, parent))
+        if len({*operators}) == 1:
+            done.add(parent)
+        else:
+            found[parent] = found.get(parent, 0) + 1
+    return {call: count for call, count in found.items() if call in done}
