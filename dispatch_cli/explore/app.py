@@ -17,7 +17,7 @@ from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
 from dispatch_cli.explore.going import Going
-from dispatch_cli.explore.hangup import end_with_terminal
+from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
@@ -260,5 +260,8 @@ def run(session: Session, theme: str | None = None) -> int:
     app.own_process = True
     if theme is not None:
         app.theme = theme
-    app.run()
+    try:
+        app.run()
+    finally:
+        end_without_terminal()
     return app.return_code or 0

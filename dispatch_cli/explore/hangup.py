@@ -15,18 +15,24 @@ SECONDS = 1.0
 
 
 def end_with_terminal(app: App[None]) -> None:
-    """End as by SIGHUP when the terminal is gone, also where no such signal comes, or nobody heeds it.
+    """Look from time to time whether the terminal is still there, and end with it."""
+    app.set_interval(SECONDS, end_without_terminal)
 
-    textual would go on: it reads from the closed terminal again and again, with all of a processor.
+
+def end_without_terminal() -> None:
+    """End as by SIGHUP if the terminal is gone, also where no such signal comes, or nobody heeds it.
+
+    textual would go on, even when the application has ended: it reads from the closed terminal again and again, with
+    all of a processor.
     """
-    if not hasattr(select, "poll") or sys.__stdin__ is None or not sys.__stdin__.isatty():
+    if not hasattr(select, "poll") or sys.__stdin__ is None or not _IS_TERMINAL:
         return
     poll = select.poll()
     poll.register(sys.__stdin__.fileno(), 0)  # errors and the end are told in any case
+    if poll.poll(0):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGHUP)
 
-    def look() -> None:
-        if poll.poll(0):
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGHUP)
 
-    app.set_interval(SECONDS, look)
+_IS_TERMINAL = sys.__stdin__ is not None and sys.__stdin__.isatty()
+"""Whether there was one at the start."""

@@ -1382,8 +1382,9 @@ class CallRecorder:
                 if error.__class__ is RecursionError:  # there is no room for a further call
                     self.dropped += 1
                 else:
-                    errors = [error]
-                    while errors:  # more can come wherever a function begins or ends
+                    errors, tries = [error], 0
+                    while errors and tries < 10:  # more can come wherever a function begins or ends
+                        tries += 1
                         try:
                             self.failed(errors, function, False)
                         except BaseException as another:
@@ -1433,8 +1434,9 @@ class CallRecorder:
                 if error.__class__ is RecursionError:  # there is no room for a further call
                     self.dropped += 1
                 else:
-                    errors = [error]
-                    while errors:  # more can come wherever a function begins or ends
+                    errors, tries = [error], 0
+                    while errors and tries < 10:  # more can come wherever a function begins or ends
+                        tries += 1
                         try:
                             self.failed(errors, function, True)
                         except BaseException as another:
@@ -1750,8 +1752,11 @@ class CallRecorder:
         Those that code of the program has raised, such as the handler of a signal, belong to the program: it gets them
         a moment later. For one of the recorder itself recording stops.
         """
-        while at_end and self.state[0]:
-            at_end = self.end_again(function)
+        try:
+            while at_end and self.state[0]:
+                at_end = self.end_again(function)
+        except NotWritten:
+            pass  # as it has been before
         while errors:
             self.pass_on(errors[0])
             del errors[0]
