@@ -241,6 +241,8 @@ class _RecordingReader:
                     hint = "record the program again"
                     raise InputError((Problem("bad-recording", message, Span(self._file, 1, 1), hint=hint),)) from None
                 raise self._problem(number, line, error) from None
+            if number == 1 and not is_whole:
+                self._cut(line)
             if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
                 self._of.more = True
                 break

@@ -73,6 +73,9 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     ):
         (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
         assert said in call("trace", str(tmp_path / "cut.trace")).out
+    head = whole[: whole.index("\n")]
+    (tmp_path / "cut.trace").write_text(f"{head}    ", encoding="utf-8")
+    assert "the file is cut: its last line is not whole\n" in call("trace", str(tmp_path / "cut.trace")).out
     (tmp_path / "cut.trace").write_text(whole[:60], encoding="utf-8")
     for words in (("trace", str(tmp_path / "cut.trace")), ("page", "--trace", str(tmp_path / "cut.trace"))):
         result = call(*words)
