@@ -102,9 +102,9 @@ def test_the_list_as_csv_and_markdown() -> None:
     assert lines[3].startswith("guards-nothing,demo::none")
     table, closing = call("guards", "a.yaml", "--format", "markdown").out.split("\n\n", 1)
     assert len(table.splitlines()) == 6
-    assert "demo::\\* at CUDA: rule: math<br>  also declared at a.yaml:11:5 |" in table.splitlines()[2]
+    assert "demo::\\* at CUDA: rule: math<br>&nbsp;&nbsp;also declared at a.yaml:11:5 |" in table.splitlines()[2]
     assert table.splitlines()[3] == (
-        "| broken | demo::op at CPU, XLA: rule: kernel<br>  demo::op at XLA: op\\_math by rule math "
+        "| broken | demo::op at CPU, XLA: rule: kernel<br>&nbsp;&nbsp;demo::op at XLA: op\\_math by rule math "
         "| 1 operator, 2 slots | a.yaml:9:5 |"
     )
     assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 other guard requires the same as one of these\n"

@@ -104,6 +104,8 @@ def test_json_has_every_key_set() -> None:
         "tensors": ["cpu sparse requires_grad"],
         "contexts": [],
         "left_out": [],
+        "predicted": [],
+        "recorded": False,
         **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
         "stopped_after": None,
