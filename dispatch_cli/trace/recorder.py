@@ -932,8 +932,11 @@ class RecordingFile:
         page = position // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
         return page, -(-(position + size - page) // self.PIECE) * self.PIECE
 
-    def write(self, line: bytes, counted: str = "") -> bool:
-        """Append a line; whether it is there. counted: the table that it is the next entry of."""
+    def write(self, line: bytes, counted: str = "", ended: list[Any] | None = None) -> bool:
+        """Append a line; whether it is there.
+
+        counted: the table that it is the next entry of. ended: the open calls, of which it ends the last one.
+        """
         size, counts = len(line), self.counts
         while True:
             with self.lock:
@@ -943,6 +946,8 @@ class RecordingFile:
                     self.at = end
                     if counted:
                         counts[counted] += 1
+                    if ended is not None:
+                        del ended[-1]
                     return True
             if not self.make_room(size):
                 return False
@@ -1030,19 +1035,17 @@ class RecordingFile:
 
         It may follow after the bound for calls, but not after that of the file. Errors: OSError.
         """
-        end, data = os.fstat(file).st_size, b""
-        while end > 0:  # a process that was killed leaves zeros
+        end = os.fstat(file).st_size
+        while end > 0:  # a process that was killed leaves zeros behind the last line
             begin = max(0, end - self.PIECE)
-            data = os.pread(file, end - begin, begin).rstrip(b"\0")
-            if data:
-                end = begin + len(data)
+            last = os.pread(file, end - begin, begin).rfind(b"\n")
+            end = begin + last + 1
+            if last >= 0:
                 break
-            end = begin
-        start = b"" if data.endswith(b"\n") else b"\n"  # a line that is cut is passed over
-        line = start + b'["state",' + state + b"]\n"
+        line = b'["state",' + state + b"]\n"
         if end + len(line) > self.limit:
             text = f"the registry: it takes more than is left of {self.limit >> 20} MB; see --max-size"
-            line = start + line_of("x", {"reason": "state", "text": text})
+            line = line_of("x", {"reason": "state", "text": text})
         if end + len(line) <= self.limit:
             os.ftruncate(file, end)
             at = 0
@@ -1395,8 +1398,7 @@ class CallRecorder:
     def _make_end(self) -> Handler:
         """The function that is called as a call ends, in whatever way."""
         words, threads, ended, state = WORDS, self.threads, self.ended, self.state
-        at_thread, started, now = self.layout.thread >> 3, self.started, time.perf_counter_ns
-        output, lock, make_room = self.output, self.output.lock, self.output.make_room
+        at_thread = self.layout.thread >> 3
 
         def end(function: int, entered: CallingThread | None = None) -> None:
             try:
@@ -1408,24 +1410,11 @@ class CallRecorder:
                 entered = thread
                 thread.busy = True  # no call comes between the two
                 opened = thread.open
-                while opened and opened[-1][0] < function:
-                    ended(thread, True)
-                if opened and opened[-1][0] == function:
-                    if self.kernel_log is not None:
-                        self.kernels(thread, function)
-                    text = b'["e",%d,%d,false]\n' % (thread.number, (now() - started) // 1000)
-                    size = len(text)
-                    while True:
-                        with lock:  # nothing is called while it is held, see RecordingFile
-                            place = output.at + size
-                            if place <= output.room:
-                                output.map[output.at : place] = text
-                                output.at = place
-                                del opened[-1]
-                                break
-                        if not make_room(size):
-                            raise NotWritten
-                elif thread.nodes and thread.nodes[-1][0] == function:
+                is_open = False
+                while opened and opened[-1][0] <= function:
+                    is_open = opened[-1][0] == function
+                    ended(thread, not is_open)
+                if not is_open and thread.nodes and thread.nodes[-1][0] == function:
                     del thread.nodes[-1]
                 thread.busy = False
             except BaseException as error:
@@ -1448,22 +1437,13 @@ class CallRecorder:
         """The innermost open call of a thread has ended. raised: by an exception, as far as one can know: it has not
         said so itself. Errors: NotWritten.
         """
-        opened, output = thread.open, self.output
+        opened = thread.open
         if self.kernel_log is not None:
             self.kernels(thread, opened[-1][0])
         now = (time.perf_counter_ns() - self.started) // 1000
         text = b'["e",%d,%d,%s]\n' % (thread.number, now, b"true" if raised else b"false")
-        size = len(text)
-        while True:
-            with output.lock:  # nothing is called while it is held, see RecordingFile
-                place = output.at + size
-                if place <= output.room:
-                    output.map[output.at : place] = text
-                    output.at = place
-                    del opened[-1]
-                    return
-            if not output.make_room(size):
-                raise NotWritten
+        if not self.output.write(text, "", opened):
+            raise NotWritten
 
     def log_kernels(self, file: str) -> None:
         """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""

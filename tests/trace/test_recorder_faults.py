@@ -194,11 +194,9 @@ print(twice(torch.ones(1)))
     assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}
 
 
-def test_the_program_does_not_wait_for_the_capture_of_the_registry(tmp_path: Path) -> None:
-    """It is no child of it, and comes after its end: nothing that the program waits for can act in between."""
-    source = """
-import atexit, os, signal, torch
-signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))
+WAITING = """
+import atexit, ctypes, os, signal, torch
+{first}
 torch.sin(torch.ones(2))
 def children():
     try:
@@ -207,6 +205,12 @@ def children():
         print("no children")
 atexit.register(children)
 """
+"""A program that waits for its children at its end."""
+
+
+def test_the_program_does_not_wait_for_the_capture_of_the_registry(tmp_path: Path) -> None:
+    """It is no child of it, and comes after its end: nothing that the program waits for can act in between."""
+    source = WAITING.format(first='signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))')
     program, save = tmp_path / "program.py", tmp_path / "recording"
     program.write_text(source, encoding="utf-8")
     command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
@@ -503,17 +507,7 @@ def test_a_compiled_script(tmp_path: Path) -> None:
 
 def test_a_process_that_gets_all_that_come_from_it(tmp_path: Path) -> None:
     """It waits for its children: for the copy, too, if there were one."""
-    source = """
-import atexit, ctypes, os, torch
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-torch.sin(torch.ones(2))
-def children():
-    try:
-        os.wait()
-    except ChildProcessError:
-        print("no children")
-atexit.register(children)
-"""
+    source = WAITING.format(first="ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)")
     program, save = tmp_path / "program.py", tmp_path / "recording"
     program.write_text(source, encoding="utf-8")
     command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
