@@ -62,6 +62,11 @@ class Background:
 
         threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
 
+    def stop(self) -> None:
+        """What is being worked on is not needed any more."""
+        self._number += 1
+        self.busy = False
+
     def _tell(self, number: int, told: Callable[[str], object], text: str) -> None:
         if number == self._number and self.busy:
             told(text)

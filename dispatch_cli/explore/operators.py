@@ -244,7 +244,7 @@ class Operators(Contained, Vertical):
         self.list.marks_changed(names)
 
     def _mark_findings(self) -> None:
-        """With those that the changes on trial make and end; where all operators concern them, after a while."""
+        """With those that the changes on trial make and end; where many have to be checked for these, after a while."""
         if self._original is None:
             return
         if not self.session.has_tried:

@@ -30,6 +30,8 @@ OF_LIBRARIES = frozenset({"no-fake-kernel"})
 """Checks whose findings depend on all operators that files register in a namespace."""
 OF_RUNS = frozenset({"no-autocast-fallback", "reserved-namespace", "unknown-namespace"})
 """Checks that find something only where all operators of the files are looked at."""
+MANY = 100
+"""Operators whose checks take long."""
 _OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS
 
 
@@ -55,6 +57,14 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
         _run(state, [name for name in own if name.namespace in namespaces], has_files, OF_LIBRARIES),
         _run(state, own, has_files, OF_RUNS, whole=True),
     ]
+
+
+def takes_long(state: State, touched: Touched) -> bool:
+    """Whether so many operators have to be checked that nobody should wait for it."""
+    if touched.keys or len(touched.operators) > MANY:
+        return True
+    namespaces = {name.namespace for name in touched.operators}
+    return sum(name.namespace in namespaces for name in state.own_operators()) > MANY
 
 
 def _all_of(runs: Iterable[CheckRun]) -> tuple[Finding, ...]:

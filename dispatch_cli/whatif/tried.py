@@ -24,7 +24,7 @@ from dispatch_cli.whatif.effect import (
     python_slot_changes,
     slot_changes,
 )
-from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
+from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION
 
 
@@ -57,6 +57,8 @@ class TriedChanges:
         slots = slot_changes(before.state, self.state, one)
         self.touched = (*before.touched, one)
         self.steps = (*before.steps, frozenset(slot.place for slot in slots))
+        if not before.changes:  # the slots that this one has changed are all
+            vars(self)["slots"] = caused_by(slots, self.steps)
 
     def touched_by(self, change: Change) -> Touched:
         """What a further change can concern."""
@@ -105,6 +107,11 @@ class TriedChanges:
     def findings(self) -> FindingsEffect:
         """The findings that come and go."""
         return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
+
+    @cached_property
+    def takes_long(self) -> bool:
+        """Whether finding `findings` takes so long that nobody should wait for it."""
+        return bool(self.changes) and takes_long(self.state, self.all_touched)
 
     @cached_property
     def effect(self) -> Effect:

@@ -166,9 +166,9 @@ class WhatIf:
 
     @property
     def findings(self) -> FindingsEffect | None:
-        """The findings that come and go; None where all operators have to be checked for that, which `search` does."""
+        """The findings that come and go; None where so much has to be checked for that that `search` is to do it."""
         now = self._now
-        return None if now.all_touched.keys and "findings" not in vars(now) else now.findings
+        return now.findings if self.has_findings or not now.takes_long else None
 
     @property
     def has_findings(self) -> bool:
@@ -177,13 +177,13 @@ class WhatIf:
 
     def search(self) -> Callable[[], FindingsEffect]:
         """A function that looks for these findings, and may run in a thread: it uses states of its own."""
-        original, said, touched = self.original, self._now.said, self._now.all_touched
+        copies, touched = self.copies(), self._now.all_touched
+        return lambda: findings_effect(*copies(), touched)
 
-        def find() -> FindingsEffect:
-            before = rerun(original, all_declarations(original))
-            return findings_effect(before, rerun(original, said), touched)
-
-        return find
+    def copies(self) -> Callable[[], tuple[State, State]]:
+        """A function that makes the original state and the one with the changes anew, and may run in a thread."""
+        original, said = self.original, self._now.said
+        return lambda: (rerun(original, all_declarations(original)), rerun(original, said))
 
     def take(self, changes: tuple[Change, ...], found: FindingsEffect) -> bool:
         """Note what `search` has found for these changes; whether they are the ones that are in effect."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -22,7 +23,8 @@ from dispatch_cli.model.change import Addition, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
-from dispatch_cli.whatif.findings import FindingsEffect
+from dispatch_cli.report.diff import DiffReport, diff_report
+from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import HEAD
 from tests.cli.support import call
@@ -200,6 +202,33 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
         await until(pilot, lambda: "No finding is new" in pane_of(app).view.text)
 
     drive(session, steps, WIDE)
+
+
+@pytest.mark.parametrize("count", [2, 300])
+def test_findings_of_a_large_namespace_are_looked_for_in_a_thread(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some findings depend on all operators of a namespace."""
+    file = tmp_path / "my.yaml"
+    operator = "  - func: my::op{}(Tensor a) -> Tensor\n    dispatch: {{CPU: k{}}}\n"
+    file.write_text("dispatch: 1\noperators:\n" + "".join(operator.format(one, one) for one in range(count)))
+    session = Session(load_state([str(file)]), (str(file),))
+    in_main: set[bool] = set()
+
+    def effect(*states: Any) -> FindingsEffect:
+        in_main.add(current_thread() is main_thread())
+        return findings_effect(*states)
+
+    for module in ("whatif", "tried"):
+        monkeypatch.setattr(f"dispatch_cli.whatif.{module}.findings_effect", effect)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "my::op1")
+        await switch_off(app, pilot, "CPU")
+        await until(pilot, lambda: " new" in pane_of(app).view.text, seconds=60)
+
+    drive(session, steps, WIDE)
+    assert in_main == {count == 2}
 
 
 async def switch_off_here(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
@@ -389,11 +418,18 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
     assert len(session.whatif.slots) == filled
 
 
-def test_until_there_is_a_command_line_it_is_said_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a backend fallback all operators are compared; meanwhile nothing of the time before is shown."""
+def test_all_operators_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a backend fallback. Meanwhile keys go on, nothing of the time before is shown, and what is done is said."""
     session = Session(newest(), ("--base", "torch-2.15"))
     name = next(name for name in session.state.dispatcher)
-    monkeypatch.setattr("dispatch_cli.explore.panes.changes.ANSWER_AFTER", 600)
+    may_compare, threads = Event(), list[bool]()
+
+    def held(*arguments: Any) -> DiffReport:
+        threads.append(current_thread() is main_thread())
+        assert threads[-1] or may_compare.wait(60)
+        return diff_report(*arguments)
+
+    monkeypatch.setattr("dispatch_cli.explore.answers.changes.diff_report", held)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(name), "changes")
@@ -404,7 +440,15 @@ def test_until_there_is_a_command_line_it_is_said_what_is_being_done(monkeypatch
         await until(pilot, lambda: "without the backend fallback at AutogradXLA" in flat(screen_text(app)))
         shown = flat(screen_text(app))
         assert "Nothing is changed" not in shown and "no command line" not in shown
-        assert "Looking for what changes" in shown
+        assert "Looking for what changes" in shown and not any(threads)
+        await pilot.press("u")
+        await until(pilot, lambda: "Nothing is changed" in screen_text(app))
+        assert "register" in app.command_bar.line
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "Looking for what changes" in screen_text(app))
+        may_compare.set()
+        await until(pilot, lambda: app.command_bar.line.startswith("dispatch-cli diff"), seconds=60)
+        assert pane_of(app).answer == changes_answer(session)
 
     drive(session, steps, WIDE)
 

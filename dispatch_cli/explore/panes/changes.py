@@ -8,23 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.explore import change_blocks
-from dispatch_cli.explore.answers.changes import changes_answer
-from dispatch_cli.explore.background import Background
+from dispatch_cli.explore.answers.changes import changes_answer, wanted_diff
+from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
-
-ANSWER_AFTER = 0.15
-"""Seconds after a change when the comparison for the command line is made, where all operators are compared for it."""
 
 _KEYS: tuple[Column[LikelyKey], ...] = (
     Column("key", lambda one, _: one.key),
@@ -68,11 +65,11 @@ class ChangesPane(Pane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
-        self._work = Background(self)
+        self._comparing, self._searching = Background(self), Background(self)
         self._spot = Spot()
         self._of_fallbacks = False
         self._shown: tuple[Any, ...] = ()
-        self._answered_for: object = None
+        self._answer_of: object = None
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="change-blocks")
@@ -104,7 +101,7 @@ class ChangesPane(Pane):
     @property
     def waits_for(self) -> str:
         """The command line is made when it is known what changes."""
-        return "Looking for what changes…" if self.answer is None and self._wanted != self._answered_for else ""
+        return "Looking for what changes…" if self._comparing.busy else ""
 
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
@@ -115,9 +112,9 @@ class ChangesPane(Pane):
         keep = bool(self._shown) and self._shown[:2] == shown[:2]
         self._shown = shown
         self._show(keep)
-        if self.session.whatif.findings is None:
-            self._search()
-        self._answer_soon()
+        if self._answer_of != self._wanted:
+            self._answer_of = self._wanted
+            self._compare()
 
     def _show(self, keep: bool) -> None:
         found = self.session.whatif.findings
@@ -125,8 +122,44 @@ class ChangesPane(Pane):
             [*change_blocks.blocks(self.session, self.owner, self.there, found)], change_blocks.is_choice, keep
         )
 
+    @property
+    def _wanted(self) -> tuple[object, ...]:
+        """What the command line depends on."""
+        here = () if self.session.whatif.changes else (self._spot.operator, self._of_fallbacks)
+        return self.session.state, *here
+
+    def _compare(self) -> None:
+        """Make what the command line prints: in a thread where all operators are compared, of states of its own."""
+        self._comparing.stop()
+        self._searching.stop()
+        tried = self.session.whatif
+        wanted = wanted_diff(self.session) if tried.changes else None
+        if wanted is None or wanted.operators:
+            only_fallbacks = self._of_fallbacks and not tried.changes
+            self.answered(None if only_fallbacks else changes_answer(self.session, self._spot))
+            if tried.findings is None:
+                self._search()
+            return
+        copies = tried.copies()
+
+        def work(step: Step) -> PaneAnswer:
+            step("")
+            states = copies()
+            step("")
+            return wanted.answer(*states)
+
+        def done(answer: PaneAnswer) -> None:
+            self.answered(answer)
+            if self.session.whatif.findings is None:
+                self._search()
+            else:  # looked for by others meanwhile
+                self._show(keep=True)
+
+        self._comparing.start(work, done, self._not_done, lambda _: None)
+        self.answered(None)
+
     def _search(self) -> None:
-        """Look for findings in a thread, of states that nothing else uses."""
+        """Look for findings in a thread, where many operators have to be checked."""
         tried = self.session.whatif
         changes, search = tried.changes, tried.search()
 
@@ -134,33 +167,10 @@ class ChangesPane(Pane):
             if self.session.whatif.take(changes, effect):
                 self._show(keep=True)
 
-        self._work.start(lambda _: search(), found, self._not_found, lambda _: None)
+        self._searching.start(lambda _: search(), found, self._not_done, lambda _: None)
 
-    def _not_found(self, error: Exception) -> None:
+    def _not_done(self, error: Exception) -> None:
         self.app.failed(error, self)  # type: ignore[attr-defined]
-
-    def _answer_soon(self) -> None:
-        """What the command line prints is made at once; what takes long, when nothing has changed for a moment."""
-        wanted = self._wanted
-        if wanted == self._answered_for:
-            return
-        self.answer = None
-
-        def answer() -> None:
-            if wanted == self._wanted != self._answered_for:
-                self._answered_for = wanted
-                only_fallbacks = self._of_fallbacks and not self.session.whatif.changes
-                self.answered(None if only_fallbacks else changes_answer(self.session, self._spot))
-
-        if any(one.keys for one in self.session.whatif.touched):
-            self.set_timer(ANSWER_AFTER, answer)
-        else:
-            answer()
-
-    @property
-    def _wanted(self) -> tuple[object, ...]:
-        """What the command line depends on."""
-        return self.session.state, self._spot.operator, self._of_fallbacks
 
     # the part under the cursor
 
