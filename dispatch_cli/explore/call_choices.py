@@ -49,22 +49,29 @@ class WordChoice(NamedTuple):
     instead_of: str = ""
 
 
-def words_of(universe: Universe, part: CallPart, text: str, devices: Sequence[str] = ()) -> tuple[WordChoice, ...]:
+def words_of(
+    universe: Universe, part: CallPart, text: str, devices: Sequence[str] = (), given: str = ""
+) -> tuple[WordChoice, ...]:
     """What can be chosen for a part whose text is *text*; its last word is taken for the beginning of one.
 
-    devices: of the call's tensors, whose contexts come first.
+    devices: of the call's tensors, whose contexts come first. given: of a part of one word, the one that was chosen.
     """
     if part is CallPart.TENSOR:
         return tuple(_of_tensor(universe, text))
     if part is CallPart.CONTEXT:
         return tuple(
-            WordChoice(one.text, one.text, is_whole=one.is_whole)
+            WordChoice(one.text, *_instead_of(one.text, given), is_whole=one.is_whole)
             for one in context_completions(universe, text, devices)
         )
     if part is CallPart.KEYSET:
         return tuple(WordChoice(one.text[last_key(text) :], one.text) for one in key_set_completions(universe, text))
     words = option_words(universe, part.value)
-    return tuple(WordChoice(word, word) for word in starting(words, text.strip()))
+    return tuple(WordChoice(word, *_instead_of(word, given)) for word in starting(words, text.strip()))
+
+
+def _instead_of(word: str, given: str) -> tuple[str, bool]:
+    """The text of a part of one word once this word is chosen, and whether it has it already."""
+    return ("", True) if word == given else (word, False)
 
 
 def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:

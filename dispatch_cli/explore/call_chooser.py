@@ -79,6 +79,7 @@ class Chooser(Contained, Vertical):
         self.changed = changed
         self.line: PartLine | None = None
         self._devices: Sequence[str] = ()
+        self._given = ""
         self._title = Label("", markup=False)
         self._input = _PartInput(select_on_focus=False)
         self._rows = PlainRows()
@@ -98,13 +99,14 @@ class Chooser(Contained, Vertical):
         """Choose the text of a part. devices: of the call's tensors, whose contexts come first."""
         self.line = line
         self._devices = devices
+        self._given = line.text
         self._title.update(f"{line.label.removeprefix('+ ')}: {_HINTS.get(line.part, _HINT)}")
         self.add_class("-open")
         with self.prevent(Input.Changed):
             self._write(line.text)
         self._show(everything=True)
         self._input.focus()
-        if line.part not in (CallPart.TENSOR, CallPart.KEYSET):
+        if self._is_one_word:
             self._input.action_select_all()  # what is typed or chosen takes its place
 
     def stop(self) -> None:
@@ -115,6 +117,7 @@ class Chooser(Contained, Vertical):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.line is not None:
+            self._given = ""
             self._show()
             if not self._is_begun(event.value):
                 self.changed(self.line, event.value)
@@ -154,10 +157,12 @@ class Chooser(Contained, Vertical):
         with self.prevent(Input.Changed):
             self._write(word.text, word.is_whole)
         self._input.focus()
-        self._show(keep=True)
+        is_chosen = self._is_one_word and word.is_whole
+        if is_chosen:
+            self._given = word.text
+            self._input.action_select_all()
+        self._show(keep=True, everything=is_chosen)
         self.changed(self.line, self._input.value)
-        if word.is_whole and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
-            self.action_done()
 
     def _write(self, text: str, is_whole: bool = True) -> None:
         """Write a text, after which further words of a tensor can be typed."""
@@ -171,14 +176,17 @@ class Chooser(Contained, Vertical):
         words = [one.word for one in self._rows.rows]
         return bool(last) and last not in words and any(word.startswith(last) for word in words)
 
+    @property
+    def _is_one_word(self) -> bool:
+        """Whether the part has one word, so that another one takes its place."""
+        return self.line is not None and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET)
+
     def _show(self, keep: bool = False, everything: bool = False) -> None:
         """Show the words. keep: the cursor stays on its word. everything: not only what goes on with the text."""
         assert self.line is not None, "a part is being chosen"
         at = self._rows.target.word if keep and isinstance(self._rows.target, WordChoice) else self.line.text
-        text = self._input.value
-        if everything and self.line.part not in (CallPart.TENSOR, CallPart.KEYSET):
-            text = ""
-        words = words_of(self.universe, self.line.part, text, self._devices)
+        text = "" if everything and self._is_one_word else self._input.value
+        words = words_of(self.universe, self.line.part, text, self._devices, self._given)
         self._rows.show(TableBlock(_COLUMNS, words))
         if keep or everything:
             self._rows.move_to(next((number for number, one in enumerate(words) if one.word == at), 0))
@@ -198,8 +206,8 @@ _COLUMNS: list[Column[WordChoice]] = [
     Column("", _word, wraps=False),
     Column("", lambda word, _: Run(word.why_not or _instead(word), Tone.DIM), Narrow.DROP, optional=True),
 ]
-_HINT = "enter chooses"
+_HINT = f"enter chooses or removes, escape ends. {GIVEN} given"
 _HINTS = {
-    CallPart.TENSOR: f"enter adds or removes a word. {GIVEN} given, {REFUSED} does not go with these",
-    CallPart.KEYSET: "keys with | & -",
+    CallPart.TENSOR: f"enter adds or removes a word, escape ends. {GIVEN} given, {REFUSED} does not go with these",
+    CallPart.KEYSET: "keys with | & -, escape ends",
 }

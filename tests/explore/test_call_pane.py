@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -102,7 +103,7 @@ def test_which_keys_a_nested_tensor_carries_under_autocast() -> None:
 
     async def steps(pilot: Pilot[None]) -> None:
         await typed(pilot, "enter", "cu", "enter", "nes", "enter", "escape", "down", "delete")
-        await typed(pilot, "c", "autocast cu", "enter", "s")
+        await typed(pilot, "c", "autocast cu", "enter", "escape", "s")
         assert app.command == "keys --universe torch-2.15 --tensor cuda nested --context autocast cuda"
         carried = {one.key: one for one in app.answer.report.carried}
         assert [*carried] == [
@@ -111,6 +112,25 @@ def test_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         ]
         assert not carried["AutocastCUDA"].excluded
         assert "NestedTensorCUDA      NestedTensor           tensor" in app.text
+
+    drive(app, steps, (120, 40))
+
+
+@pytest.mark.parametrize(("key", "word"), [("enter", "sparse"), ("c", "inference_mode")])
+def test_what_is_chosen_can_be_taken_away_and_escape_ends_the_choice(key: str, word: str) -> None:
+    """Of tensors and of contexts alike."""
+    app = Host("aten::add.Tensor")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        before, chooser = app.command, app.query_one(Chooser)
+        await typed(pilot, key, word, "enter")
+        assert chooser.is_open and word in app.command
+        assert chooser._rows.target.word == word and chooser._rows.target.is_given
+        await typed(pilot, "enter")
+        assert chooser.is_open and app.command == before and not chooser._rows.target.is_given
+        await typed(pilot, "enter", "escape")
+        assert not chooser.is_open and app.pane.parts.has_focus and word in app.command
+        assert word in app.pane.parts.target.text
 
     drive(app, steps, (120, 40))
 
@@ -162,8 +182,10 @@ def test_the_mouse() -> None:
         await pilot.click("Chooser PlainRows", offset=(5, 1))
         await pilot.click("Chooser PlainRows", offset=(5, 1))
         await pilot.pause()
-        assert not chooser.is_open
         assert app.command == "resolve aten::ones --base torch-2.15 --device cuda"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not chooser.is_open
 
     drive(app, steps, (120, 40))
 
@@ -209,11 +231,11 @@ def test_a_context_is_replaced_by_what_is_typed_and_a_bad_one_does_not_stay() ->
     app = Host("aten::add.Tensor")
 
     async def steps(pilot: Pilot[None]) -> None:
-        await typed(pilot, "c", "autocast cpu", "enter")
+        await typed(pilot, "c", "autocast cpu", "enter", "escape")
         assert "autocast cpu" in app.command.replace("=", " ")
         at = next(n for n in range(app.pane.parts.choices()) if "autocast" in str(app.pane.parts.choice(n).target.text))
         app.pane.parts.move_to(at)
-        await typed(pilot, "enter", "autocast cuda", "enter")
+        await typed(pilot, "enter", "autocast cuda", "enter", "escape")
         assert app.pane.draft.contexts == ("autocast cuda",)
         app.pane.parts.move_to(at)
         await typed(pilot, "enter", "no such context")

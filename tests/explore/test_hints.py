@@ -132,6 +132,7 @@ def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
             await pilot.press("c", *"autoc", "enter")
             await until(pilot, lambda: pane.draft.contexts)
             assert pane.draft.contexts == (f"autocast {device}",)
+            await pilot.press("escape")
 
     drive(session(), steps)
 

@@ -214,7 +214,7 @@ def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
         for keys in (["enter"], "cu", ["enter"], "nes", ["enter", "escape", "down", "delete"]):
             await pilot.press(*keys)
-        await pilot.press("c", *"autocast", "space", *"cu", "enter", "s")
+        await pilot.press("c", *"autocast", "space", *"cu", "enter", "escape", "s")
         shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
         carried = [one["key"] for one in shown["carried"]]
         assert carried[:3] == ["AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA"]

@@ -163,10 +163,13 @@ class CallPane(Pane):
         self.chooser.start(line, devices_of(self.session.state.dispatcher.universe, self.draft.tensors))
 
     def _stop(self) -> None:
+        chosen = self.chooser.line
         self.chooser.stop()
         self.query_one("#call-request").remove_class("-choosing")
         self.parts.display = True
         self._keep()
+        here = (number for number, one in enumerate(self._lines()) if chosen is not None and one[:2] == chosen[:2])
+        self.parts.move_to(next(here, self.parts.cursor))
         self.parts.focus()
 
     def _change(self, draft: Draft) -> None:
