@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.explore.change_words import name_text
-from dispatch_cli.model.change import Removal
+from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.advice import advice_lines
@@ -53,6 +53,7 @@ class ToSwitchedOff(NamedTuple):
     """Leads to a registration that is switched off: a change on trial, by its position from 1."""
 
     number: int
+    which: RegistrationName
 
 
 Target = ToSlot | ToRegistration | ToPlace | ToAdvice | ToSwitchedOff
@@ -138,7 +139,7 @@ class SlotBlocks:
             yield TableBlock(explain.REGISTRATIONS, what.registrations)
         for number, removal in self.off:
             text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
-            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number))
+            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number, removal.which))
         origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
         for line in inherited_lines(origins):
             yield Paragraph(Run(line, Tone.DIM))

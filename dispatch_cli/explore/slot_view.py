@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.slot_blocks import ToRegistration, ToSlot
+from dispatch_cli.explore.slot_blocks import Target, ToRegistration, ToSlot, ToSwitchedOff
 from dispatch_cli.explore.table_layout import flow, laid_out_rows
 from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, TableBlock, Tone
@@ -19,12 +19,15 @@ _LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTH
 class ExplainedSlot(Blocks):
     """What is said of a slot.
 
-    The cursor begins at the registrations if these are in sight, else at the rule that fired.
+    The cursor begins at the registrations if these are in sight, else at the rule that fired. Where something else is
+    said of the same slot, it stays on its part, and begins anew where that is gone.
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._is_new = True
+        self._was: Target | None = None
+        self._begins_again = False
 
     def show(
         self,
@@ -32,21 +35,34 @@ class ExplainedSlot(Blocks):
         opens: Callable[[Any], Any] | None = None,
         keep: bool = False,
     ) -> None:
+        self._was = self.target if keep else None
         self._is_new = not keep
         super().show(blocks, opens, keep)
+        if self._begins_again:
+            self._begins_again = False
+            self.scroll_to(0, 0, animate=False, immediate=True)
 
     def lay_out(self, width: int) -> None:
         super().lay_out(width)
-        if self._is_new:
+        was, self._was = self._was, None
+        if was is not None:
+            again = [n for n in range(self.choices()) if _is_same(was, self.choice(n).target)]
+            self._cursor = min(again, key=lambda n: abs(n - self._cursor), default=0)
+            self._begins_again = not again
+        if self._is_new or self._begins_again:
             self._is_new = False
-            height = self.scrollable_content_region.height
-            ways = [
-                (n, self.choice(n).target.by_rule)
-                for n in range(self.choices())
-                if isinstance(self.choice(n).target, ToSlot | ToRegistration) and self.choice(n).end <= height
-            ]
-            there = [n for n, by_rule in ways if not by_rule and isinstance(self.choice(n).target, ToRegistration)]
-            self._cursor = next(iter([*there, *(n for n, by_rule in ways if by_rule)]), self._cursor)
+            self._cursor = self._first()
+
+    def _first(self) -> int:
+        """Where the cursor begins."""
+        height = self.scrollable_content_region.height
+        ways = [
+            (n, self.choice(n).target.by_rule)
+            for n in range(self.choices())
+            if isinstance(self.choice(n).target, ToSlot | ToRegistration) and self.choice(n).end <= height
+        ]
+        there = [n for n, by_rule in ways if not by_rule and isinstance(self.choice(n).target, ToRegistration)]
+        return next(iter([*there, *(n for n, by_rule in ways if by_rule)]), 0)
 
     def parts(self, block: Block, width: int) -> list[tuple[Any, list[TextLine]]]:
         """The lines of a block, with what they show."""
@@ -55,3 +71,19 @@ class ExplainedSlot(Blocks):
         if isinstance(block, Paragraph) and not block.indent and block.kind is not ParagraphKind.CODE:
             return [(block, flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN))]
         return [(part.item, part.lines) for part in parts_of(block, width)]
+
+
+def _is_same(was: Target, now: Target) -> bool:
+    """Whether two parts are of one thing; what is switched off, or on again, stays the same."""
+    if isinstance(was, ToRegistration) and isinstance(now, ToRegistration):
+        return (*_at(was), was.one.kernel, was.one.span) == (*_at(now), now.one.kernel, now.one.span)
+    if isinstance(was, ToRegistration | ToSwitchedOff) and isinstance(now, ToRegistration | ToSwitchedOff):
+        return _at(was) == _at(now)
+    return was == now or (isinstance(was, ToSlot) and isinstance(now, ToSlot) and was.key == now.key)
+
+
+def _at(target: ToRegistration | ToSwitchedOff) -> tuple[str, bool]:
+    """The key of a registration, and whether it is a backend fallback."""
+    if isinstance(target, ToSwitchedOff):
+        return target.which.key, target.which.operator is None
+    return target.one.key, target.one.backend_fallback

@@ -236,4 +236,7 @@ def cells_of(table: TableBlock[Row], short: bool = False, stacked: int = 0) -> S
                 row[at] = (*row[at], Run(" " * UNDER, breaks=True), *runs)
     if short:
         columns = [replace(column, header=column.short_header or column.header) for column in columns]
+    for position, header in under:
+        at = headers.index(header)
+        columns[at] = replace(columns[at], header=f"{columns[at].header} / {table.columns[position].header}")
     return ShownCells(columns, rows, [[cells[position] for position in below if cells[position]] for cells in whole])

@@ -95,19 +95,20 @@ def before_phrase(before: Before, short: bool) -> str:
 
 
 def python_phrase(row: PythonRow, short: bool = False) -> str:
-    """What Python chooses, and why where C++ chooses otherwise."""
+    """The kernel that Python chooses, or the error that it raises, and why where C++ chooses otherwise."""
     source = f" from {row.source}" if row.source not in (None, row.key) else ""
     kernel = row.kernel or "a kernel that is not known"
     if short:
         kernel = short_function(kernel) if row.python else short_kernel(kernel)
-    chosen = f"{kernel}{source}, {row.rule.dump_text}" if row.error is None else f"an error, {row.error}"
+    chosen = f"{kernel}{source}, {row.rule.dump_text}" if row.error is None else row.error.rstrip(".")
     different = row.differs
     return chosen if different is None else f"{chosen}: {because_text(different)}"
 
 
 def python_sentence(row: PythonRow, short: bool = False) -> str:
     """What Python chooses where C++ chooses otherwise."""
-    return f"The Python dispatcher chooses something else: {python_phrase(row, short)}."
+    does = "chooses another kernel" if row.error is None else "raises an error"
+    return f"Here the Python dispatcher (resolve_key) {does}: {python_phrase(row, short)}."
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:

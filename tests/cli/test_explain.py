@@ -89,8 +89,8 @@ def test_where_python_chooses_another_kernel() -> None:
     chosen = row[answers["slots"].index("AutogradCPU")]
     python = f"torch._refs.nn.functional.hardshrink from {chosen}, autograd kernel."
     lines = call("explain", "aten::hardshrink", "AutogradCPU").out.splitlines()
-    assert f"The Python dispatcher chooses something else: {python}" in lines
-    assert "The Python dispatcher" not in call("explain", "aten::add.Tensor", "CPU").out
+    assert f"Here the Python dispatcher (resolve_key) chooses another kernel: {python}" in lines
+    assert "the Python dispatcher" not in call("explain", "aten::add.Tensor", "CPU").out
 
 
 def test_an_unknown_key() -> None:
@@ -272,7 +272,7 @@ def test_an_error_of_the_python_dispatcher() -> None:
     assert lines[0] == first
     assert "holds something else at" not in result.out
     assert (
-        "The Python dispatcher chooses something else: an error, could not find kernel for broken.nested.default at "
+        "Here the Python dispatcher (resolve_key) raises an error: could not find kernel for broken.nested.default at "
         "dispatch key DispatchKey.AutogradNestedTensor: rule 5 (nested) gives way to a backend kernel in Python, but "
         "not in C++, because of the kernel at NestedTensorCPU."
     ) in lines
@@ -289,8 +289,8 @@ def test_an_error_of_the_python_dispatcher_that_is_not_so_here(tmp_path: Path) -
     assert lines[1] == "The call was made with a tensor on CPU. The files that are given declare a kernel there."
     assert any(line.startswith("In these files Python's resolve_key chooses something else at CPU:") for line in lines)
     assert (
-        "The Python dispatcher chooses something else: pk, kernel: a kernel is registered only in Python, "
-        "because of the Python kernel at CPU."
+        "Here the Python dispatcher (resolve_key) chooses another kernel: pk, kernel: a kernel is registered only in "
+        "Python, because of the Python kernel at CPU."
     ) in result.out
 
 

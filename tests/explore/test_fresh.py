@@ -18,13 +18,14 @@ from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
 from dispatch_cli.explore.session import CannotRead, Session, Spot
-from dispatch_cli.explore.slot_blocks import ToAdvice
+from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration, ToSwitchedOff
 from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.model.change import RegistrationName, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
-from tests.explore.support import drive, flat, screen_text, until
+from dispatch_cli.report.explain_rules import Role
+from tests.explore.support import drive, flat, newest, screen_text, until
 
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
 OPERATOR = """dispatch: 1
@@ -203,8 +204,14 @@ def test_advice_is_tried_by_enter() -> None:
         found = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
         advice = view.choice(next(found)).target.advice
         view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
+        view.scroll_end(animate=False)
         await pilot.press("enter")
         await until(pilot, lambda: app.session.unsaved)
+        # the advice is gone, and the cursor is on what the slot holds now
+        await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToRegistration))
+        assert view.target.one.role is Role.FILLS
+        await until(pilot, lambda: "Looking for what would help" not in screen_text(app))
+        assert view.target.one.role is Role.FILLS
         fills = advice.changes[0].fills
         entry = app.session.state.dispatcher.table(OperatorName.parse("aten::to.dtype"))[fills.key]
         assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)
@@ -212,6 +219,38 @@ def test_advice_is_tried_by_enter() -> None:
         assert not app.session.whatif.changes
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, size=(120, 60))
+
+
+@pytest.mark.parametrize(
+    ("name", "slot", "key"),
+    [("aten::add.Tensor", "CPU", "CPU"), ("aten::add.Tensor", "AutogradCPU", "Autograd"), ("aten::mm", "CPU", "CPU")],
+)
+def test_the_cursor_stays_on_the_registration_that_is_switched_off_and_on(name: str, slot: str, key: str) -> None:
+    """However many registrations concern the slot."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse(name), slot), "slot")
+        view = app.query_one(ExplainedSlot)
+        await until(pilot, lambda: isinstance(view.target, ToRegistration))
+        assert view.target.one.key == key
+        for _ in range(2):
+            await pilot.press("x")
+            await until(pilot, lambda: isinstance(view.target, ToSwitchedOff))
+            assert [str(one.which.key) for one in app.session.whatif.changes] == [key]
+            await pilot.press("x")
+            await until(pilot, lambda: isinstance(view.target, ToRegistration))
+            assert view.target.one.key == key and not app.session.whatif.changes
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, size=(120, 60))
+
+
+def test_columns_that_stand_below_each_other_are_all_named() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
+        await app.go(Spot(OperatorName.parse("aten::add.Tensor"), "CPU"), "slot")
+        await pilot.pause()
+        return app.query_one(ExplainedSlot).text
+
+    assert "Registered at / Kernel " in drive(Session(newest(), ("--base", "torch-2.15")), steps, size=(80, 24))
 
 
 def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_python_s_choice_is_explained_beside_its_table() -> None:
         shown = flat(screen_text(app))
         assert "At Meta, Python's resolve_key chooses meshgrid, kernel: a kernel is registered only in Python" in shown
         rules = shown.index("# Rule")
-        assert shown.index("The Python dispatcher chooses something else: meshgrid") < rules
+        assert shown.index("Here the Python dispatcher (resolve_key) chooses another kernel: meshgrid") < rules
 
     drive(session(), steps, (260, 60))
 

@@ -239,9 +239,9 @@ def test_columns_by_the_room_there_is() -> None:
     )
     assert shown(columns, rows, 30) == shown(columns, rows)
     assert shown(columns, rows, 29) == shown(columns, rows, 14) == "Name  Text  No\nfir   som    3\nsec          3\n"
-    assert shown(columns, rows, 13) == "Name   No\nfir     3\n  som\nsec     3\n"
+    assert shown(columns, rows, 13) == "Name /     No\nText\nfir         3\n  som\nsec         3\n"
     stacked = cells_of(TableBlock(columns, rows), short=True, stacked=True)
-    assert [column.header for column in stacked.columns] == ["Name", "No"]
+    assert [column.header for column in stacked.columns] == ["Name / Text", "No"]
 
 
 @pytest.mark.parametrize("width", range(12, 40))

@@ -155,7 +155,7 @@ Object.assign(Page.prototype, {
 
   pythonPhrase({ key, source, kernel, rule, error, why }) {
     const from = source === null || source === key ? "" : ` from ${source}`;
-    const chosen = error === null ? `${kernel}${from}, ${this.words.rules[rule]}` : `an error, ${error}`;
+    const chosen = error === null ? `${kernel}${from}, ${this.words.rules[rule]}` : error.replace(/\.+$/, "");
     return why === null ? chosen : `${chosen}: ${why}`;
   },
 
@@ -172,7 +172,10 @@ Object.assign(Page.prototype, {
         said.push(`Without that kernel, it would hold the kernel that it overrides, ${this.kernelLabel(next)}.`);
       } else said.push(`Without that kernel, it would hold ${held}${from}.`);
     }
-    if (python !== null) said.push(`The Python dispatcher chooses something else: ${this.pythonPhrase(python)}.`);
+    if (python !== null) {
+      const does = python.error === null ? "chooses another kernel" : "raises an error";
+      said.push(`Here the Python dispatcher (resolve_key) ${does}: ${this.pythonPhrase(python)}.`);
+    }
     if (above !== null) {
       const first = `Tensors also carry ${above.key}, which comes first except in inference mode:`;
       said.push(`${first} ${this.answerText(above)}`);

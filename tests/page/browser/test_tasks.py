@@ -126,7 +126,9 @@ def test_what_python_chooses_otherwise(tab: Tab, page_of: Pages) -> None:
     assert said == [[row["key"], row["error"] or row["kernel"]] for row in rows]
     tab.go(f"{name}/{rows[0]['key']}")
     printed = lines("explain", name, rows[0]["key"], OVERRIDE)
-    (sentence,) = [one for one in printed if one.startswith("The Python dispatcher chooses something else")]
+    (sentence,) = [
+        one for one in printed if one.startswith("Here the Python dispatcher (resolve_key) chooses another kernel")
+    ]
     assert sentence in tab.texts(".slot-view p")
 
 
