@@ -16,6 +16,7 @@ from textual.strip import Strip
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
+from dispatch_cli.explore.short_names import CUT, short_name
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.operator_list import ListedOperator
@@ -28,6 +29,8 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 _MARKS = 3
 """The columns before a name."""
+_BESIDE = 40
+"""Rows above and below from which a name differs where there is no room for all of it."""
 _OWN_STYLE, _TRIED_STYLE, _DIM = "bold $text-success", "bold $text-warning", "$text-muted"
 _FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.INFO: "$text-muted"}
 
@@ -226,7 +229,7 @@ class OperatorList(Contained, SizedScrollView):
         ]
         counts = self._found_counts(entry, is_here)
         taken = sum(len(one.text) for one in counts)
-        segments += self._letters(entry, is_here, max(4, width - _MARKS - taken))
+        segments += self._letters(row, is_here, max(4, width - _MARKS - taken))
         strip = Strip(segments)
         strip = strip.adjust_cell_length(max(0, width - taken), self._style(is_here))
         return Strip([*strip, *counts]).adjust_cell_length(width, self._style(is_here))
@@ -247,17 +250,15 @@ class OperatorList(Contained, SizedScrollView):
             if found.get(severity)
         ]
 
-    def _letters(self, entry: ListedOperator, is_here: bool, room: int) -> list[Segment]:
-        """The name; where it is too long, without its namespace, and without a part before its end."""
+    def _letters(self, row: int, is_here: bool, room: int) -> list[Segment]:
+        """The name; where it is too long, without a part, so that it differs from those beside it."""
+        entries = self.catalogue.entries
+        entry = entries[self.found[row]]
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
-        shown: list[int | None] = [*range(len(name))]
-        if len(shown) > room:
-            shown = [None, *shown[name.rfind("::") + 2 if "::" in name else 1 :]]
-        if len(shown) > room:
-            end = 6 * room // 10  # names that begin alike stand together: they differ at their ends
-            shown = [*shown[: room - 1 - end], None, *shown[-end:]]
-        letters = [("…", False) if number is None else (safe(name[number]), number in hits) for number in shown]
+        near = (entries[number].name for number in self.found[max(0, row - _BESIDE) : row + _BESIDE])
+        shown = short_name(name, room, near)
+        letters = [(CUT, False) if number is None else (safe(name[number]), number in hits) for number in shown]
         dim = self._style(is_here, _DIM if entry.higher_order else "")
         found = dim + Style(bold=True, underline=True)
         segments: list[Segment] = []

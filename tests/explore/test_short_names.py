@@ -1,0 +1,48 @@
+"""Names of operators where there is no room for all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.short_names import CUT, short_name
+from tests.explore.support import drive, newest, screen_text
+
+WHAT = "div", "mul", "addcdiv"
+FOREACH = [f"aten::_foreach_{what}_.{which}" for what in WHAT for which in ("ScalarList", "Scalar")]
+
+
+def text(name: str, room: int, beside: list[str]) -> str:
+    return "".join(CUT if at is None else name[at] for at in short_name(name, room, beside))
+
+
+@pytest.mark.parametrize("names", [FOREACH, ["mine::prepack_weights_of_a_layer", "other::prepack_weights_of_a_layer"]])
+def test_names_that_stand_together_differ(names: list[str]) -> None:
+    for room in range(19, 40):
+        shown = [text(name, room, names) for name in names]
+        assert len({*shown}) == len(names), (room, shown)
+        assert all(len(one) <= room for one in shown)
+    assert [text(name, 60, names) for name in names] == names
+
+
+def test_there_is_always_room() -> None:
+    hostile = ["", "::", "a::", "…" * 50, "x::" + "…y" * 30, "\u202e" * 40]
+    for room in range(4, 30):
+        for name in (*FOREACH, *hostile):
+            assert len(text(name, room, [*FOREACH, *hostile])) <= room
+
+
+def test_overloads_differ_in_the_list_of_a_small_terminal() -> None:
+    """The in-place operators of foreach differ in the middle of their names, and their overloads at the end."""
+
+    async def steps(app: ExploreApp, pilot: object) -> tuple[str, list[str]]:
+        app.operators.input.value = "_foreach_add_"
+        await pilot.pause(0.3)  # type: ignore[attr-defined]
+        shown = app.operators.list
+        rows = range(shown.scroll_offset.y, shown.scroll_offset.y + shown.size.height)
+        return screen_text(app), [shown._make_row(row).text[3:].strip() for row in rows]
+
+    screen, rows = drive(Session(newest(), ("--base", "torch-2.15")), steps, (80, 24))
+    assert rows and len({*rows}) == len(rows)
+    assert all(row in screen for row in rows)
