@@ -37,6 +37,9 @@ WIDE = 150
 """Columns from which table and slot stand beside each other."""
 NARROW = 100
 """Columns below which the list of operators makes room for the view that has the focus."""
+TINY = 56
+"""Columns below which the list has the whole width, as long as no view has the focus."""
+_WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
 
 
 SEEN = 1.0
@@ -61,12 +64,13 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
     TITLE = "dispatch-cli"
     CSS = """
     #body { height: 1fr; }
+    .-tiny Operators { width: 100%; }
     .-narrow Operators { width: 28; }
-    .-narrow.-in-view Operators { display: none; }
+    .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
     ToastRack { margin-bottom: 4; }
     """
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         # done before the next key is looked at, which can be there already

@@ -29,8 +29,10 @@ _NEXT = {
 }
 
 
-TALL, NARROW = 28, 60
-"""Lines from which there is room for more of a sentence, and columns below which one needs more lines."""
+TALL, LOW, NARROW = 28, 14, 60
+"""Lines from which there is room for more of a sentence, and below which for less; columns below which one needs more
+lines.
+"""
 
 
 class Detail(Static):
@@ -40,6 +42,7 @@ class Detail(Static):
     Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
     Detail.-tall { height: 3; }
     Detail.-narrow-view { height: 4; }
+    Detail.-low { height: 1; }
     """
 
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
@@ -125,6 +128,7 @@ class TablePane(Pane):
         detail = self.query_one(Detail)
         detail.set_class(self.size.height >= TALL, "-tall")
         detail.set_class(self.size.width < NARROW, "-narrow-view")
+        detail.set_class(self.size.height < LOW, "-low")
         self.call_after_refresh(self._say)
 
     def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
