@@ -40,7 +40,9 @@ def document(report: UniverseReport, width: int | None = None, *, universe: Univ
     yield Paragraph(f"{report.universe}: the dispatch keys of PyTorch {report.torch}", kind=ParagraphKind.TITLE)
     functionalities, backends = len(report.functionalities), len(report.backends)
     counts = f"{functionalities} functionalities and {backends} backends make {len(rows)} runtime keys"
-    yield Paragraph(Run(f"{counts}; {len(report.aliases)} alias keys", Tone.DIM))
+    yield Paragraph(
+        Run(f"{counts}: {slot_count(report)} slots with Undefined; {len(report.aliases)} alias keys", Tone.DIM)
+    )
     yield Gap()
     yield Paragraph("Priority, highest first: a call goes to the highest key of its set")
     yield _columns([_functionality(row, rows) for row in report.functionalities], width)
@@ -126,6 +128,11 @@ def _autograd(report: UniverseReport) -> Inline:
         keys = ", ".join(report.autograd_keys_without_backends)
         found.append(f"no backend kernel displaces the math kernel at {keys}")
     return lines(*found)
+
+
+def slot_count(report: UniverseReport) -> int:
+    """The slots of an operator's table: one for each runtime key, and one for calls whose key set is empty."""
+    return len(report.keys) + 1
 
 
 def sheet(report: UniverseReport) -> Sheet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from textual.widgets import Input
 
 from dispatch_cli import api
 from dispatch_cli.checks.listing import OF_CHECK
+from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.pane import Pane
@@ -25,7 +27,8 @@ from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
-from tests.explore.support import drive, newest, screen_text
+from tests.cli.support import call
+from tests.explore.support import drive, flat, newest, screen_text
 
 SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
 BACKEND = Path("examples/out_of_tree_backend.yaml")
@@ -212,6 +215,25 @@ def test_what_changed_for_an_operator_since_the_first_version() -> None:
         await until(pilot, lambda: command(pane).endswith("--op aten::linear.default"))
 
     drive(of_newest(), steps)
+
+
+def test_from_the_slot_undefined_to_its_key() -> None:
+    """There is a row for every slot of `table`."""
+    session = of_scenario()
+    name = OperatorName.parse("aten::to.dtype")
+    slots = json.loads(call("table", str(SCENARIO), "--op", str(name), "--all", "--format", "json").out)["operators"][
+        0
+    ]["entries"]
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(name, "Undefined"), "keys")
+        pane = view(app, KeysPane)
+        await until(pilot, lambda: pane.list.target is not None and pane.list.target.key == "Undefined")
+        kinds = (KeyKind.RUNTIME, KeyKind.UNDEFINED)
+        assert [row.key for row in pane.list.rows if row.kind in kinds] == [row["key"] for row in slots]
+        assert f"{len(slots) - 1} runtime keys, {len(slots)} slots with Undefined" in flat(screen_text(app))
+
+    drive(session, steps)
 
 
 def test_keys_and_the_operators_there() -> None:

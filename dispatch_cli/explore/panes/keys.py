@@ -110,7 +110,7 @@ class KeysPane(ListPane):
     # the list
 
     def rows(self) -> Sequence[Any]:
-        """Alias keys in the order of the rules, functionalities by priority, runtime keys in the order of slots."""
+        """Alias keys in the order of the rules, functionalities by priority, Undefined and runtime keys by slot."""
         if self._registered is not None:
             found: KeyRegistrationsReport = self._registered.report
             return found.keys[0].kernels
@@ -124,7 +124,8 @@ class KeysPane(ListPane):
             for one in report.functionalities
             if one.per_backend
         )
-        return [*aliases, *blocks, *runtime]
+        undefined = KeyLine(self._universe.slots[0], KeyKind.UNDEFINED, "", "", 0)
+        return [*aliases, *blocks, undefined, *runtime]
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
         """The keys, or the operators with a kernel at one."""
@@ -144,7 +145,8 @@ class KeysPane(ListPane):
         elif self._all is not None:
             report: UniverseReport = self._all.report
             yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
-            yield f", {plural(len(report.aliases), 'alias key')}. 3 then s: the keys that a tensor carries"
+            slots = f", {keys_documents.slot_count(report)} slots with Undefined"
+            yield f"{slots}; {plural(len(report.aliases), 'alias key')}. 3 then s: the keys that a tensor carries"
         if shown != count:
             yield f"; {shown:,} listed"
 
