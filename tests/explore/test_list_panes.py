@@ -221,9 +221,8 @@ def test_from_the_slot_undefined_to_its_key() -> None:
     """There is a row for every slot of `table`."""
     session = of_scenario()
     name = OperatorName.parse("aten::to.dtype")
-    slots = json.loads(call("table", str(SCENARIO), "--op", str(name), "--all", "--format", "json").out)["operators"][
-        0
-    ]["entries"]
+    printed = json.loads(call("table", str(SCENARIO), "--op", str(name), "--all", "--format", "json").out)
+    slots = printed["operators"][0]["entries"]
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(name, "Undefined"), "keys")
