@@ -116,7 +116,7 @@ def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
     if report is None:
         problem = view.path(number).problem
         raise click.UsageError(f"Nothing is known of call {number} of {view.recording.operator_of(number)}: {problem}.")
-    show(report, out, full=full)
+    show(report, out, "resolve", full=full)
 
 
 def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:

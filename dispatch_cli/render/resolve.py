@@ -42,7 +42,7 @@ from dispatch_cli.render.resolve_wording import (
 )
 from dispatch_cli.render.words import note_text, over_label, place_cell, schema_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
-from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
+from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
 
 if TYPE_CHECKING:
@@ -76,9 +76,10 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
     if report.left_out:
         yield Paragraph(left_out_sentence(report.left_out))
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
-    if report.recorded and any(step.hop.does is Does.DECOMPOSES for step in report.steps):
-        sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
-    sentences += [observed_sentence(report.predicted)] if report.predicted else []
+    if isinstance(report, RecordedCallReport):
+        if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
+            sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
+        sentences += [observed_sentence(report.predicted)] if report.predicted else []
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:

@@ -69,8 +69,6 @@ class ResolveReport:
 
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
-    recorded: it is a call of a recording. predicted: where other kernels were observed in it, the keys of those
-    that are predicted.
     keyset: the expression that was given instead of a key set from tensors.
     stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
@@ -90,8 +88,6 @@ class ResolveReport:
     contexts: tuple[str, ...]
     left_out: tuple[str, ...]
     options: Options
-    recorded: bool
-    predicted: tuple[str, ...]
     keyset: str | None
     stopped_after: int | None
     end: End | None
@@ -111,6 +107,15 @@ class ResolveReport:
     def steps(self) -> tuple[StepReport, ...]:
         """Every step in order."""
         return tuple(step for stage in self.selections for step in stage.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCallReport(ResolveReport):
+    """A call of a recording. predicted: where other kernels were observed, the keys of those that are predicted."""
+
+    REPORT: ClassVar[str] = "trace-call"
+
+    predicted: tuple[str, ...]
 
 
 def resolve_report(
@@ -140,8 +145,6 @@ def resolve_report(
         contexts=tuple(map(str, call.contexts)),
         left_out=() if keyset is not None else tensors_left_out(schema, len(call.tensors)),
         options=call.options,
-        recorded=False,
-        predicted=(),
         keyset=keyset,
         stopped_after=stopped,
         end=None if stopped is not None else call.end,

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields
 
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.model.call import ContextKind
-from dispatch_cli.report.resolve import ResolveReport, resolve_report
+from dispatch_cli.report.resolve import RecordedCallReport, resolve_report
 from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.devices import tensor_devices
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.observed import mode_names
 
 
-def trace_call_report(view: TraceView, call: int) -> ResolveReport | None:
+def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     """The report of a call; None where nothing can be said of it. Nothing is advised: it is what ran."""
     signature = view.recording.calls.signature[call]
     explained = view.happened.of_call(call)
     if explained.call is None:
         return None
     report = resolve_report(view.state, explained.call, advised=False)
-    return replace(
-        report,
-        over=(view.base,) if view.known.is_base else (),
-        tensors=tuple(_tensors(view, explained)),
-        contexts=tuple(_contexts(view, explained, signature)),
-        left_out=(),
-        recorded=True,
-        predicted=_predicted(view, call),
-    )
+    said = {field.name: getattr(report, field.name) for field in fields(report)}
+    said |= {
+        "over": (view.base,) if view.known.is_base else (),
+        "tensors": tuple(_tensors(view, explained)),
+        "contexts": tuple(_contexts(view, explained, signature)),
+        "left_out": (),
+    }
+    return RecordedCallReport(**said, predicted=_predicted(view, call))
 
 
 def _predicted(view: TraceView, call: int) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ resolve stale::quantized examples/stale.yaml --tensor mkldnn
 rules
 trace $TMP/every.trace --kernels examples/out_of_tree_backend.yaml
 trace tests/trace/recordings/train.trace
+trace tests/trace/recordings/train.trace --explain 18
 table --base torch-2.15 --op 'aten::*_like' --resolver differences
 table --base torch-2.15 --op aten::zeros_like --op cond
 table --base torch-2.15 --op aten::zeros_like --op cond --resolver python

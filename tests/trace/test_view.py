@@ -72,9 +72,11 @@ def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
 def test_a_call_is_explained_as_resolve_does(file: str) -> None:
     result = call("trace", file, "--explain", "0", "--format", "json")
     found = json.loads(result.out)
-    assert (result.code, found["report"], found["operator"]) == (0, "resolve", "aten::linear")
+    assert (result.code, found["report"], found["operator"]) == (0, "trace-call", "aten::linear")
     assert [step["slot"] for one in found["selections"] for step in one["steps"]] == ["AutocastCPU", "AutogradCPU"]
     assert found["tensors"] == ["cpu", "cpu requires_grad"]
+    resolved = json.loads(call("resolve", "aten::relu", "--tensor", "cpu", "--format", "json").out)
+    assert found.keys() - resolved.keys() == {"predicted"}, "of a call that was not observed, nothing else is predicted"
 
 
 def test_numbers_are_positions_whatever_is_shown(file: str) -> None:
