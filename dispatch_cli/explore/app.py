@@ -23,7 +23,7 @@ from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.stage import FailedView, PaneStage
+from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
@@ -32,6 +32,8 @@ from dispatch_cli.render.text_safety import safe_lines
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.notifications import SeverityLevel
+
+    from dispatch_cli.explore.failed_view import FailedView
 
 WIDE = 150
 """Columns from which table and slot stand beside each other."""

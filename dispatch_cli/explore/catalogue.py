@@ -10,7 +10,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators, own_names
 
 

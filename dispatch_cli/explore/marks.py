@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dispatch_cli.explore.session import Session
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Finding

@@ -17,7 +17,7 @@ from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.explore.short_names import CUT, short_name
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.operator_list import ListedOperator
 

@@ -6,59 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.events import AppFocus
-from textual.screen import ModalScreen
 
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import CannotRead, Session
 
 Stamp = tuple[int, int] | None
 """When a file was last written, and its size; None where it is not there."""
-
-
-class ProblemsScreen(Contained, ModalScreen[None]):
-    """What is wrong in the files, each problem with its place."""
-
-    DEFAULT_CSS = """
-    ProblemsScreen { align: center middle; background: $background 60%; }
-    ProblemsScreen > Vertical { width: 90%; height: 80%; padding: 0 1; border: round $error; background: $surface; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close"),
-        Binding("f5", "read_again", "Read the files again"),
-    ]
-
-    def __init__(self, error: CannotRead) -> None:
-        super().__init__()
-        self.error = error
-
-    def action_read_again(self) -> None:
-        """Read the files again: the box goes, or another one comes."""
-        app = self.app
-        assert isinstance(app, ReadingAgain), "the application that made the box"
-        self.dismiss()
-        app.call_later(app.action_read_again)
-
-    def compose(self) -> ComposeResult:
-        from dispatch_cli.explore.blocks import Blocks
-
-        with Vertical() as box:
-            box.border_title = (
-                "The files cannot be read; what was read before is still shown. f5 reads again, esc closes"
-            )
-            yield Blocks()
-
-    def on_mount(self) -> None:
-        from dispatch_cli.explore.blocks import Blocks
-        from dispatch_cli.render.document import Paragraph
-        from dispatch_cli.render.problems import problems
-
-        found = self.error.problems
-        self.query_one(Blocks).show(problems(found) if found else [Paragraph(str(self.error))])
-        self.query_one(Blocks).focus()
 
 
 class ReadingAgain(App[None]):
@@ -99,7 +54,9 @@ class ReadingAgain(App[None]):
             left_out = self.session.read_again()
         except CannotRead as error:
             if error.problems:
-                self.push_screen(ProblemsScreen(error))
+                from dispatch_cli.explore.problems_screen import ProblemsScreen
+
+                self.push_screen(ProblemsScreen(error, self.action_read_again))
             else:
                 self.notify(str(error), severity="warning")
             return

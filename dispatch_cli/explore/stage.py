@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import traceback
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
+from textual.containers import Horizontal
 from textual.events import DescendantFocus
-from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.render.text_safety import safe
+
+if TYPE_CHECKING:
+    from dispatch_cli.explore.failed_view import FailedView
 
 BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
-_FRAMES = 4
-"""Calls that an error shows, the innermost ones."""
 
 
 def pane_class(entry: PaneEntry) -> type[Pane]:
@@ -31,43 +29,6 @@ def pane_class(entry: PaneEntry) -> type[Pane]:
     module = import_module(f"dispatch_cli.explore.panes.{entry.id}")
     own = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
     return next(one for one in own if issubclass(one, Pane))
-
-
-class FailedView(Contained, VerticalScroll):
-    """What is shown in the place of a view that failed."""
-
-    DEFAULT_CSS = "FailedView { padding: 1 2; & > Static { width: 1fr; } }"
-    BINDINGS = [Binding("r", "again", "Try again")]  # noqa: RUF012  (textual's way)
-    can_focus = True
-
-    class Again(Message):
-        """The view is wanted once more."""
-
-        def __init__(self, view: FailedView) -> None:
-            super().__init__()
-            self.view = view
-
-    def __init__(self, title: str, error: BaseException) -> None:
-        super().__init__()
-        self.title = title
-        self.error = error
-
-    def compose(self) -> ComposeResult:
-        text = str(self.error)[:2_000]
-        where = traceback.extract_tb(self.error.__traceback__)[-_FRAMES:]
-        calls = "\n".join(f"  {one.filename.rpartition('dispatch_cli')[2]}:{one.lineno} in {one.name}" for one in where)
-        yield Static(
-            Content.assemble(
-                (f"{self.title} cannot be shown\n\n", "bold $text-error"),
-                f"{type(self.error).__name__}: {safe_lines(text)}\n\n",
-                "This is a bug in dispatch-cli. The other views go on; r tries this one again.\n\n",
-                (safe_lines(calls), "$text-muted"),
-            ),
-            markup=False,
-        )
-
-    def action_again(self) -> None:
-        self.post_message(self.Again(self))
 
 
 class PaneStage(Contained, Horizontal):
@@ -145,9 +106,10 @@ class PaneStage(Contained, Horizontal):
         name = self.id_of(view)
         if name is None:
             return False
-        failed, shown = self.views[name], FailedView(self.entries[name].title, error)
-        if isinstance(failed, FailedView):
+        failed = self.views[name]
+        if not isinstance(failed, Pane):
             return False
+        shown = _failed_view(self.entries[name].title, error)
         self.views[name] = shown
         shown.display = failed.display
         had_focus = failed.has_focus_within
@@ -199,9 +161,16 @@ class PaneStage(Contained, Horizontal):
         try:
             view = pane_class(entry)(self.session, id=f"pane-{name}")
         except Exception as error:
-            view = FailedView(entry.title, error)
+            view = _failed_view(entry.title, error)
         self.views[name] = view
         return view
+
+
+def _failed_view(title: str, error: BaseException) -> FailedView:
+    """What stands in the place of a view, whose module is imported now."""
+    from dispatch_cli.explore.failed_view import FailedView
+
+    return FailedView(title, error)
 
 
 def error_line(error: BaseException) -> str:

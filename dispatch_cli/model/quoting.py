@@ -25,7 +25,6 @@ fillers, tags), and the noncharacters, which no text has and HTML forbids. From 
 HARMFUL = f"(?![\t\n -~])[{CONTROL}{UNSEEN}]"
 """A regular expression for one of them. What most texts consist of is ruled out first: the class alone takes five times
 as long, because it goes through all its ranges for every character."""
-_HARMFUL = re.compile(HARMFUL)
 _ASCII_CONTROL = tuple(sign for sign in map(chr, range(128)) if re.match(f"[{CONTROL}]", sign))
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 """What begins a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
@@ -33,7 +32,7 @@ _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
 def quoted(text: str) -> str:
     """*text* in double quotes, which YAML reads as it was; so does JSON, but for signs beyond U+FFFF."""
-    return _HARMFUL.sub(lambda found: _code(found, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
+    return re.sub(HARMFUL, lambda found: _code(found, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
 
 
 def has_harmful(text: str) -> bool:
@@ -41,13 +40,13 @@ def has_harmful(text: str) -> bool:
     if text.isascii():
         # searching for one character after the other is 80 times as fast as a regular expression
         return any(map(text.__contains__, _ASCII_CONTROL))
-    return _HARMFUL.search(text) is not None
+    return re.search(HARMFUL, text) is not None
 
 
 def escaped(text: str) -> str:
     """JSON with escapes for what is harmful in the texts in it."""
     text = _unmarked(text)
-    return _HARMFUL.sub(_code, text) if has_harmful(text) else text
+    return re.sub(HARMFUL, _code, text) if has_harmful(text) else text
 
 
 def _unmarked(text: str) -> str:

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.model.severity import Severity as Severity
 from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
-
-
-class Severity(Enum):
-    """How bad a finding is, worst first."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        """0 for the worst."""
-        return _RANKS[self]
-
-
-_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class Selector(NamedTuple):

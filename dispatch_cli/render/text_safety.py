@@ -6,7 +6,8 @@ import re
 
 from dispatch_cli.model.quoting import CONTROL, UNSEEN
 
-_UNSAFE = re.compile(f"[\t\n{CONTROL}{UNSEEN}]")
+_UNSAFE = f"[\t\n{CONTROL}{UNSEEN}]"
+"""Compiled when it is needed: most texts are plain."""
 
 UNENCODABLE = "backslashreplace"
 """What becomes of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
@@ -16,7 +17,7 @@ def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSAFE.sub(lambda found: _escaped(found[0]), text)
+    return re.sub(_UNSAFE, lambda found: _escaped(found[0]), text)
 
 
 def _escaped(sign: str) -> str:

@@ -17,11 +17,11 @@ from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp, title_of
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
+from dispatch_cli.explore.failed_view import FailedView
 from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.stage import FailedView
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
