@@ -42,8 +42,8 @@ NARROW = 100
 TINY = 56
 """Columns below which the list has the whole width, as long as no view has the focus."""
 _WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
-
-
+STARTING = "-starting"
+"""The class of the screen until its first frame, which does without scrollbars that can come later."""
 SEEN = 1.0
 """Seconds for which a notice stays, whatever is pressed."""
 
@@ -71,6 +71,8 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
     .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
     ToastRack { margin-bottom: 4; }
+    .-starting LinesView { overflow-y: auto; }
+    .-starting OperatorList { overflow-y: hidden; }
     """
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
@@ -106,7 +108,7 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
         self._asked_to_leave = False
 
     def get_default_screen(self) -> Screen[Any]:
-        return ExploreScreen(id="_default")
+        return ExploreScreen(id="_default", classes=STARTING)
 
     def compose(self) -> ComposeResult:
         self.is_wide = self.size.width >= WIDE
@@ -127,6 +129,10 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
             end_with_terminal(self)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
+
+    def on_ready(self) -> None:
+        """The first frame is there."""
+        self.screen.remove_class(STARTING)
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE

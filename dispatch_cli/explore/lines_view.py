@@ -57,7 +57,8 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
     """Lines with their tones, and a cursor on those that can be opened."""
 
     DEFAULT_CSS = """
-    LinesView { height: 1fr; scrollbar-gutter: stable; scrollbar-size-vertical: 1; overflow-x: auto; }
+    LinesView { height: 1fr; overflow-x: auto; overflow-y: scroll;
+        scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Cursor up", show=False),

@@ -38,7 +38,7 @@ _FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning
 class OperatorList(Contained, SizedScrollView):
     """The operators that a query finds, best first; one has the cursor."""
 
-    DEFAULT_CSS = "OperatorList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
+    DEFAULT_CSS = "OperatorList { height: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
     BLURRED_CURSOR = "reverse"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Cursor up", show=False),
