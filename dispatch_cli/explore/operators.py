@@ -16,7 +16,6 @@ from textual.widgets import Input
 
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
-from dispatch_cli.explore.marks import Found, original_findings, other_marks, tried_operators, with_changes
 from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.text_input import TextInput
@@ -25,6 +24,7 @@ from dispatch_cli.report.operator_list import ListedOperator
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
+    from dispatch_cli.explore.marks import Found
     from dispatch_cli.whatif.findings import FindingsEffect
 
 _CHECKED_AFTER = 1.5
@@ -210,6 +210,7 @@ class Operators(Contained, Vertical):
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
         from dispatch_cli.explore.answers.snapshot import snapshot
+        from dispatch_cli.explore.marks import original_findings
 
         self.filters.note_checking(True)
         copy = snapshot(self.session.original, self.session.checks.guarded)
@@ -228,6 +229,8 @@ class Operators(Contained, Vertical):
 
     def marks_changed(self) -> None:
         """The state is another one, or its findings are known now."""
+        from dispatch_cli.explore.marks import tried_operators
+
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
             self._repaint(before ^ self.catalogue.tried)
@@ -245,6 +248,8 @@ class Operators(Contained, Vertical):
 
     def _mark_findings(self) -> None:
         """With those that the changes on trial make and end; where many have to be checked for these, after a while."""
+        from dispatch_cli.explore.marks import with_changes
+
         if self._original is None:
             return
         if not self.session.has_tried:
@@ -265,6 +270,8 @@ class Operators(Contained, Vertical):
         self._show_findings(with_changes(self._original, effect))
 
     def _show_findings(self, found: Found) -> None:
+        from dispatch_cli.explore.marks import other_marks
+
         self.filters.note_checking(False)
         before, self.catalogue.found = self.catalogue.found, found
         names = other_marks(before, found)

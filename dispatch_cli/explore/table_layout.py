@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.explore.cells_view import ShownKeys, Target
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, Under, runs_of
-from dispatch_cli.render.text_columns import LEAST, shared
+from dispatch_cli.render.shares import LEAST, shared
 from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
 from dispatch_cli.render.text_list import cut
 from dispatch_cli.render.words import keys_label

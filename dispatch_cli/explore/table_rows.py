@@ -12,10 +12,8 @@ from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import slot_marks, table
 from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
-from dispatch_cli.render.slot_wording import answer_text
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
-from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, before_label, plural, schema_label
 from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.table import Before, OperatorTable, TableRow, fold_table
@@ -77,6 +75,8 @@ def few_lines(text: str, width: int) -> list[TextLine]:
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
     """What the slots of a row or a cell of the C++ table hold. key: of the slot where the user is."""
+    from dispatch_cli.render.slot_wording import answer_text
+
     row: TableRow = place.row
     here = slot_of(place, key)
     yield from several(place, here)
@@ -144,5 +144,7 @@ def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
             listed = list_layout(block, width)
             found += (listed.header(), *map(listed.line, block.rows))
         else:
+            from dispatch_cli.render.text_parts import parts_of
+
             found += (line for part in parts_of(block, width) for line in part.lines)
     return found

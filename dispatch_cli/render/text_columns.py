@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from dispatch_cli.render.document import Column, Inline, ShownCells, Tone
 from dispatch_cli.render.places import BLANK, COUNT, LINE, START, own_places
+from dispatch_cli.render.shares import LEAST, shared
 from dispatch_cli.render.text_lines import BELOW, GAP, TextLine, line_width, shown_lines, width_of
 from dispatch_cli.render.text_safety import safe
 
-MIN_WRAPPED, LEAST = 18, 8
-"""Columns that the cells that wrap should have; with less all cells wrap, and below the least a row is no row."""
+MIN_WRAPPED = 18
+"""Columns that the cells that wrap should have; with less all cells wrap."""
 
 
 class Wraps(Enum):
@@ -41,21 +42,6 @@ def column_widths(grid: ShownCells, room: int, wraps: Wraps) -> list[int] | None
     room -= GAP * (len(wishes) - 1)
     floors = [_floor(column, one, wraps) for column, one in zip(grid.columns, wishes, strict=True)]
     return shared([one.widest for one in wishes], floors, room)
-
-
-def shared(wishes: Sequence[int], floors: Sequence[int], room: int) -> list[int] | None:
-    """Room for columns that would take *wishes* and need *floors*; None where there is none for these.
-
-    The widest columns give way first, down to what each needs.
-    """
-    if sum(floors) > room:
-        return None
-    cap = max(wishes)
-    while sum(found := [max(floor, min(wish, cap)) for wish, floor in zip(wishes, floors, strict=True)]) > room:
-        cap -= 1
-    for at, wish in enumerate(wishes):
-        found[at] = min(wish, found[at] + room - sum(found)) if found[at] == cap else found[at]
-    return found
 
 
 def _floor(column: Column, wish: _Wish, wraps: Wraps) -> int:  # type: ignore[type-arg]

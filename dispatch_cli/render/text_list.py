@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, runs_of
-from dispatch_cli.render.text_columns import LEAST, shared
+from dispatch_cli.render.shares import LEAST, shared
 from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
 
 _CUT = "…"

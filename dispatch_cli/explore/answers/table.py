@@ -13,7 +13,6 @@ from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.selection import select_keys
 from dispatch_cli.report.table import Before, table_report
 
 DEFAULT_KEY = "CPU"
@@ -49,9 +48,13 @@ class TableOptions(NamedTuple):
 def table_answer(session: Session, spot: Spot, options: TableOptions = TableOptions()) -> PaneAnswer | None:  # noqa: B008
     """The table of the operator at a spot; None where there is none, and where no key matches."""
     state = session.state
-    keys = select_keys(state.dispatcher.universe, (options.glob,)) if options.glob else None
-    if keys is not None and not keys:
-        return None
+    keys = None
+    if options.glob:
+        from dispatch_cli.report.selection import select_keys
+
+        keys = select_keys(state.dispatcher.universe, (options.glob,))
+        if not keys:
+            return None
     if spot.higher_order is not None:
         operator = state.higher_order_operator(spot.higher_order)
         if operator is None:
