@@ -170,7 +170,7 @@ def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
             known.update(
                 device
                 for signature in range(len(view.recording.signatures))
-                for device in tensor_devices(view.explainer.of_signature(signature), universe)
+                for device in tensor_devices(view.explainer.of_signature(signature))
                 if device is not None
             )
         if not any(map(glob_pattern(name).match, known)):

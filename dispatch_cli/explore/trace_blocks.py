@@ -125,7 +125,7 @@ class TraceDetail:
             yield Paragraph(Run(f"! {finding_text(one)}", Tone.WARN), hang=2)
         yield Gap()
         if explained is not None:
-            yield from call_blocks(view.state, explained.report)
+            yield from call_blocks(view.happened.of_call(row.number).state, explained.report)
         elif row.path is not None and row.path.problem is not None:
             yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
 

@@ -289,6 +289,7 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
 
 _OTHER_KEYS = {
     TraceFindingKind.DECOMPOSITION: "Kernel at",
+    TraceFindingKind.STALE: "Not computed for",
     TraceFindingKind.NOT_BY_CONVENTION: "Predicted next",
     TraceFindingKind.DIFFERENT: "Predicted",
 }

@@ -20,11 +20,11 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     explained = view.happened.of_call(call)
     if explained.call is None:
         return None
-    report = resolve_report(view.state, explained.call, advised=False)
+    report = resolve_report(explained.state, explained.call, advised=False)
     said = {field.name: getattr(report, field.name) for field in fields(report)}
     said |= {
         "over": (view.base,) if view.known.is_base else (),
-        "tensors": tuple(_tensors(view, explained)),
+        "tensors": tuple(_tensors(explained)),
         "contexts": tuple(_contexts(view, explained, signature)),
         "left_out": (),
     }
@@ -39,9 +39,9 @@ def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
     return tuple(one.slot for one in predicted.hops)
 
 
-def _tensors(view: TraceView, explained: Explained) -> Iterator[str]:
+def _tensors(explained: Explained) -> Iterator[str]:
     """What is known of each tensor, in the words of `resolve`."""
-    devices = tensor_devices(explained, view.state.dispatcher.universe)
+    devices = tensor_devices(explained)
     for position, value in enumerate(explained.values):
         if value.is_absent:
             yield value.text

@@ -19,6 +19,7 @@ from dispatch_cli.trace.facts import (
     autograd_keys,
     fallbacks,
     gradient_loss,
+    is_stale,
 )
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
@@ -53,7 +54,8 @@ class TraceFinding(NamedTuple):
     key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
     cast. kernel, registered_at: what ran there; of NO_GRADIENT None, since something is missing there, and gradient
     says what follows. fallback: of FALLBACK, which. keys: of DECOMPOSITION, where the operator has a
-    kernel; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT, what is predicted.
+    kernel; of STALE, where the kernel is registered for which the slot was not computed anew; of NOT_BY_CONVENTION, the
+    key of the kernel that is predicted next, if any; of DIFFERENT, what is predicted.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -112,7 +114,7 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
             abouts = known.get(alike)
             if abouts is None:
                 explained = view.happened.of_number(number)
-                abouts = known[alike] = tuple(dict.fromkeys(_of_calls(view, explained, returned)))
+                abouts = known[alike] = tuple(dict.fromkeys(_of_calls(explained, returned)))
             for about in abouts:
                 if about.kind is TraceFindingKind.NO_GRADIENT and view.facts.gives_gradient(call):
                     continue
@@ -146,9 +148,9 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
     )
 
 
-def _of_calls(view: TraceView, explained: Explained, returned: bool) -> Iterator[_About]:
+def _of_calls(explained: Explained, returned: bool) -> Iterator[_About]:
     """What there is to find about calls of a signature. returned: they ended, and did not raise."""
-    universe, name = view.state.dispatcher.universe, str(explained.operator)
+    universe, name = explained.state.dispatcher.universe, str(explained.operator)
     hops = explained.ran(returned)
     for hop, kind in fallbacks(hops, universe):
         if kind is not FallbackKind.AUTOGRAD:
@@ -157,15 +159,17 @@ def _of_calls(view: TraceView, explained: Explained, returned: bool) -> Iterator
     if loss is not None:
         yield _About(TraceFindingKind.NO_GRADIENT, name, _autograd_key(explained, universe), gradient=loss)
     if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:
-        others = _others(view, explained)
+        others = _others(explained)
         if others:
             yield _about(TraceFindingKind.DECOMPOSITION, name, hops[-1])._replace(keys=others)
     cast = autocast_hop(hops, universe)
     if cast is not None:
         yield _about(TraceFindingKind.AUTOCAST, name, cast)
     for hop in hops:
-        if hop.canonical is not None:
-            yield _about(TraceFindingKind.STALE, name, hop)
+        if is_stale(hop):
+            late = explained.state.dispatcher.stale_slots(explained.operator).get(hop.slot)
+            keys = () if late is None else (late.cause.key,)
+            yield _about(TraceFindingKind.STALE, name, hop)._replace(keys=keys)
 
 
 def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
@@ -181,9 +185,9 @@ def _autograd_key(explained: Explained, universe: Universe) -> str:
     return next(reached, next((key for key in selection.skipped if key in keys), keys[0]))
 
 
-def _others(view: TraceView, explained: Explained) -> tuple[str, ...]:
+def _others(explained: Explained) -> tuple[str, ...]:
     """The keys of other backends at which an operator has a kernel that a call like this would reach."""
-    dispatcher, keyset = view.state.dispatcher, explained.own_hops[-1].keyset
+    dispatcher, keyset = explained.state.dispatcher, explained.own_hops[-1].keyset
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
     group = next((dispatcher.universe.per_backend.get(one, ()) for one in reversed(computing) if keyset.has(one)), ())

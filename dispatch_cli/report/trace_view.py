@@ -109,7 +109,7 @@ class TraceView:
 
     def select(self, wanted: Wanted) -> Selected:
         """The calls that are asked for."""
-        return select(self.recording, wanted, self.happened, self.facts, self.state)
+        return select(self.recording, wanted, self.happened, self.facts)
 
     def path_of(self, number: int) -> TracePath:
         """What happens in calls with a number of `Happened`."""

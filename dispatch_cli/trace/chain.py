@@ -26,7 +26,7 @@ class Difference(NamedTuple):
     predicted: str | None
 
 
-def difference(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher) -> Difference | None:
+def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
     """Where what ran and what is predicted part; None where they do not, and where nothing is predicted.
 
     ran: the kernels of the call, and those of the same operator that they reached, as they began.
@@ -34,7 +34,7 @@ def difference(explained: Explained, ran: Sequence[Ran], dispatcher: Dispatcher)
     if explained.call is None or not ran:
         return None
     predicted = [hop for hop in explained.hops if is_seen(hop)]
-    seen = chain_of(explained.operator, ran, dispatcher)
+    seen = chain_of(explained.operator, ran, explained.state.dispatcher)
     for at, (hop, kernel) in enumerate(zip(predicted, seen, strict=False)):
         is_same = slot_of(hop) == kernel.slot and hop.keyset.bits == kernel.raw
         if not is_same or (at and kernel.redispatched != (hop.reached is Reached.REDISPATCH)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.schema_facts import arguments_of
 from dispatch_cli.engine.call.tensors import Value
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.schema import FunctionSchema
@@ -35,17 +34,17 @@ class DeviceChange:
         """Whether both devices are the same one: no call is such a one."""
         return self.names[0] == self.names[1] and not any(letter in self.names[0] for letter in "*?[")
 
-    def is_of(self, explained: Explained, dispatcher: Dispatcher) -> bool:
+    def is_of(self, explained: Explained) -> bool:
         """Whether a call is such a one.
 
         A call with a tensor on the device of its result computes there; others may be numbers, which stay on the CPU.
         So does one that writes to a tensor, unless it copies into it.
         """
-        target = result_device(explained, dispatcher)
+        target = result_device(explained)
         if target is None or self._to.match(target) is None:
             return False
-        found = tensor_devices(explained, dispatcher.universe)
-        schema = schema_of(explained, dispatcher)
+        found = tensor_devices(explained)
+        schema = schema_of(explained)
         if schema is not None and any(one.name == _COPIES for one in schema.arguments):
             arguments = arguments_of(schema, len(found))
             found = [one for one, of in zip(found, arguments, strict=True) if of is None or not writes(of)]
@@ -53,24 +52,24 @@ class DeviceChange:
         return target not in sources and any(self._from.match(one) is not None for one in sources if one is not None)
 
 
-def tensor_devices(explained: Explained, universe: Universe) -> list[str | None]:
+def tensor_devices(explained: Explained) -> list[str | None]:
     """The device type of each tensor: as it is recorded, or else by its backend."""
-    found = []
+    found, universe = [], explained.state.dispatcher.universe
     for position, value in enumerate(explained.values):
         said = explained.devices[position] if position < len(explained.devices) else None
         found.append(_by_backend(value, universe) if said is None else said.partition(":")[0].lower())
     return found
 
 
-def result_device(explained: Explained, dispatcher: Dispatcher) -> str | None:
+def result_device(explained: Explained) -> str | None:
     """The device type of what a call gives: of the tensor that it writes to, of its device argument, of its kernel.
 
     None where it gives no tensor.
     """
     if explained.call is None:
         return None
-    schema = schema_of(explained, dispatcher)
-    devices = tensor_devices(explained, dispatcher.universe)
+    schema = schema_of(explained)
+    devices = tensor_devices(explained)
     for argument, device in zip(arguments_of(schema, len(devices)), devices, strict=True):
         if argument is not None and writes(argument) and device is not None:
             return device
@@ -78,12 +77,13 @@ def result_device(explained: Explained, dispatcher: Dispatcher) -> str | None:
         return None
     if explained.call.options.device is not None:
         return explained.call.options.device.partition(":")[0].lower()
-    return _of_keys(explained.hops[-1].keyset, dispatcher.universe) if explained.hops else None
+    universe = explained.state.dispatcher.universe
+    return _of_keys(explained.hops[-1].keyset, universe) if explained.hops else None
 
 
-def schema_of(explained: Explained, dispatcher: Dispatcher) -> FunctionSchema | None:
+def schema_of(explained: Explained) -> FunctionSchema | None:
     """The schema of the operator; None where it is not known."""
-    definition = dispatcher.operator(explained.operator).definition
+    definition = explained.state.dispatcher.operator(explained.operator).definition
     return None if definition is None else definition.known_schema
 
 

@@ -22,12 +22,14 @@ from dispatch_cli.trace.signature import GENERATOR
 class Explained(NamedTuple):
     """A signature, explained.
 
-    call: what happens in such a call; None where it cannot be said. problem: why.
+    state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
+    problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
     seen: how many of its kernels were observed.
     """
 
     operator: OperatorName
+    state: State
     call: Call | None
     problem: str | None
     values: tuple[Value, ...] = ()
@@ -72,15 +74,16 @@ class Explained(NamedTuple):
 class Explainer:
     """Explains the signatures of a recording, each when it is first asked for.
 
-    not_known: operators of which nothing can be said.
+    state: that of the program's end. not_known: operators whose tables were stale then.
     """
 
     def __init__(self, recording: Recording, state: State, not_known: frozenset[OperatorName] = frozenset()) -> None:
         self.recording = recording
         self._not_known = not_known
         self.state = state
+        self._states: dict[int, State | str] = {}
         self._maker = TensorMaker(state.dispatcher.universe)
-        self._simulators: dict[tuple[OperatorName, Options], CallSimulator] = {}
+        self._simulators: dict[tuple[int, Options], CallSimulator] = {}
         self._found: list[Explained | None] = [None] * len(recording.signatures)
 
     def of_signature(self, number: int) -> Explained:
@@ -94,24 +97,48 @@ class Explainer:
         """The same, of a call."""
         return self.of_signature(self.recording.calls.signature[number])
 
-    def _explain(self, signature: dict[str, Any]) -> Explained:
-        text = self.recording.operators[signature["operator"]]
-        name = OperatorName.parse(text)
+    def _state(self, number: int) -> State | str:
+        """The state in which an operator was called, by its number; or why it is not known."""
+        found = self._states.get(number)
+        if found is None:
+            found = self._states[number] = self._state_then(number)
+        return found
+
+    def _state_then(self, number: int) -> State | str:
+        operators = self.recording.operators
+        name, table = OperatorName.parse(operators[number]), self.recording.tables.get(number)
         if name not in self.state.dispatcher:
-            return Explained(name, None, "the state has no such operator")
+            return "the state has no such operator"
+        if table is not None and not table.at_end:
+            from dispatch_cli.trace.then import state_then
+
+            try:
+                return state_then(self.state, name, table)
+            except (Refused, ValueError) as error:
+                return str(error)
         if name in self._not_known:
-            return Explained(name, None, "its table is stale, in an order of registrations that is not recorded")
+            return "its table is stale, and it is not recorded what its slots held"
+        if self.recording.state is None and operators.count(operators[number]) > 1:
+            return "its kernels changed while the program ran, and the recording ends before it says how"
+        return self.state
+
+    def _explain(self, signature: dict[str, Any]) -> Explained:
+        number = signature["operator"]
+        name, state = OperatorName.parse(self.recording.operators[number]), self._state(number)
+        if isinstance(state, str):
+            return Explained(name, self.state, None, state)
         try:
-            values, thread, options = observed(signature, self.state.dispatcher.layout)
-            hops, end = self._simulator(name, options).run(values, thread)
+            values, thread, options = observed(signature, state.dispatcher.layout)
+            hops, end = self._simulator(number, name, state, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
-            return Explained(name, None, str(error))
+            return Explained(name, state, None, str(error))
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))
         tensors = _tensors(signature)
         return Explained(
             name,
+            state,
             Call(name, (), (), hops, end, options),
             None,
             values,
@@ -122,12 +149,12 @@ class Explainer:
             signature.get("grad_mode", True),
         )
 
-    def _simulator(self, name: OperatorName, options: Options) -> CallSimulator:
-        found = self._simulators.get((name, options))
+    def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
+        found = self._simulators.get((number, options))
         if found is None:
-            python = {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)}
-            found = CallSimulator(self.state.dispatcher, name, self._maker, python, options)
-            self._simulators[name, options] = found
+            python = {one.dispatch_key: one.kernel for one in state.python_kernels(name)}
+            found = CallSimulator(state.dispatcher, name, self._maker, python, options)
+            self._simulators[number, options] = found
         return found
 
 

@@ -74,11 +74,16 @@ def facts_of(explained: Explained, universe: Universe, returned: bool = True) ->
         found.append(CallFact.DECOMPOSES)
     if returned and gradient_loss(explained, universe) is not None:
         found.append(CallFact.NO_GRADIENT)
-    if any(hop.canonical is not None for hop in hops):
+    if any(is_stale(hop) for hop in hops):
         found.append(CallFact.STALE)
     if any(hop.does is Does.HANDS_OVER or runs_python(hop) for hop in hops):
         found.append(CallFact.PYTHON)
     return tuple(found)
+
+
+def is_stale(hop: Hop) -> bool:
+    """Whether its slot held another kernel than the registrations determine, and it is known which."""
+    return hop.canonical is not None and hop.live.rule is not Rule.NOT_KNOWN
 
 
 def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, FallbackKind]]:

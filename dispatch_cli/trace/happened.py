@@ -27,7 +27,6 @@ class Happened:
     def __init__(self, explainer: Explainer) -> None:
         self._explainer = explainer
         self._recording = explainer.recording
-        self._dispatcher = explainer.state.dispatcher
         self._first_again: array[int] | None = None
         self._numbers: dict[object, int] = {}
         self._others: list[Explained] = []
@@ -46,7 +45,7 @@ class Happened:
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
             found = self._explainer.of_signature(signature)
-            differs = difference(found, ran, self._dispatcher) if ran else None
+            differs = difference(found, ran) if ran else None
             self._differences.append(differs)
             self._others.append(self._observed(signature, inside, ran or (), differs))
         return number
@@ -99,7 +98,7 @@ class Happened:
             made_by = self._calls_again_at(signature, inside)
             assert made_by is not None, "the caller has looked"
             return self._with_call_inside(found, made_by, inside)
-        seen = chain_of(found.operator, ran, self._dispatcher)
+        seen = chain_of(found.operator, ran, found.state.dispatcher)
         if differs is None:
             return found._replace(seen=self._position(found, len(seen)) if seen[-1].raised else len(found.hops))
         at = self._position(found, differs.at)
@@ -129,13 +128,14 @@ class Happened:
     def _of_kernels(self, found: Explained, at: int, seen: Sequence[Ran]) -> Explained:
         """A call whose first kernels are as predicted, and then those that were seen."""
         assert found.call is not None, "the caller has looked"
-        live, slots = self._dispatcher.operator(found.operator).live, self._dispatcher.universe.slot
+        dispatcher = found.state.dispatcher
+        live, slots = dispatcher.operator(found.operator).live, dispatcher.universe.slot
         hops = list(found.hops[:at])
         selection = found.hops[0].selection
         for one in seen:
             if one.slot not in slots:
                 break
-            keyset = DispatchKeySet(self._dispatcher.layout, one.raw)
+            keyset = DispatchKeySet(dispatcher.layout, one.raw)
             if hops:
                 passes = keyset if one.redispatched else None
                 does = Does.REDISPATCHES if one.redispatched else Does.CALLS_ANEW

@@ -14,12 +14,18 @@ recorded, FILE says why, and the program runs as ever.
 
 Observed: each call of ``Dispatcher::call``, also nested ones and those of backward; its operator, the key sets of its
 tensors and of the thread, wrappers and layers of functorch, modes, gradients, devices and classes of tensors, the
-thread and the line of Python it comes from, when it ended and whether by an exception.
+thread and the line of Python it comes from, when it ended and whether by an exception; and which kernels the slots of
+its operator hold. The registry is captured only when the program ends, and it does not say in which order kernels were
+registered, on which that depends. So an operator's table is read in memory when it is called for the first time, and
+again when kernels may have been registered or taken away since: calls of the functions of PyTorch that do that, and of
+those of Python that load libraries, are counted by a few instructions that are put before them. An operator whose
+kernels have changed gets another number. At the end FILE gets the tables that the registry does not determine.
 Not observed: redispatches to further kernels of the same operator; what gives no event (``size``, ``is_leaf``,
 ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; calls that a destructor
 makes while an exception is on its way; calls that the program's Python code makes while the recorder is at work (the
 handler of a signal, a profiler, a finalizer): the end of the recording tells how many; processes that the program
-starts or forks, and subinterpreters.
+starts or forks, and subinterpreters; kernels that C++ registers later than while its library is loaded, until Python
+registers one or loads a library; tables while logging kernels are in them (``--kernels``), but for those at the end.
 
 What can go wrong, because a call needs Python's lock to be recorded: a thread that has it and waits for another one,
 which calls an operator, waits for ever. That is so in an extension that keeps the lock and calls operators in threads
@@ -48,6 +54,8 @@ import sys
 PRESENT = frozenset(sys.modules)
 """The modules that Python has imported by itself."""
 
+import _ctypes
+import _imp
 import _thread
 import atexit
 import ctypes
@@ -60,6 +68,7 @@ import json
 import mmap
 import os
 import pkgutil
+import re
 import runpy
 import signal
 import stat
@@ -67,7 +76,7 @@ import time
 import types
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 try:
     import fcntl
@@ -82,6 +91,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     """Gets the address of a RecordFunction."""
     Failed = Callable[[BaseException, int], None]
     """Gets an exception, and the address of a RecordFunction."""
+    Kernel = tuple[int, ...]
+    """Words of memory that are those of no other kernel."""
 
 FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
@@ -269,7 +280,7 @@ class Entries:
         self.map = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         self.left = self.address >> 3
-        self.size = 16
+        self.size = 32
         python = ctypes.pythonapi
         self.known = {
             "asks": unwinding,
@@ -292,6 +303,24 @@ class Entries:
         self.map[at : at + len(code)] = code
         self.size = (at + len(code) + 15) // 16 * 16
         return self.address + at
+
+    @property
+    def changes(self) -> int:
+        """Where it is counted how often functions were called that may register kernels, as an index of `WORDS`."""
+        return self.left + 2
+
+    def count(self, place: int) -> None:
+        """Have calls counted of the function whose address is at a place, without a frame: it is jumped to.
+
+        place: an index of `WORDS`.
+        """
+        counter, goes_on = ((one).to_bytes(8, "little").hex() for one in (self.changes << 3, WORDS[place]))
+        # mov rax, COUNTER; lock inc qword [rax]; mov rax, FUNCTION; jmp rax
+        code = bytes.fromhex(f"48b8 {counter} f048ff00 48b8 {goes_on} ffe0")
+        at = self.size
+        self.map[at : at + len(code)] = code
+        self.size = (at + len(code) + 15) // 16 * 16
+        WORDS[place] = self.address + at
 
     def leave(self, kind: type[BaseException]) -> bool:
         """Have an exception raised in this thread when the function that is called now has ended.
@@ -386,6 +415,7 @@ class MemoryLayout:
         # what a call can be told without
         self.device = self.autograd = self.python_object = self.layer_size = self.forward_thread = 0
         self.wrapped: dict[str, tuple[int, int]] = {}
+        self.tables: LiveTables | None = None
         try:
             with torch.no_grad():
                 self._find()
@@ -410,6 +440,7 @@ class MemoryLayout:
         self._try("subclasses", self._find_python_object)
         self._try("layers", self._find_layers)
         self._try("backward", self._find_forward_thread)
+        self._try("tables", self._find_tables)
 
     def _try(self, what: str, find: Callable[[], None]) -> None:
         """Find something without which the rest can be recorded."""
@@ -607,6 +638,16 @@ class MemoryLayout:
 
         self._observe(look, lambda: node(self.a), BACKWARD)
         self.forward_thread = self._one("the thread of the forward call", [at for at in places if at != self.thread])
+
+    def _find_tables(self) -> None:
+        self.tables = LiveTables(self.torch, self.library, self, self.looking)
+
+    def name_of(self, schema: int) -> tuple[str, str]:
+        """The name and the overload of the operator that has its schema at an address."""
+        name, overload = (
+            ctypes.string_at(WORDS[schema + at >> 3]).decode("utf-8", "replace") for at in (self.name, self.overload)
+        )
+        return name, overload
 
     # Tensors.
 
@@ -856,6 +897,267 @@ class MemoryLayout:
         self.layer_saved = self._one("the key sets that a layer keeps", places)
 
 
+# Tables.
+
+REGISTRATION = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+) :: .+ \[ ([a-z ]*)\]")
+"""A kernel in PyTorch's dump of an operator: key, text, flags."""
+IN_TABLE = re.compile(r"(\w+): (fallthrough )?(.+) \[([a-z ]+)\]")
+"""A slot in PyTorch's dump of a table: key, whether it falls through, text of the kernel, rule."""
+ALIASES = {
+    "default backend kernel": ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"),
+    "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
+    "math kernel": ("CompositeImplicitAutograd",),
+    "autograd kernel": ("Autograd",),
+    "batched kernel": ("FuncTorchBatchedDecomposition",),
+}
+"""The keys whose kernel fills a slot, by the rule that a dump names."""
+
+
+class TableFound(NamedTuple):
+    """What an operator had registered, and what the slots of its table held; no addresses.
+
+    kernels: key, text of the dump, whether it falls through, and a number, which is the same for the same kernel: as
+    the dump lists them, the newest one of a key first. slots: the number of the kernel in each slot, 0 for none.
+    fallbacks: of slots, by position, that hold the backend fallback of their key: its text, and whether it falls
+    through; no text where another kernel should be there.
+    """
+
+    kernels: tuple[tuple[str, str, bool, int], ...]
+    slots: tuple[int, ...]
+    fallbacks: tuple[tuple[int, str | None, bool], ...]
+
+
+class LiveTables:
+    """Reads what the tables of operators hold.
+
+    PyTorch prints what they should hold, computed from the registrations. What a call finds can be another kernel: a
+    registration computes only some slots anew. So the tables are read in memory. They are found by what they should
+    hold in operators that come with PyTorch, where both are the same.
+    Errors: Unusable.
+    """
+
+    SAME = 4
+    """Words in which a kernel differs from all others: functor, boxed function, and two unboxed ones."""
+    AROUND = 64
+    """Words that are looked through for a table."""
+
+    def __init__(self, torch: Any, exports: Exports, layout: MemoryLayout, looking: Looking) -> None:
+        self.core = torch._C
+        self.python = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "lib", "libtorch_python.so")
+        self.vtables: dict[int, bool] = {0: False}
+        self.keys = ["Undefined", *re.findall(r"\w+", str(self.core._dispatch_keyset_full()).partition("(")[2])]
+        self.words: Callable[[int, int], list[int]] = looking.words
+        word = ctypes.c_size_t
+        self.dispatcher = exports._function(exports.cpu, "_ZN3c1010Dispatcher13realSingletonEv", word)()
+        samples = self._samples(torch, layout)
+        printed = {name: self.printed(name) for name in samples}
+        size = self.AROUND + 8 * len(self.keys)
+        memory = {name: self.words(schema, size) for name, schema in samples.items()}
+        tables = [
+            (at, stride)
+            for stride in (4, 5, 6)
+            for at in range(self.AROUND)
+            if all(self._is_filled(memory[name], at, stride, printed[name]) for name in samples)
+        ]
+        if len(samples) < 5 or len(tables) != 1:
+            raise Unusable("the tables of operators were not found")
+        self.at, self.stride = tables[0]
+        self.at *= 8
+        self._find_kernels(samples, printed)
+        self._find_fallbacks(samples, printed)
+        self.words = lambda address, count: WORDS[address >> 3 : (address >> 3) + count].tolist()
+
+    def _samples(self, torch: Any, layout: MemoryLayout) -> dict[str, int]:
+        """Operators that come with PyTorch, with the addresses of their schemas."""
+        found: dict[str, int] = {}
+
+        def look(function: int) -> None:
+            if WORDS[function + layout.kind >> 3] >> 8 * (layout.kind & 7) & 0xFF:
+                schema = WORDS[function + layout.schema >> 3]
+                found[full_name(*layout.name_of(schema))] = schema
+
+        a = layout.a
+
+        def run() -> None:
+            torch.add(a, a), torch.neg(a), torch.cat([a, a]), torch.sum(a)
+            torch.empty(1, device="meta"), torch.ones(1, device="meta"), torch.resolve_conj(a)
+
+        layout._observe(look, run)
+        return found
+
+    def printed(self, name: str) -> dict[str, tuple[str, bool, str]]:
+        """What the slots of an operator should hold, by key: text of the kernel, whether it falls through, and rule."""
+        found = (IN_TABLE.fullmatch(line) for line in self._dumped(self.core._dispatch_dump_table, name))
+        return {one[1]: (one[3], bool(one[2]), one[4]) for one in found if one is not None}
+
+    @staticmethod
+    def _dumped(dump: Callable[[str], str], name: str) -> list[str]:
+        """The lines of a dump; none for an operator that is gone, or where a text is none of Python's."""
+        try:
+            return dump(name).splitlines()
+        except (RuntimeError, UnicodeDecodeError):
+            return []
+
+    def _is_filled(self, memory: list[int], at: int, stride: int, printed: dict[str, tuple[str, bool, str]]) -> bool:
+        """Whether the slots are filled that should be."""
+        end = at + stride * len(self.keys)
+        functions = memory[at + 1 : end : stride]
+        return len(functions) == len(self.keys) and all(
+            (one != 0) == (key in printed)
+            for one, key in zip(functions, self.keys)  # noqa: B905
+        )
+
+    def _find_kernels(self, samples: dict[str, int], printed: dict[str, dict[str, tuple[str, bool, str]]]) -> None:
+        """The map of an operator's kernels, behind its table: for each key a list."""
+        begin = self.at + 8 * self.stride * len(self.keys)
+        for at in range(begin, begin + 8 * self.AROUND, 8):
+            for entry in (5, 4):  # a list may count its elements, or not
+                self.kernels_at, self.entry = at, entry
+                if all(self._are_kernels(name, schema, printed[name]) for name, schema in samples.items()):
+                    return
+        raise Unusable("the kernels of operators were not found")
+
+    def _are_kernels(self, name: str, schema: int, printed: dict[str, tuple[str, bool, str]]) -> bool:
+        kernels = self.kernels(name, schema)
+        if kernels is None:
+            return False
+        first = {key: kernel for key, _, _, kernel in reversed(kernels)}
+        table = dict(zip(self.keys, self.table(schema)))  # noqa: B905
+        own = [key for key, (_, _, rule) in printed.items() if rule == "kernel"]
+        return all(first.get(key) == table[key] for key in own)
+
+    def _find_fallbacks(self, samples: dict[str, int], printed: dict[str, dict[str, tuple[str, bool, str]]]) -> None:
+        """The backend fallbacks, which the dispatcher has: a kernel, a pointer, and a text of one word or four."""
+        known = [
+            (at, list(kernel))
+            for name, schema in samples.items()
+            for at, kernel in enumerate(self.table(schema))
+            if printed[name].get(self.keys[at], ("", False, ""))[2] == "backend fallback"
+        ]
+        memory = self.words(self.dispatcher, self.AROUND + (self.stride + 5) * len(self.keys))
+        for begin in range(self.AROUND):
+            for size in (self.stride + 5, self.stride + 2):
+                places = ((begin + at * size, kernel) for at, kernel in known)
+                if known and all(memory[at : at + self.SAME] == kernel for at, kernel in places):
+                    self.fallbacks_at, self.fallback_size = 8 * begin, size
+                    return
+        raise Unusable("the backend fallbacks were not found")
+
+    # Reading.
+
+    def data(self, schema: int) -> bytes:
+        """A table as it is in memory. schema: the address of the operator's."""
+        at = schema + self.at >> 3
+        found: bytes = WORDS[at : at + self.stride * len(self.keys)].tobytes()
+        return found
+
+    def table(self, schema: int) -> list[Kernel]:
+        """The kernels in the slots."""
+        words = self.words(schema + self.at, self.stride * len(self.keys))
+        return [tuple(words[at : at + self.SAME]) for at in range(0, len(words), self.stride)]
+
+    def fallbacks(self) -> list[Kernel]:
+        """The backend fallback of each key that has a slot."""
+        words = self.words(self.dispatcher + self.fallbacks_at, self.fallback_size * len(self.keys))
+        return [tuple(words[at : at + self.SAME]) for at in range(0, len(words), self.fallback_size)]
+
+    def kernels(self, name: str, schema: int) -> list[tuple[str, str, bool, Kernel]] | None:
+        """What is registered: key, text, whether it falls through, and kernel; None where that is not understood."""
+        found = self._in_map(schema + self.kernels_at)
+        if found is None:
+            return None
+        lines = self._dumped(self.core._dispatch_dump, name)
+        lines = lines[2 if lines[1:2] == ["schema: (none)"] else 4 :]
+        printed = [REGISTRATION.fullmatch(line) for line in lines]
+        if not lines or len(found) != len(printed) or None in printed:
+            return None
+        return [
+            (one[1], one[2], "fallthrough" in one[3], kernel)
+            for one, kernel in zip(printed, found)  # noqa: B905
+            if one is not None
+        ]
+
+    def _in_map(self, address: int) -> list[Kernel] | None:
+        """The kernels in a map, in the order of their keys' numbers. It is a table of entries that may be empty."""
+        head = self.words(address, 4)
+        if len(head) < 4 or head[1] & head[1] + 1 or not head[3] <= head[1] < 4096:
+            return None
+        size, entry = head[1] + (head[2] >> 8 & 0xFF), self.entry
+        words = self.words(head[0], size * entry)
+        if len(words) < size * entry:
+            return None
+        found: list[tuple[int, list[Kernel]]] = []
+        for at in range(0, size * entry, entry):
+            if not words[at] & 0x80:  # its distance from its place is not negative
+                kernels = self._in_list(head[0] + 8 * at + 16, words[at + 2])
+                if kernels is None:
+                    return None
+                found.append((words[at + 1] & 0xFFFF, kernels))
+        return [kernel for _, kernels in sorted(found) for kernel in kernels] if len(found) == head[3] else None
+
+    def _in_list(self, head: int, node: int) -> list[Kernel] | None:
+        found: list[Kernel] = []
+        while node != head:
+            words = self.words(node, 2 + self.SAME)
+            if len(words) < 2 + self.SAME or len(found) > 1000:
+                return None
+            found.append(tuple(words[2:]))
+            node = words[0]
+        return found
+
+    def has_python(self, data: bytes) -> bool:
+        """Whether a table holds kernels that Python has registered: those can be taken away again."""
+        functors = {*memoryview(data).cast("Q")[:: self.stride].tolist()} - {0}
+        return any(self._is_python(WORDS[functor >> 3]) for functor in functors)
+
+    def _is_python(self, vtable: int) -> bool:
+        known = self.vtables.get(vtable)
+        if known is None:
+            library = (ctypes.c_char_p * 4)()
+            found = SYSTEM.dladdr(ctypes.c_void_p(vtable), library)
+            known = self.vtables[vtable] = bool(found) and os.fsdecode(library[0] or b"") == self.python
+        return known
+
+    def describe(self, name: str, schema: int) -> TableFound | None:
+        """What an operator has registered, and what its table holds; None where that is not understood."""
+        registered = self.kernels(name, schema)
+        if registered is None:
+            return None
+        numbers: dict[Kernel, int] = {}
+        kernels = tuple(
+            (key, text, falls, numbers.setdefault(kernel, len(numbers) + 1)) for key, text, falls, kernel in registered
+        )
+        slots, fallbacks = [], []
+        printed = self.printed(name)
+        for at, (kernel, fallback) in enumerate(zip(self.table(schema), self.fallbacks())):  # noqa: B905
+            slots.append(numbers.setdefault(kernel, len(numbers) + 1) if kernel[1] else 0)
+            if kernel == fallback and kernel[1]:
+                text, falls, rule = printed.get(self.keys[at], ("", False, ""))
+                fallbacks.append((at, text, falls) if rule == "backend fallback" else (at, None, False))
+        return TableFound(kernels, tuple(slots), tuple(fallbacks))
+
+    def is_as_registered(self, name: str, found: TableFound) -> bool:
+        """Whether the slots hold what PyTorch prints: what is registered now determines it."""
+        first: dict[str, int] = {}
+        for key, _, _, number in found.kernels:
+            first.setdefault(key, number)
+        numbers = {number for _, _, _, number in found.kernels}
+        printed, fallbacks = self.printed(name), {at for at, _, _ in found.fallbacks}
+        for at, (key, number) in enumerate(zip(self.keys, found.slots)):  # noqa: B905
+            _, _, rule = printed.get(key, ("", False, ""))
+            if not rule:
+                is_right = number == 0
+            elif rule == "ambiguous autogradother":
+                is_right = number not in numbers and number > 0
+            elif rule == "backend fallback":
+                is_right = at in fallbacks
+            else:
+                is_right = number in [first.get(one) for one in ALIASES.get(rule, (key,))]
+            if not is_right:
+                return False
+        return True
+
+
 # The file.
 
 
@@ -1030,10 +1332,11 @@ class RecordingFile:
             except OSError:
                 pass  # a reader does not mind zeros
 
-    def append_state(self, file: int, state: bytes) -> None:
+    def append_state(self, file: int, tables: bytes, state: bytes) -> None:
         """Append the state of the registry, when nothing else is written any more. file: the recording, open.
 
-        It may follow after the bound for calls, but not after that of the file. Errors: OSError.
+        tables: lines before it. It may follow after the bound for calls, but not after that of the file.
+        Errors: OSError.
         """
         end = os.fstat(file).st_size
         while end > 0:  # a process that was killed leaves zeros behind the last line
@@ -1042,7 +1345,7 @@ class RecordingFile:
             end = begin + last + 1
             if last >= 0:
                 break
-        line = b'["state",' + state + b"]\n"
+        line = tables + b'["state",' + state + b"]\n"
         if end + len(line) > self.limit:
             text = f"the registry: it takes more than is left of {self.limit >> 20} MB; see --max-size"
             line = line_of("x", {"reason": "state", "text": text})
@@ -1102,15 +1405,22 @@ def line_of(*values: Any) -> bytes:
 # Calls.
 
 
+def full_name(name: str, overload: str) -> str:
+    """An operator's name as PyTorch takes it."""
+    return f"{name}.{overload}" if overload else name
+
+
 class CalledOperator:
-    """What is known of an operator. number: its own; count: of its arguments; places: of those that may have tensors,
-    and whether a tensor that is missing there is told. layout, dtype: the places of these arguments, -1 without.
+    """What is known of an operator, as long as its kernels are the same. number: its own; schema: the address of that,
+    when it was looked at last; table: what it has registered, None where that is not known; count: of its arguments;
+    places: of those that may have tensors, and whether a tensor that is missing there is told. layout, dtype: the
+    places of these arguments, -1 without.
     """
 
-    __slots__ = ("count", "dtype", "layout", "number", "places")
+    __slots__ = ("count", "dtype", "layout", "number", "places", "schema", "table")
 
-    def __init__(self, number: int, arguments: list[Any]) -> None:
-        self.number, self.count = number, len(arguments)
+    def __init__(self, number: int, schema: int, table: TableFound | None, arguments: list[Any]) -> None:
+        self.number, self.schema, self.table, self.count = number, schema, table, len(arguments)
         types_of = [str(argument.type) for argument in arguments]
         self.places = [
             (2 * at, kind in ("Tensor", "Optional[Tensor]"))
@@ -1141,6 +1451,18 @@ class CallingThread:
         self.keys = exports.keys_of_thread() >> 3
         self.open: list[tuple[int, int, int, int, int]] = []
         self.nodes: list[tuple[int, int, int, int]] = []
+
+
+class TableSeen(NamedTuple):
+    """A look at the table of an operator. data: the table in memory. has_python: whether it has kernels that Python has
+    registered. changes: how many changes of kernels there had been.
+    """
+
+    name: str
+    data: bytes
+    has_python: bool
+    changes: int
+    operator: CalledOperator
 
 
 def name_of(kind: type) -> str:
@@ -1176,7 +1498,9 @@ class CallRecorder:
         self.folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.own = frozenset(torch._C._dispatch_get_all_op_names())
         self.operators: dict[int, CalledOperator] = {}
-        self.others: dict[tuple[str, str], CalledOperator] = {}
+        self.others: dict[tuple[str, str, TableFound | None], CalledOperator] = {}
+        self.tables = self.layout.tables
+        self.looks: dict[int, TableSeen] = {}
         self.threads: dict[int, CallingThread] = {}
         self.codes: dict[int, Any] = {}
         self.files: dict[str, int] = {}
@@ -1189,17 +1513,21 @@ class CallRecorder:
         self.waiting: list[tuple[int, type[BaseException]]] = []
         self.kernel_log: Any = None
         self.dropped = 0
-        # whether calls are recorded, and how many were: a list is faster than attributes
-        self.state = [True, 0]
+        # whether calls are recorded, how many were, and changes of kernels: a list is faster than attributes
+        self.state = [True, 0, 0]
         self.devices = {int(kind): name.lower() for name, kind in torch.autograd.DeviceType.__members__.items()}
-        start = caught_everywhere(self._make_start(), lambda error, at: self.failed([error], at, False))
-        end = caught_everywhere(self._make_end(), lambda error, at: self.failed([error], at, True))
-        self.start, self.end = ENTERED(start), ENTERED(end)
         try:
             self.entries = Entries(self.exports.unwinding)
         except (OSError, ValueError) as error:
             raise Unusable(f"this system lets no program make instructions: {error}") from None
-        _keep_from_compiling(torch, (CallRecorder, CallingThread, CalledOperator, RecordingFile), start, end)
+        start = caught_everywhere(self._make_start(), lambda error, at: self.failed([error], at, False))
+        end = caught_everywhere(self._make_end(), lambda error, at: self.failed([error], at, True))
+        self.start, self.end = ENTERED(start), ENTERED(end)
+        _keep_from_compiling(
+            torch,
+            (CallRecorder, CallingThread, CalledOperator, RecordingFile, MemoryLayout, LiveTables),
+            *(full_name, start, end),
+        )
 
     def install(self) -> None:
         """Observe from here on, in every thread."""
@@ -1208,6 +1536,12 @@ class CallRecorder:
         callback.start = START(entries.entry(Entries.START, self.start))
         callback.end = END(entries.entry(Entries.END, self.end))
         callback.flags[FUNCTION] = callback.flags[BACKWARD] = callback.flags[self.layout.needs_inputs] = 1
+        if self.tables is not None:
+            try:
+                self.notice_changes()
+            except (Unusable, AttributeError) as error:
+                self.tables = self.layout.tables = None
+                self.layout.missing.append(f"tables: {error}")
         # other threads may call them until the very end of the process
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.start))
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.end))
@@ -1243,6 +1577,7 @@ class CallRecorder:
             exports.requires_grad,
         )
         has_layers, get_layers, state = bool(layout.layer_size), exports.layers, self.state
+        at_changes = self.entries.changes
 
         def start(function: int, entered: CallingThread | None = None) -> None:
             try:
@@ -1263,6 +1598,8 @@ class CallRecorder:
                     self.forget()
                 if waiting:
                     self.pass_on_waiting()
+                if words[at_changes] != state[2]:
+                    self.look_anew()
                 opened = thread.open
                 while opened:
                     top = opened[-1]
@@ -1446,7 +1783,11 @@ class CallRecorder:
             raise NotWritten
 
     def log_kernels(self, file: str) -> None:
-        """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""
+        """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built.
+
+        The tables hold its own kernels then.
+        """
+        self.tables = None
         self.kernel_log = library = ctypes.PyDLL(file)
         library.kernel_log_kernels.restype, library.kernel_log_kernels.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
         library.kernel_log_install()
@@ -1481,24 +1822,60 @@ class CallRecorder:
         Those that came with PyTorch stay. Others can be taken away, and their addresses used again: they are looked at
         in every call.
         """
-        name, overload = (
-            ctypes.string_at(WORDS[schema + at >> 3]).decode("utf-8", "replace")
-            for at in (self.layout.name, self.layout.overload)
-        )
-        full = f"{name}.{overload}" if overload else name
+        name, overload = self.layout.name_of(schema)
+        full, tables, changes = full_name(name, overload), self.tables, self.state[2]
+        data, table = b"", None
+        if tables is not None:
+            data = tables.data(schema)
+            seen = self.looks.get(schema)
+            if seen is not None and seen.data == data and seen.name == full:
+                if seen.changes == changes:
+                    return seen.operator
+                # a kernel that Python has registered can be at the address of one that is gone
+                table = None if seen.has_python else seen.operator.table
+            table = table or tables.describe(full, schema)
         try:
             found = self.torch._C._get_schema(name, overload)
         except RuntimeError:
             found = None
         text = str(found)
-        operator = self.others.get((full, text))
+        operator = self.others.get((full, text, table))
         if operator is None:
             arguments = list(found.arguments) if found is not None else []
-            operator = CalledOperator(self.output.write_entry("o", full), arguments)
-            self.others[full, text] = operator
+            operator = CalledOperator(self.output.write_entry("o", full), schema, table, arguments)
+            self.others[full, text, table] = operator
+        operator.schema = schema
+        if tables is not None:
+            if len(self.looks) >= self.MOST:
+                self.looks.clear()
+            self.looks[schema] = TableSeen(full, data, tables.has_python(data), changes, operator)
         if full in self.own:
             self.operators[schema] = operator
         return operator
+
+    def look_anew(self) -> None:
+        """Kernels may have been registered or taken away: look at the table of each operator that is called."""
+        self.state[2] = WORDS[self.entries.changes]
+        self.operators.clear()
+
+    def notice_changes(self) -> None:
+        """Have `look_anew` called after whatever may register kernels: PyTorch's functions for it, and those of Python
+        that load libraries. Errors: Unusable.
+        """
+        kind = self.torch._C._DispatchModule
+        functions = [one.__func__ for one in vars(kind).values() if type(one).__name__ == "instancemethod"]
+        names = {function.__name__ for function in functions}
+        ends = (id(kind) >> 3) + 6, (id(self.torch._C.DispatchKeySet) >> 3) + 6
+        if not {"impl", "reset", "define"} <= names or WORDS[ends[0]] != WORDS[ends[1]]:
+            raise Unusable("the functions that register kernels were not found")
+        places = []
+        for function in (*functions, _imp.create_dynamic, _ctypes.dlopen):
+            definition = WORDS[(id(function) >> 3) + 2]
+            if ctypes.string_at(WORDS[definition >> 3]) != function.__name__.encode():
+                raise Unusable("the functions that register kernels were not found")
+            places.append((definition >> 3) + 1)
+        for place in {*places, ends[0]}:
+            self.entries.count(place)
 
     @staticmethod
     def name_of_thread() -> str:
@@ -2001,7 +2378,7 @@ class RecordedProcess:
             return
         self.forked = True  # what is forked now is the recorder's
         try:
-            capture_state(self.torch, self.recorder.kernel_log, self.output)
+            capture_state(self.recorder)
         except (OSError, RuntimeError, KeyboardInterrupt):
             pass  # the state of the same version stands for it
 
@@ -2026,7 +2403,7 @@ MOST_SECONDS = 120
 """Seconds that the capture of the registry may take."""
 
 
-def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
+def capture_state(recorder: CallRecorder) -> None:
     """Have the state of the dispatcher in this process appended to its recording, when the process has ended.
 
     The probe registers operators and imports modules to see what happens, for some seconds: a forked copy of the
@@ -2034,6 +2411,7 @@ def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
     of it. The copy holds a lock of the recording until it is done; readers wait for that.
     Errors: OSError, RuntimeError.
     """
+    output, changes = recorder.output, WORDS[recorder.entries.changes]
     if not os.path.isfile(PROBE):
         text = f"the registry is captured only where the recorder lies in dispatch_cli: there is no {PROBE}"
         output.write(line_of("x", {"reason": "state", "text": text}))
@@ -2055,7 +2433,7 @@ def capture_state(torch: Any, kernel_log: Any, output: RecordingFile) -> None:
         try:
             child = _forked()
             if child == 0:
-                _capture_in_copy(torch, kernel_log, output, file, begun)
+                _capture_in_copy(recorder, changes, file, begun)
             try:
                 os.waitpid(child, 0)
             except ChildProcessError:
@@ -2087,8 +2465,9 @@ def _adopts() -> bool:
     return bool(answer.value) or os.getpid() == 1
 
 
-def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: int, begun: bytes) -> None:
-    """Be the copy: never return. begun: when the program has begun, see `_begun`."""
+def _capture_in_copy(recorder: CallRecorder, changes: int, file: int, begun: bytes) -> None:
+    """Be the copy: never return. changes: see `_tables`. begun: when the program has begun, see `_begun`."""
+    output = recorder.output
     program = output.pid
     try:
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
@@ -2104,13 +2483,21 @@ def _capture_in_copy(torch: Any, kernel_log: Any, output: RecordingFile, file: i
                 os.dup2(nowhere, stream)
             os.closerange(3, kept)
             os.closerange(kept + 1, _most_files())
-            if kernel_log is not None:
-                kernel_log.kernel_log_remove()
-            state = _probe(torch)
+            if recorder.kernel_log is not None:
+                recorder.kernel_log.kernel_log_remove()
+            probe = _probe()
+            root = os.path.dirname(os.path.dirname(os.path.abspath(recorder.torch.__file__)))
+            clean = probe.Cleaner(root, sys.path, os.path.expanduser("~")).clean
+            try:
+                tables = b"".join(_tables(recorder, changes, clean))
+            except Exception:
+                tables = b""
+            asked = probe.LivePyTorch(recorder.torch, [], clean, [])
+            state = json.dumps(probe.capture(asked, bool)).encode("ascii")
             signal.alarm(0)
             while begun and _begun(program) == begun:
                 time.sleep(0.05)
-            output.append_state(kept, state)
+            output.append_state(kept, tables, state)
     finally:
         os._exit(0)
 
@@ -2130,15 +2517,62 @@ def _begun(process: int) -> bytes:
     return words[19] if words[0] not in b"ZXx" else b""
 
 
-def _probe(torch: Any) -> bytes:
-    """What the probe of dispatch-cli's captures says of this process. No vmap is made before."""
+def _probe() -> Any:
+    """The probe of dispatch-cli's captures. No vmap is made before."""
     spec: Any = importlib.util.spec_from_file_location("dispatch_cli_probe", PROBE)
     probe: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(probe)
-    root = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
-    cleaner = probe.Cleaner(root, sys.path, os.path.expanduser("~"))
-    asked = probe.LivePyTorch(torch, [], cleaner.clean, [])
-    return json.dumps(probe.capture(asked, bool)).encode("ascii")
+    return probe
+
+
+def _tables(recorder: CallRecorder, changes: int, clean: Callable[[str], str]) -> Iterator[bytes]:
+    """Lines for those operators whose tables are not what the registry at the end determines.
+
+    changes: how many changes of kernels were counted until then.
+    """
+    tables = recorder.layout.tables
+    if tables is None:
+        return
+    looking = Looking()
+    tables.words = looking.words
+    for (name, _, found), operator in recorder.others.items():
+        now = _table_now(recorder, tables, looking, name, operator.schema)
+        at_end = now is not None and (found is None or found == now)
+        if now is not None and at_end:
+            found = None if tables.is_as_registered(name, now) else now
+        seen = recorder.looks.get(operator.schema)
+        if found is not None and seen is not None and seen.operator is operator and seen.changes == changes:
+            found = _without_silent_changes(tables, seen.data, operator.schema, found)
+        if found is not None:
+            kernels = [(key, clean(text), falls, number) for key, text, falls, number in found.kernels]
+            fallbacks = [(at, text and clean(text), falls) for at, text, falls in found.fallbacks]
+            said = {"at_end": at_end, "kernels": kernels, "slots": found.slots, "fallbacks": fallbacks}
+            yield line_of("r", operator.number, said)
+    looking.close()
+
+
+def _without_silent_changes(tables: LiveTables, data: bytes, schema: int, found: TableFound) -> TableFound:
+    """A table with those slots not known that have changed since, though nothing was counted that changes kernels.
+
+    data: the table in memory as it was.
+    """
+    words = memoryview(data).cast("Q").tolist()
+    before = [tuple(words[at : at + tables.SAME]) for at in range(0, len(words), tables.stride)]
+    not_known = 1 + max(found.slots)
+    pairs = zip(found.slots, before, tables.table(schema))  # noqa: B905
+    return found._replace(slots=tuple(slot if then == now else not_known for slot, then, now in pairs))
+
+
+def _table_now(
+    recorder: CallRecorder, tables: LiveTables, looking: Looking, name: str, schema: int
+) -> TableFound | None:
+    """What an operator's table holds at the end; None where it is gone."""
+    layout = recorder.layout
+    pointers = [*looking.words(schema + layout.name, 1), *looking.words(schema + layout.overload, 1)]
+    parts = name.encode().partition(b".")
+    if len(pointers) < 2 or not all(looking.starts_with(at, part) for at, part in zip(pointers, parts[::2])):  # noqa: B905
+        return None
+    return tables.describe(name, schema)
 
 
 def run(program: list[str], module: bool) -> None:

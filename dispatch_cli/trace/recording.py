@@ -11,12 +11,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
 from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, RecordedCalls
+
+if TYPE_CHECKING:
+    from dispatch_cli.trace.table import TableThen
 
 try:
     import fcntl
@@ -29,6 +32,8 @@ START = b'{"dispatch_cli_trace":'
 """How a recording begins; blanks may stand between."""
 _STATE = b'["state"'
 """How the line with the state begins."""
+_OF_STATE = (_STATE, b'["r"', b'["o"')
+"""How the lines begin that say what was registered, and by what numbers operators are called."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
@@ -106,7 +111,8 @@ class RecordingEnd(NamedTuple):
 class Recording:
     """A recording, as far as it goes.
 
-    signatures: each call without its time, as it is written. kernels: those that were seen to run, by call.
+    signatures: each call without its time, as it is written. tables: what operators had registered when they were
+    called, by their number, where the state does not say it. kernels: those that were seen to run, by call.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before. cut: the last line is not
     whole. more: calls that were not read, because there are too many.
     """
@@ -118,6 +124,7 @@ class Recording:
     places: list[PythonPlace] = field(default_factory=list)
     threads: list[str] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[int, TableThen] = field(default_factory=dict)
     calls: RecordedCalls = field(default_factory=RecordedCalls)
     kernels: dict[int, list[Ran]] = field(default_factory=dict)
     stopped: list[NotRecorded] = field(default_factory=list)
@@ -219,6 +226,7 @@ class _RecordingReader:
             "l": self._place,
             "t": self._thread,
             "s": self._signature,
+            "r": self._table,
             "x": self._stopped,
             "state": self._state,
             "end": self._end,
@@ -265,7 +273,7 @@ class _RecordingReader:
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
             return
-        if not self._with_calls and not line.startswith(_STATE):
+        if not self._with_calls and not line.startswith(_OF_STATE):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
@@ -321,6 +329,17 @@ class _RecordingReader:
             raise _BadLine(f"the signature is not understood: {error}") from None
         _index(value[2]["operator"], self._of.operators, "an operator")
         self._of.signatures.append(value[2])
+
+    def _table(self, value: list[Any]) -> None:
+        from dispatch_cli.trace.table import table_of
+
+        if len(value) < 3:
+            raise _BadLine("a table has 3 elements")
+        try:
+            table = table_of(value[2])
+        except ValueError as error:
+            raise _BadLine(f"the table is not understood: {error}") from None
+        self._of.tables[_index(value[1], self._of.operators, "an operator")] = table
 
     def _call(self, value: list[Any]) -> None:
         if len(value) < 8:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.casts import casts_of
 from dispatch_cli.trace.devices import DeviceChange
@@ -113,7 +112,7 @@ class Selected(NamedTuple):
         return sum(map(len, self.of_thread))
 
 
-def select(recording: Recording, wanted: Wanted, happened: Happened, facts: CallFacts, state: State) -> Selected:
+def select(recording: Recording, wanted: Wanted, happened: Happened, facts: CallFacts) -> Selected:
     """The calls that are asked for."""
     calls = recording.calls
     of_thread = tuple(array("i") for _ in recording.threads)
@@ -134,17 +133,17 @@ def select(recording: Recording, wanted: Wanted, happened: Happened, facts: Call
         number = happened.number_of(call)
         takes = known.get(number)
         if takes is None:
-            takes = known[number] = _takes(wanted, happened.of_number(number), state)
+            takes = known[number] = _takes(wanted, happened.of_number(number))
         if takes and (not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call))):
             is_in[call] = 1
             of_thread[calls.thread[call]].append(call)
     return Selected(of_thread, parents)
 
 
-def _takes(wanted: Wanted, explained: Explained, state: State) -> bool:
+def _takes(wanted: Wanted, explained: Explained) -> bool:
     """Whether a signature is asked for."""
     if wanted.operators is not None and str(explained.operator) not in wanted.operators:
         return False
     if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.own_hops):
         return False
-    return wanted.change is None or wanted.change.is_of(explained, state.dispatcher)
+    return wanted.change is None or wanted.change.is_of(explained)

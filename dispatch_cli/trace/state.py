@@ -9,19 +9,21 @@ from typing import Any, NamedTuple
 from dispatch_cli import bases, universes
 from dispatch_cli.capture.answer import AnswerError, checked
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
-from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
+from dispatch_cli.model.declarations import Declarations, Fallback
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.recording import Recording
-from dispatch_cli.trace.stale import WithStaleTables, with_stale_tables
+from dispatch_cli.trace.then import BLOCK, PROGRAM, observe
 
-_NAME = "the recorded program"
+MAX_TABLES = 1000
+"""Tables of the program's end that are read. A program has one or two that are stale, if any."""
 _RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
 
 
@@ -32,7 +34,7 @@ class RecordedState(bases.Records):
     """
 
     incomplete: tuple[str, ...] = ()
-    name = _NAME
+    name = PROGRAM
     parts: tuple[str, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
     higher_order_names: Sequence[str] = ()
@@ -92,8 +94,8 @@ class RegistrationsKnown(NamedTuple):
     """A state by which calls are explained.
 
     base: the embedded state of that version of PyTorch, or the newest one. is_base: it is that one; otherwise it is the
-    program's own, as it was recorded. not_known: operators whose tables are stale, so that it is not known what their
-    slots hold.
+    program's own, as it was recorded when it ended. not_known: operators whose tables were stale then, and of which it
+    is not recorded what their slots held.
     """
 
     state: State
@@ -109,8 +111,7 @@ def state_of(recording: Recording) -> RegistrationsKnown:
     known = bases.names()
     base = name if name in known else known[0]
     if recording.state is not None:
-        state, not_known = _recorded(recording)
-        return RegistrationsKnown(state, base, False, not_known)
+        return _recorded(recording, base)
     source = bases.load(base)
     universe = _with_backend(source.universe, recording)
     return RegistrationsKnown(State(Dispatcher(universe, base=source), source=source), base, True)
@@ -128,7 +129,7 @@ def _with_backend(universe: Universe, recording: Recording) -> Universe:
     return universe
 
 
-def _recorded(recording: Recording) -> WithStaleTables:
+def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
     assert recording.state is not None
     try:
         data = checked(recording.state, with_answers=False)
@@ -139,17 +140,22 @@ def _recorded(recording: Recording) -> WithStaleTables:
     except (AnswerError, universes.UniverseError) as error:
         message = f"{recording.file}: the state in the recording cannot be used: {error}"
         raise InputError((Problem("bad-recording", message, hint="record it again"),)) from None
-    block = Block(LibraryKind.IMPL, "_", None, _NAME, 0, implicit=True, by=Registrant.PYTORCH)
     steps = tuple(
-        Fallback(block, one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
+        Fallback(BLOCK, one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
         for one in data["universe"]["fallbacks"]
         if one["key"] not in own
     )
     state = run(Declarations(universe, steps=steps, inherited_steps=steps), source)
-    stale = [OperatorName.parse(one["name"]) for one in data["operators"] if one.get("stale")]
-    if not stale:
-        return WithStaleTables(state, frozenset())
-    return with_stale_tables(state, source, stale, block)
+    not_known = {OperatorName.parse(one["name"]) for one in data["operators"] if one.get("stale")}
+    at_end = [(recording.operators[number], table) for number, table in recording.tables.items() if table.at_end]
+    for number, (text, table) in enumerate(at_end):
+        name = OperatorName.parse(text)
+        not_known.add(name)
+        with suppress(Refused, ValueError):
+            if number < MAX_TABLES:
+                observe(state.dispatcher, name, table)
+                not_known.discard(name)
+    return RegistrationsKnown(state, base, False, frozenset(not_known))
 
 
 def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.capture.support import mutations, state_of, universe_data
 from tests.cli.support import call
-from tests.trace.support import OF_A_BACKEND, PLAIN, Writer
+from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature
 
 FALLBACK = {"key": "PrivateUse1", "debug": "registered at /npu/fallback.cpp:7", "fallthrough": False}
 
@@ -93,23 +93,123 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
     assert "PyTorch's own" not in row
 
 
-def test_a_stale_table_is_as_the_only_order_leaves_it(tmp_path: Path) -> None:
-    """Where no order of the registrations leaves it stale, nothing is said of the operator's calls."""
+SLOTS = UNIVERSE.slots
+
+
+def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
+    """What an operator had: kernels as [KEY, TEXT, falls through, NUMBER], and the number of the kernel in each slot;
+    in the others the backend fallbacks that the state has.
+    """
+    usual = {one.key: one.debug for one in UNIVERSE.fallbacks} | {FALLBACK["key"]: FALLBACK["debug"]} | fallbacks
+    in_slots = {key: text for key, text in usual.items() if key not in held}
+    return {
+        "at_end": at_end,
+        "kernels": kernels,
+        "slots": [held.get(key, 90 if key in in_slots else 0) for key in SLOTS],
+        "fallbacks": [[at, in_slots[key], False] for at, key in enumerate(SLOTS) if key in in_slots],
+    }
+
+
+def with_tables(file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,)) -> Any:
+    """The answer about calls of mylib::plain, of which each has a table."""
+    made = Writer()
+    made.call("mylib::scale", tensors=(PLAIN,))
+    for number, one in enumerate(tables, start=1):
+        made.add("o", number, "mylib::plain")
+        made.add("s", number, signature(number, tensors))
+        made.add("c", number, 0, 0, 0, number * 100, -1, -1)
+        made.add("e", 0, number * 100 + 5, False)
+        if one:
+            made.add("r", number, one)
+    made.add("state", found)
+    file.write_text(made.text(), encoding="utf-8")
+    return answer(str(file))
+
+
+def test_a_stale_table_is_as_it_was_seen(tmp_path: Path) -> None:
+    """PyTorch's own check says of a part of stale tables that they are, and never which slots."""
     found = state()
-    scale, plain = found["operators"]
     implicit, explicit = (kernel(f"registered at /home/me/lib.py:{line}") for line in (31, 32))
-    plain["kernels"] = {"CompositeExplicitAutograd": [explicit], "CompositeImplicitAutograd": [implicit]}
-    for stale in (False, True):
-        plain["stale"] = scale["stale"] = stale
-        (tmp_path / "s.trace").write_text(recording(found), encoding="utf-8")
-        answered = answer(str(tmp_path / "s.trace"))
-        paths = [row["path"] for thread in answered["threads"] for row in thread["rows"]]
-        keys = [one["source"] for one in paths[1]["kernels"]]
-        assert keys == (["CompositeImplicitAutograd"] if stale else [None, "CompositeExplicitAutograd"])
-        assert ("stale", "mylib::plain", "AutogradCPU") in {
-            (one["kind"], one["operator"], one["key"]) for one in answered["findings"]
-        } or not stale
-        assert (paths[0]["problem"] is not None) == stale
+    found["operators"][1]["kernels"] = {
+        "CompositeExplicitAutograd": [explicit],
+        "CompositeImplicitAutograd": [implicit],
+    }
+    kernels = [
+        ["CompositeExplicitAutograd", explicit["debug"], False, 1],
+        ["CompositeImplicitAutograd", implicit["debug"], False, 2],
+    ]
+    explicitly = dict.fromkeys(("Undefined", *UNIVERSE.aliases["CompositeExplicitAutograd"]), 1)
+    stale = table(kernels, {**explicitly, **dict.fromkeys(UNIVERSE.aliases["Autograd"], 2)}, at_end=True)
+    answered = with_tables(tmp_path / "s.trace", found, stale)
+    path = answered["threads"][0]["rows"][1]["path"]
+    assert [(one["source"], one["registered_at"]) for one in path["kernels"]] == [
+        ("CompositeImplicitAutograd", "/home/me/lib.py:31")
+    ]
+    late = [(one["operator"], one["key"], one["keys"]) for one in answered["findings"] if one["kind"] == "stale"]
+    assert late == [("mylib::plain", "AutogradCPU", ["CompositeExplicitAutograd"])]
+    explained = call("explain", "mylib::plain", "AutogradCPU", "--base", str(tmp_path / "s.trace"))
+    assert "/home/me/lib.py:31" in explained.out
+    # PyTorch says that it is stale, and it was not seen how
+    found["operators"][1]["stale"] = True
+    answered = with_tables(tmp_path / "s.trace", found, {})
+    assert answered["threads"][0]["rows"][1]["path"]["problem"] is not None
+
+
+def test_kernels_that_are_gone_at_the_end(tmp_path: Path) -> None:
+    """The kernel was another one first; then a slot held one that was registered no more."""
+    first = table([["CPU", "registered at /home/me/first.py:2", False, 1]], {"CPU": 1})
+    gone = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 7})
+    answered = with_tables(tmp_path / "s.trace", state(), first, gone, {})
+    paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
+    places = [[one["registered_at"] for one in path["kernels"]] for path in paths]
+    autograd = places[0][0]
+    assert places == [[autograd, "/home/me/first.py:2"], [autograd], [autograd, "/home/me/lib.py:30"]]
+    assert [path["end"] for path in paths] == ["kernel", "not-known", "kernel"]
+
+
+def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
+    """There was another one first, and none before. PyTorch's own fallbacks do not change."""
+    kernels = [["CPU", "registered at /home/me/lib.py:30", False, 1]]
+    other = table(kernels, {"CPU": 1}, PrivateUse1="registered at /home/me/first.cpp:3")
+    none = table(kernels, {"CPU": 1, "PrivateUse1": 0})
+    wrong = table(kernels, {"CPU": 1}, AutogradCPU="registered at /home/me/first.cpp:3")
+    answered = with_tables(tmp_path / "s.trace", state(), other, none, wrong, {}, tensors=(OF_A_BACKEND,))
+    paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
+    places = [[one["registered_at"] for one in path["kernels"]][-1:] for path in paths]
+    autograd = places[1][0]
+    assert places == [["/home/me/first.cpp:3"], [autograd], [], ["/npu/fallback.cpp:7"]]
+    assert autograd.endswith("VariableFallbackKernel.cpp:111")
+    assert [path["end"] for path in paths] == ["kernel", "error", None, "kernel"]
+    assert "other backend fallbacks" in paths[2]["problem"]
+
+
+def test_without_a_state_nothing_is_said_of_operators_that_changed(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::sin")
+    made.add("o", 1, "aten::sin")
+    (tmp_path / "s.trace").write_text(made.text(), encoding="utf-8")
+    rows = answer(str(tmp_path / "s.trace"))["threads"][0]["rows"]
+    assert "changed while the program ran" in rows[0]["path"]["problem"]
+
+
+def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Or nothing is said of the operator's calls, where it is one of another PyTorch."""
+    whole = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 1})
+    whole["slots"] = whole["slots"][:3]
+    whole["fallbacks"] = whole["fallbacks"][:2]
+    count = 0
+    for what, changed in mutations(whole, 3):
+        if isinstance(changed, dict) and isinstance(changed.get("slots"), list) and len(changed["slots"]) == 3:
+            changed = {**changed, "slots": [*changed["slots"], *[1] * (len(SLOTS) - 3)]}
+        made = Writer()
+        made.call("mylib::plain", tensors=(PLAIN,))
+        made.add("r", 0, changed)
+        made.add("state", state())
+        (tmp_path / "m.trace").write_text(made.text(), encoding="utf-8")
+        result = call("trace", str(tmp_path / "m.trace"))
+        assert result.code in (0, 2), (what, result.err[-500:])
+        count += 1
+    assert count > 20
 
 
 def test_a_state_that_is_none_is_refused(tmp_path: Path) -> None:

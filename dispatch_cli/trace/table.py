@@ -1,0 +1,84 @@
+"""What an operator had registered while a program ran, and what the slots of its live table held then.
+
+A recording has it for operators of which the registry at the program's end does not say it: what was registered then is
+gone, or a slot is stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+MAX_KERNELS = 10_000
+MAX_SLOTS = 1000
+
+
+class KernelThen(NamedTuple):
+    """A kernel that was registered. debug: the text of a dump. number: two of the same number are one kernel."""
+
+    key: str
+    debug: str
+    fallthrough: bool
+    number: int
+
+
+class FallbackThen(NamedTuple):
+    """The backend fallback that a slot held. debug: None where another kernel should have been in the slot."""
+
+    debug: str | None
+    fallthrough: bool
+
+
+class TableThen(NamedTuple):
+    """What an operator had.
+
+    at_end: it is still so at the program's end. kernels: the newest of a key first. slots: the number of the kernel in
+    each slot, in the order of the universe; 0 where there was none. fallbacks: by the position of the slot.
+    """
+
+    at_end: bool
+    kernels: tuple[KernelThen, ...]
+    slots: tuple[int, ...]
+    fallbacks: Mapping[int, FallbackThen]
+
+
+def table_of(value: Any) -> TableThen:
+    """A table as the recorder writes it. Errors: ValueError."""
+    if type(value) is not dict:
+        raise ValueError("a table is an object")
+    kernels, slots, fallbacks = (_list(value, name, most) for name, most in _LISTS.items())
+    if not all(_is_number(one) for one in slots):
+        raise ValueError("a slot has the number of a kernel")
+    if type(value.get("at_end")) is not bool:
+        raise ValueError("at_end is true or false")
+    return TableThen(
+        value["at_end"],
+        tuple(KernelThen(*_checked(one, _KERNEL)) for one in kernels),
+        tuple(slots),
+        {at: FallbackThen(debug, falls) for at, debug, falls in (_checked(one, _FALLBACK) for one in fallbacks)},
+    )
+
+
+_LISTS = {"kernels": MAX_KERNELS, "slots": MAX_SLOTS, "fallbacks": MAX_SLOTS}
+_KERNEL = ((str,), (str,), (bool,), (int,))
+_FALLBACK = ((int,), (str, type(None)), (bool,))
+
+
+def _list(value: dict[str, Any], name: str, most: int) -> list[Any]:
+    found = value.get(name)
+    if type(found) is not list or len(found) > most:
+        raise ValueError(f"{name} is a list of at most {most}")
+    return found
+
+
+def _checked(value: Any, kinds: tuple[tuple[type, ...], ...]) -> list[Any]:
+    if type(value) is not list or len(value) != len(kinds):
+        raise ValueError(f"an element has {len(kinds)} parts")
+    for one, kind in zip(value, kinds, strict=True):
+        if type(one) not in kind or (type(one) is int and not _is_number(one)):
+            raise ValueError("an element has a part of the wrong kind")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_KERNELS + MAX_SLOTS
