@@ -11,6 +11,7 @@ import tempfile
 
 import pytest
 
+from tests import in_pytorch
 from tests.cli import forked
 from tests.once import FOLDER
 
@@ -50,3 +51,4 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """Nothing that tests share outlives them."""
     forked.stop()
+    in_pytorch.stop()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 from tests.test_scenarios import FIRST, SCENARIOS
@@ -19,9 +19,9 @@ pytestmark = pytest.mark.live
 
 
 @pytest.fixture(scope="module")
-def in_pytorch() -> dict[str, Any]:
+def found() -> dict[str, Any]:
     script = Path(__file__).with_name("scenarios_in_pytorch.py")
-    done = subprocess.run([torch_python(), str(script)], capture_output=True, text=True, check=True)
+    done = in_pytorch.run([torch_python(), str(script)])
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -46,49 +46,49 @@ def ends(name: str, *more: str) -> str:
     return kernel[1]
 
 
-def test_a_backend_kernel_takes_the_math_kernel_away(in_pytorch: dict[str, Any]) -> None:
-    slots = in_pytorch["slots"]
+def test_a_backend_kernel_takes_the_math_kernel_away(found: dict[str, Any]) -> None:
+    slots = found["slots"]
     assert [slots[name][0] for name in ("01", "02")] == ["math kernel", "math kernel"]
     assert slots["01"][1] in ("backend fallback", None)  # nothing in PyTorch 2.4
     assert slots["02"][1] == "backend fallback"
 
 
-def test_a_default_comes_before_a_fallback(in_pytorch: dict[str, Any]) -> None:
-    assert in_pytorch["slots"]["03"] == ["default backend kernel", "default backend kernel"]
-    assert in_pytorch["slots"]["03 uncovered"] == [None, "backend fallback"]
+def test_a_default_comes_before_a_fallback(found: dict[str, Any]) -> None:
+    assert found["slots"]["03"] == ["default backend kernel", "default backend kernel"]
+    assert found["slots"]["03 uncovered"] == [None, "backend fallback"]
 
 
-def test_the_default_leaves_gaps(in_pytorch: dict[str, Any]) -> None:
-    assert [in_pytorch["slots"][name] for name in ("04", "04 nested")] == [[None, None], [None, None]]
+def test_the_default_leaves_gaps(found: dict[str, Any]) -> None:
+    assert [found["slots"][name] for name in ("04", "04 nested")] == [[None, None], [None, None]]
 
 
-def test_without_an_autograd_kernel_pytorch_warns(in_pytorch: dict[str, Any]) -> None:
-    kernel, warning = in_pytorch["05"]
+def test_without_an_autograd_kernel_pytorch_warns(found: dict[str, Any]) -> None:
+    kernel, warning = found["05"]
     data = explained(warning, "05_no_autograd_kernel")
     assert (kernel, data["key"], data["error"]["reproduced"]) == ("scale_cpu", "AutogradCPU", True)
     assert [one["kind"] for one in data["advice"]] == ["no-derivative"]
 
 
-def test_a_factory_does_not_get_to_its_kernel(in_pytorch: dict[str, Any]) -> None:
-    (error,) = in_pytorch["06"]
+def test_a_factory_does_not_get_to_its_kernel(found: dict[str, Any]) -> None:
+    (error,) = found["06"]
     data = explained(error, "06_factory")
     assert (data["key"], data["error"]["reproduced"]) == ("Undefined", True)
     assert [one["kind"] for one in data["advice"]] == ["unreachable"]
 
 
-def test_an_ambiguous_kernel_raises(in_pytorch: dict[str, Any]) -> None:
-    (error,) = in_pytorch["08"]
+def test_an_ambiguous_kernel_raises(found: dict[str, Any]) -> None:
+    (error,) = found["08"]
     data = explained(error, "08_ambiguous")
     assert (data["key"], data["error"]["reproduced"]) == ("AutogradOther", True)
     assert [(one["kind"], one["culprits"]) for one in data["advice"]] == [("ambiguous", ["MkldnnCPU", "QuantizedCPU"])]
 
 
-def test_inference_mode_runs_another_kernel(in_pytorch: dict[str, Any]) -> None:
-    assert in_pytorch["09 with autograd"] == ["shrink_decomposition"]
-    assert in_pytorch["09"] == [ends("09_inference_mode")] == ["shrink_lowering"]
+def test_inference_mode_runs_another_kernel(found: dict[str, Any]) -> None:
+    assert found["09 with autograd"] == ["shrink_decomposition"]
+    assert found["09"] == [ends("09_inference_mode")] == ["shrink_lowering"]
 
 
-def test_the_math_kernel_runs_for_sparse_tensors(in_pytorch: dict[str, Any]) -> None:
-    assert in_pytorch["10"] == [ends("10_sparse_bypass")] == ["norm_math"]
+def test_the_math_kernel_runs_for_sparse_tensors(found: dict[str, Any]) -> None:
+    assert found["10"] == [ends("10_sparse_bypass")] == ["norm_math"]
     inference = ends("10_sparse_bypass", "--context", "inference_mode")
-    assert in_pytorch["10 in inference mode"] == [inference] == ["norm_sparse"]
+    assert found["10 in inference mode"] == [inference] == ["norm_sparse"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
+from tests import in_pytorch
 from tests.bindings.histories import differences
 from tests.capture.support import live_state
 from tests.support import RECORDINGS
@@ -37,7 +37,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def record(script: str, out: Path, *arguments: str) -> Any:
     """Run a recorder with the live PyTorch; what it wrote."""
     command = [PYTHON, "-c", RUN, str(RECORDINGS / script), str(out), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = in_pytorch.run(command, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(out.read_text(encoding="utf-8"))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.checks.helpers import StateOf, findings
 
@@ -33,7 +33,7 @@ SAID = {
 @pytest.fixture(scope="module")
 def live() -> Any:
     script = Path(__file__).with_name("live_autograd_claims.py")
-    done = subprocess.run([torch_python(), str(script)], stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    done = in_pytorch.run([torch_python(), str(script)])
     return json.loads(done.stdout)
 
 

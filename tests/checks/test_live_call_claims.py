@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli.checks.check import Finding
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.checks.helpers import StateOf, findings
 
@@ -48,9 +48,7 @@ def live(operators: list[list[str]]) -> Any:
     """What PyTorch does."""
     script = Path(__file__).with_name("live_call_claims.py")
     asked = json.dumps(operators)
-    done = subprocess.run(
-        [torch_python(), str(script)], input=asked, stdout=subprocess.PIPE, encoding="utf-8", check=True, timeout=300
-    )
+    done = in_pytorch.run([torch_python(), str(script)], asked)
     return json.loads(done.stdout)
 
 

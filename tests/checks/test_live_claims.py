@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from dispatch_cli.checks.catalogue.terminal_fallthrough import ASSERTS, COULD_NO
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.checks.helpers import StateOf, findings, loader
 
@@ -52,14 +52,7 @@ def cases() -> Cases:
 def live(cases: Cases) -> dict[str, Any]:
     """What PyTorch does."""
     script = Path(__file__).with_name("live_claims.py")
-    done = subprocess.run(
-        [torch_python(), str(script)],
-        input=json.dumps(cases),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-        timeout=300,
-    )
+    done = in_pytorch.run([torch_python(), str(script)], json.dumps(cases))
     answers: dict[str, Any] = json.loads(done.stdout)
     return answers
 

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from dispatch_cli.engine.call.thread import INFRA_MODES
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import ImplEdit, ImplKind, ImplPlace
 from dispatch_cli.report.explain_higher_order import explain_higher_order
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.checks.helpers import StateOf, findings
 from tests.checks.test_documentation import examples
@@ -71,7 +71,7 @@ def declaration(name: str, case: Case) -> dict[str, Any]:
 def ask(cases: dict[str, Case]) -> dict[str, Any]:
     script = Path(__file__).with_name("live_higher_order.py")
     command = [torch_python(), str(script)]
-    done = subprocess.run(command, input=json.dumps(cases), stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    done = in_pytorch.run(command, json.dumps(cases))
     answers: dict[str, Any] = json.loads(done.stdout)
     return answers
 

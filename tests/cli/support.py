@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import io
 import json
 import os
@@ -53,6 +54,8 @@ def call(*args: str, stdin: bytes = b"") -> Result:
             main(list(args))
         except SystemExit as stop:
             code = stop.code
+        finally:
+            gc.enable()  # `main` leaves garbage alone, in a process that ends
     assert isinstance(code, int)
     texts = []
     for stream in (out, err):
@@ -130,7 +133,7 @@ def _are_pythons(variables: dict[str, str]) -> bool:
 def _forked(args: tuple[str, ...], variables: dict[str, str], source: int, out: int, its_out: int) -> Result:
     """Run in a fork. source, its_out: its standard input and output; out: where the output can be read."""
     err, its_err = os.pipe()
-    server().start([*args], environment(**variables), (source, its_out, its_err))
+    server().start(([*args], environment(**variables)), (source, its_out, its_err))
     for number in {source, its_out, its_err}:
         os.close(number)
     with ThreadPoolExecutor(1) as other:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.bindings.keys import KeySpace
+from tests import in_pytorch
 from tests.capture.support import captured, live_state, torch_python
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
@@ -56,9 +56,7 @@ def test_the_operators_at_every_key_are_those_of_live_pytorch() -> None:
     capture = captured(vmap=False)
     universe = universes.from_data(live_state()["universe"])
     asked = sorted({"", "nope", "cpu", "Undefined", *universe.ids, *KeySpace(universe).members, *universe.parseable})
-    done = subprocess.run(
-        [torch_python(), "-c", LIVE], input=json.dumps(asked), capture_output=True, text=True, check=True
-    )
+    done = in_pytorch.run([torch_python(), "-c", LIVE], json.dumps(asked))
     live = json.loads(done.stdout)
     bindings = Bindings(universe, load_state([str(capture)]).dispatcher)
     assert {key: answer_of(bindings, key) for key in asked} == live

@@ -9,12 +9,12 @@ run with a Python that has PyTorch 2.15.0.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.universes import build
+from tests import in_pytorch
 from tests.capture.support import captured, torch_python, unpacked
 from tests.cli.support import call, process
 from tests.cli.transcripts import EXPECTED
@@ -65,7 +65,7 @@ def test_registrations_as_text() -> None:
 )
 def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], live_universe: str, tmp_path: Path) -> None:
     """Of every version, over its own universe."""
-    subprocess.run([torch_python(), str(RECORD), str(tmp_path), *keys], check=True, capture_output=True)
+    in_pytorch.run([torch_python(), str(RECORD), str(tmp_path), *keys])
     for command in ("register", "table"):
         live = (tmp_path / f"what_if.{command}.raw").read_text(encoding="utf-8")
         assert call(command, *options(keys), "--universe", live_universe, "--format", "raw").out == live

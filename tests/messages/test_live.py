@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.report.error_text import find_errors
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT
 from tests.messages.collect import build_of, messages_of, package_of, version_of
@@ -32,7 +32,7 @@ def test_the_collector_finds_no_message_that_is_not_in_the_table() -> None:
 def test_what_it_prints_is_understood(tmp_path: Path) -> None:
     path = tmp_path / "messages.json"
     script = ROOT / "tests/recordings/record_messages.py"
-    subprocess.run([torch_python(), str(script), str(path)], check=True, capture_output=True)
+    in_pytorch.run([torch_python(), str(script), str(path)])
     messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
     assert len(messages) > 120
     for one in messages:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.declarations.helpers import write
 
@@ -32,8 +32,8 @@ def test_as_in_pytorch(name: str, tmp_path: Path) -> None:
     asked = tmp_path / "keys.json"
     asked.write_text(json.dumps(keys), encoding="utf-8")
     script = Path(__file__).with_name("live_backend_name.py")
-    done = subprocess.run([python, str(script), name, str(asked)], check=True, capture_output=True, timeout=200)
-    live: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
+    done = in_pytorch.run([python, str(script), name, str(asked)])
+    live: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     try:
         renamed = universe.with_backend(name)
     except ValueError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.report.call_keys import call_keys_report
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.call.random_calls import Generator
 
@@ -49,7 +49,7 @@ def test_keys_of_random_tensors_and_contexts(tmp_path: Path) -> None:
     ids = {"ids": dict(universe.ids), "functionalities": list(universe.functionalities)}
     question.write_text(json.dumps({**ids, "calls": asked}), encoding="utf-8")
     script = HERE / "live_call_keys.py"
-    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
+    in_pytorch.run([python, str(script), str(question), str(answer)])
     said = json.loads(answer.read_text(encoding="utf-8"))
     wrong, unmade = [], 0
     for one, live in zip(asked, said, strict=True):

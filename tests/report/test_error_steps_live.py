@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT, call
 
@@ -18,7 +18,7 @@ def test_each_step_helps(tmp_path: Path) -> None:
     """The step is among those of the answer to the text that this PyTorch printed."""
     path = tmp_path / "steps.json"
     script = ROOT / "tests/report/live_steps.py"
-    subprocess.run([torch_python(), str(script), str(path)], check=True, capture_output=True)
+    in_pytorch.run([torch_python(), str(script), str(path)])
     found = json.loads(path.read_text(encoding="utf-8"))
     assert len(found) == 12
     for name, step, text, with_step in found:

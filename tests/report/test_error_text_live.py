@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of
 from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind
+from tests import in_pytorch
 from tests.capture.support import captured, torch_python
 from tests.cli.support import ROOT
 from tests.report.test_error_text import TREATMENTS, first_line
@@ -33,7 +33,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     print(f"seed {seed}")
     path = tmp_path_factory.mktemp("errors") / "errors.json"
     script = ROOT / "tests/recordings/record_errors.py"
-    subprocess.run([torch_python(), str(script), str(path), str(seed)], check=True, capture_output=True)
+    in_pytorch.run([torch_python(), str(script), str(path), str(seed)])
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
     return found
 

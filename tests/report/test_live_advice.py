@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.report.random_declarations import changed, declared
 from tests.report.test_advice import Applied, interesting
@@ -144,7 +144,7 @@ def test_changes_make_calls_work(tmp_path: Path) -> None:
     asked = {"ids": universe["ids"], "devices": {name: key for key, name in DEVICES.items()}, "cases": tried}
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_advice.py")
-    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=600)
+    in_pytorch.run([python, str(script), str(question), str(answer)])
     said = json.loads(answer.read_text(encoding="utf-8"))
     counts["changes tried live"] = len(tried)
     counts["calls"] = sum(len(one["after"]) for one in said)

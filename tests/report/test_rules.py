@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_rules import RuleState
 from dispatch_cli.report.rules import CASES, RuleExample, rules_report
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 NAME = OperatorName.parse("demo::op")
@@ -69,14 +69,7 @@ def test_the_declarations_of_an_example_are_the_example(example: RuleExample, tm
 @pytest.mark.live
 def test_a_live_pytorch_gives_the_same_answers() -> None:
     cases = [(case.key, dict(case.kernels), dict(case.fallbacks)) for some in CASES.values() for case in some]
-    done = subprocess.run(
-        [torch_python(), str(Path(__file__).with_name("live_rules.py"))],
-        input=json.dumps(cases),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-        timeout=300,
-    )
+    done = in_pytorch.run([torch_python(), str(Path(__file__).with_name("live_rules.py"))], json.dumps(cases))
     said = json.loads(done.stdout)
     assert len(said) == len(cases) > 10
     for (key, kernels, _), (number, example), (kernel, rule) in zip(cases, examples(), said, strict=True):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -16,6 +15,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 
 IN_PYTORCH = Path(__file__).with_name("in_pytorch.py")
@@ -107,7 +107,7 @@ def test_changed_histories(tmp_path: Path) -> None:
         found.append([state.dispatcher.dump_table(operator), not state.dispatcher.stale_entries(operator)])
     asked = tmp_path / "histories.json"
     asked.write_text(json.dumps(histories))
-    ran = subprocess.run([torch_python(), str(IN_PYTORCH), str(asked)], capture_output=True, text=True, check=True)
+    ran = in_pytorch.run([torch_python(), str(IN_PYTORCH), str(asked)])
     expected = json.loads(ran.stdout)
     different = [number for number, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1]]
     assert different == [], f"seed {seed}: {histories[different[0]]}\n{found[different[0]]}\n{expected[different[0]]}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.trace import Call, ErrorKind
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, is_error, normal, said_of, simulated
 
 
@@ -46,7 +46,7 @@ def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[d
     question, answer = directory / "asked.json", directory / "said.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_calls.py")
-    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
+    in_pytorch.run([python, str(script), str(question), str(answer)])
     said: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
     return said
 

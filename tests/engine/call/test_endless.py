@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from dispatch_cli import universes
@@ -15,6 +13,7 @@ from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.render.resolve_wording import raised_label
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 SIN = OperatorName("aten::sin")
@@ -52,8 +51,8 @@ def ended(kernel: Kernel) -> tuple[str, str, str]:
 
 @pytest.mark.live
 def test_a_python_function_among_them() -> None:
-    command = [torch_python(), "-W", "ignore", "-c", SCRIPT]
-    live = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    command = [torch_python(), "-c", SCRIPT]
+    live = in_pytorch.run(command).stdout
     for kernel in (
         Kernel("f", python=True, redispatches=ANEW),
         Kernel("registered at torch/library.py:1", redispatches=ANEW),

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import subprocess
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, read_document, torch_python
 from tests.engine.call.random_calls import names
 
@@ -83,7 +83,7 @@ def ask(directory: Path, universe: Universe, **asked: Any) -> dict[str, Any]:
     }
     question.write_text(json.dumps(whole), encoding="utf-8")
     script = Path(__file__).with_name("live_factories.py")
-    subprocess.run([torch_python(), str(script), str(question), str(answer)], check=True, timeout=300)
+    in_pytorch.run([torch_python(), str(script), str(question), str(answer)])
     said: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
     return said
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable, is_tensor
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.call.random_calls import names
 
@@ -146,7 +146,7 @@ def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     }
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_own_kernels.py")
-    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
+    in_pytorch.run([python, str(script), str(question), str(answer)])
     said = json.loads(answer.read_text(encoding="utf-8"))
     both = [(one, ours, live["keyset"], live["error"]) for (one, ours), live in zip(chosen, said, strict=True)]
     # An operator may refuse its arguments on the way, whose values mean nothing.

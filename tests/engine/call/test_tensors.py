@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from itertools import product
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 
 KINDS = ("", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "quantized")
@@ -56,7 +56,7 @@ def test_every_device_and_kind(tmp_path: Path) -> None:
     asked = list(product(universe.devices, KINDS, (False, True)))
     script = tmp_path / "tensors.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    done = subprocess.run([python, str(script), json.dumps(asked)], check=True, capture_output=True, text=True)
+    done = in_pytorch.run([python, str(script), json.dumps(asked)])
     live = json.loads(done.stdout)
     ours = {" ".join(map(str, one)): keyset_of(universe, *one) for one in asked}
     assert ours == live
@@ -84,7 +84,7 @@ def test_tensors_made_in_inference_mode_under_autocast(tmp_path: Path) -> None:
     maker = TensorMaker(universes.from_data(live_state(python)["universe"]))
     script = tmp_path / "inference.py"
     script.write_text(INFERENCE_SCRIPT, encoding="utf-8")
-    done = subprocess.run([python, str(script)], check=True, capture_output=True, text=True)
+    done = in_pytorch.run([python, str(script)])
     live = json.loads(done.stdout)
     assert {text: str(maker.make(TensorSpec.parse(f"{text} inference")).keyset) for text in live} == live
 

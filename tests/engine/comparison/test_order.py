@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from itertools import permutations
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from dispatch_cli.engine.comparison.states import compare_states
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 NAME = OperatorName.parse("my::op")
@@ -87,7 +87,7 @@ def test_slots_that_differ_are_those_of_the_live_tables(tmp_path: Path) -> None:
 @pytest.mark.live
 def test_what_calls_run(tmp_path: Path) -> None:
     orders = [keys for number in (1, 2, 3) for keys in permutations(KEYS[:3], number)]
-    done = subprocess.run([torch_python(), "-c", CALLS, json.dumps(orders)], check=True, capture_output=True, text=True)
+    done = in_pytorch.run([torch_python(), "-c", CALLS, json.dumps(orders)])
     ran = json.loads(done.stdout)
     assert len(set(ran)) == 3
     states = [state(tmp_path, keys) for keys in orders]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
+from tests import in_pytorch
 
 KEY, AUTOGRAD = "PrivateUse1", "AutogradPrivateUse1"
 TENSORS = {KEY: "backend", "MkldnnCPU": "mkldnn", "IPU": "ipu"}
@@ -26,6 +26,7 @@ SCRIPT = Path(__file__).with_name("live_backend.py")
 OURS = ("aten::", "prims::", "coverage_test::")
 """Operators that are called before those of other libraries, whose arguments are rarely plain."""
 EXPLICIT, IMPLICIT = "CompositeExplicitAutograd", "CompositeImplicitAutograd"
+REFUSED = "support automatic differentiation"
 FALLBACKS = (None, "cpu", "fallthrough")
 Class = tuple[str, ...]
 
@@ -150,7 +151,7 @@ def answers(python: str, asked: dict[str, Any]) -> dict[int, dict[str, Any]]:
     rest = asked["calls"]
     while rest:
         text = json.dumps({**asked, "calls": rest})
-        done = subprocess.run([python, str(SCRIPT)], input=text, capture_output=True, text=True, check=False)
+        done = in_pytorch.run([python, str(SCRIPT)], text, check=False)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         if not lines:
             raise RuntimeError(done.stderr[-2000:])
@@ -190,7 +191,11 @@ def _not_judged(one: Asked, answer: dict[str, Any], fallback: str | None) -> str
     if any(part is not None and part["resized"] for part in (plain, trained or None, trained.get("backward"))):
         return "resizes"
     if one.covered.served and f"Could not run '{one.operator}'" not in (said := plain["error"] or ""):
-        return said if said and (fallback == "cpu" or one.covered.service is Service.KERNEL) else None
+        if said:
+            return said if fallback == "cpu" or one.covered.service is Service.KERNEL else None
+        said = trained.get("error") or ""
+        if said and fallback == "cpu" and not any(text in said for text in ("Could not run '", REFUSED)):
+            return said
     return None
 
 
@@ -234,7 +239,7 @@ def _wrong_training(one: Asked, said: dict[str, Any]) -> str | None:
     if said["error"] is not None:  # PyTorch's autograd kernels refuse out= and some dtypes, of what it calls as well
         decomposed = (Gradient.DECOMPOSED, Gradient.DECOMPOSED_WITH_WARNING)
         runs_one = covered.training in (Training.GENERIC, Training.MATH) or covered.gradient in decomposed
-        refused = "support automatic differentiation" in said["error"]
+        refused = REFUSED in said["error"]
         return None if refused and runs_one else f"error: {said['error']}"
     warned = said["warned"] or (back is not None and back["warned"])
     nodes, new = said["nodes"], said["floating"] and not said["inputs_returned"]

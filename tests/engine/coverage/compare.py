@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from dispatch_cli.engine.coverage.backend import backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 
 BACKENDS = ("MPS", "XLA", "HPU", "PrivateUse1")
 
@@ -28,7 +28,7 @@ class Compared(NamedTuple):
 def said_by(python: str, backends: Sequence[str] = BACKENDS) -> dict[str, dict[str, Any]]:
     """What brute force finds in the PyTorch of *python*."""
     script = Path(__file__).with_name("brute_force.py")
-    done = subprocess.run([python, str(script), *backends], capture_output=True, check=True, timeout=600)
+    done = in_pytorch.run([python, str(script), *backends])
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return found
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.coverage.backend import answers, judged, plan
 from tests.engine.coverage.compare import BACKENDS, compare, said_by
@@ -45,7 +45,7 @@ def test_every_class_is_what_brute_force_finds(dispatcher: Dispatcher) -> None:
 @pytest.mark.parametrize("fallback", [None, "cpu"])
 def test_calls_do_what_coverage_says(fallback: str | None, dispatcher: Dispatcher) -> None:
     ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
-    if subprocess.run([torch_python(), "-c", ask], capture_output=True, check=False).returncode:
+    if in_pytorch.run([torch_python(), "-c", ask], check=False).returncode:
         pytest.skip("this PyTorch has no backends in Python")
     seed = int(os.environ.get(SEED) or 77)  # `python -m tests.engine.coverage.calls` takes others
     asked, ours = plan(dispatcher, fallback, OPERATORS, seed)

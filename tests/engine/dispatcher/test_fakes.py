@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 
 NAME = OperatorName("fakes::op")
@@ -130,16 +130,14 @@ def test_live() -> None:
     asked = (
         "import inspect, torch; print('allow_override' in inspect.signature(torch.library.register_fake).parameters)"
     )
-    said = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
+    said = in_pytorch.run([python, "-c", asked])
     may_override = said.stdout.strip() == "True"
     universe = universes.from_data(live_state(python)["universe"])
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     rng = random.Random(seed)
     sequences = [steps for name, steps, _ in SAID if may_override or name == "torch-2.4"]
     sequences += [steps_of(rng, may_override) for _ in range(300)]
-    done = subprocess.run(
-        [python, str(SCRIPT)], input=json.dumps(sequences), capture_output=True, text=True, check=True
-    )
+    done = in_pytorch.run([python, str(SCRIPT)], json.dumps(sequences))
     answers = [
         ([re.sub(r"fakes::op\d+", "OP", error) for error in errors], active, metas)
         for errors, active, metas in json.loads(done.stdout)

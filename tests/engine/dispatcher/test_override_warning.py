@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema, parse_signature
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 NAME = OperatorName("overrides::op")
@@ -63,9 +63,7 @@ def test_what_it_names(steps: Steps, names: list[str]) -> None:
 
 
 def live(sequences: list[Steps]) -> list[list[str]]:
-    done = subprocess.run(
-        [torch_python(), str(SCRIPT)], input=json.dumps(sequences), capture_output=True, text=True, check=True
-    )
+    done = in_pytorch.run([torch_python(), str(SCRIPT)], json.dumps(sequences))
     answers: list[list[str]] = json.loads(done.stdout)
     return answers
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -17,6 +16,7 @@ from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKin
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import CATCH_ALL
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.dispatcher.random_actions import everything
 
@@ -159,13 +159,7 @@ def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
                 steps.insert(random.randrange(len(steps) + 1), ["def", f"blocks{number}::{random.choice(schemas)}"])
             blocks.append(steps)
         histories.append(blocks)
-    answer = subprocess.run(
-        [torch_python(), str(HERE / "live_blocks.py")],
-        input=json.dumps(histories),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    answer = in_pytorch.run([torch_python(), str(HERE / "live_blocks.py")], json.dumps(histories))
     universe = universes.from_data(live_state()["universe"])
     threw = stale = 0
     for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.key import key_report
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -54,7 +54,7 @@ def test_recorded_tensors(version: str) -> None:
 
 
 def lines(python: str) -> Iterator[list[str]]:
-    done = subprocess.run([python, "-c", TENSORS], capture_output=True, text=True, check=True)
+    done = in_pytorch.run([python, "-c", TENSORS])
     return (line.split(", ") for line in done.stdout.splitlines())
 
 

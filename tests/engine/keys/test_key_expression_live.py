@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.expression import evaluate
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.keys.random_expressions import expression
 
@@ -26,7 +26,7 @@ SCRIPT = Path(__file__).with_name("live_expressions.py")
 
 def answers(python: str, texts: list[str]) -> list[Any]:
     text = "".join(f"{one}\n" for one in texts)
-    done = subprocess.run([python, str(SCRIPT)], input=text, capture_output=True, text=True, check=True)
+    done = in_pytorch.run([python, str(SCRIPT)], text)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
@@ -19,6 +18,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.order.brute_force import (
     NAME,
@@ -246,7 +246,7 @@ def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
         ],
     }
     command = [torch_python(), str(HERE / "live_orders.py")]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    done = in_pytorch.run(command, json.dumps(asked))
     dispatcher, sensitive, stale_today = Dispatcher(universe), 0, 0
     empty = dispatcher.checkpoint()
     for calls, each, holds in zip(sets, orders, json.loads(done.stdout), strict=True):
@@ -281,6 +281,6 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
                     sets.append({"calls": calls, "orders": [list(range(len(calls)))]})
     command = [torch_python(), str(HERE / "live_orders.py")]
     text = json.dumps({"ids": ids, "sets": sets})
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    done = in_pytorch.run(command, text)
     assert json.loads(done.stdout) == [[False]] * len(sets)
     assert len(sets) >= 6

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 
 pytestmark = pytest.mark.live
@@ -75,7 +75,7 @@ def test_histories() -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     script = Path(__file__).with_name("live_python_operators.py")
     command = [torch_python(), str(script), str(seed), str(COUNT)]
-    output = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
+    output = in_pytorch.run(command).stdout
     histories = json.loads(output)
     universe = universes.from_data(live_state()["universe"])
     different = [

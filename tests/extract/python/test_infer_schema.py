@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import SourceKind
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.extract.python.signatures import random_module
 
@@ -51,8 +51,8 @@ def test_schemas_are_those_of_live_pytorch(tmp_path: Path) -> None:
     chosen = random.Random(int(os.environ.get("DISPATCH_CLI_LIVE_SEED", "0")))
     file = tmp_path / "module.py"
     file.write_text(random_module(chosen, 1000), encoding="utf-8")
-    script = [torch_python(), "-B", str(HERE / "infer_script.py"), str(file)]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
+    script = [torch_python(), str(HERE / "infer_script.py"), str(file)]
+    done = in_pytorch.run(script, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     pairs = list(zip(ours(file), json.loads(done.stdout), strict=True))
     taken = [(mine, theirs) for mine, theirs in pairs if theirs is not None]  # newer versions take more types

@@ -22,6 +22,7 @@ from dispatch_cli.extract.torchgen.backend_yaml import BackendYaml, KnownOperato
 from dispatch_cli.extract.torchgen.native_functions import read_native_functions
 from dispatch_cli.extract.torchgen.yaml_file import YamlFile
 from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.extract.torchgen.random_backend_yaml import BackendFileMaker
 
@@ -31,7 +32,7 @@ COUNT = 200
 
 def torchgen_parent() -> str:
     code = "import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec('torchgen').origin).parents[1])"
-    return subprocess.run([torch_python(), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return in_pytorch.run([torch_python(), "-c", code]).stdout.strip()
 
 
 def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]] | None:

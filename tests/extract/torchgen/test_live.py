@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import extract_torchgen
 from dispatch_cli.model.extracted import ExtractedDefinition, ExtractedKernel, Extraction, SourceKind
 from dispatch_cli.model.schema import parse_printed_schema, parse_schema
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 _KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at (.*?) :: ")
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.live
 @cache
 def live() -> dict[str, Any]:
     script = Path(__file__).with_name("live_registrations.py")
-    run = subprocess.run([torch_python(), str(script)], capture_output=True, text=True, check=True)
+    run = in_pytorch.run([torch_python(), str(script)])
     said: dict[str, Any] = json.loads(run.stdout)
     return said
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from random import SystemRandom
 
 import pytest
 
+from tests import in_pytorch
 from tests.model.schema.random_schemas import Maker
 from tests.model.schema.schema_answers import Answer, differences, not_printed_back
 from tests.support import load_recording
@@ -48,5 +48,5 @@ def test_random_schemas_against_live_pytorch() -> None:
         texts = [maker.schema() for _ in range(min(left, _BATCH))]
         left -= len(texts)
         command = [python, str(Path(__file__).with_name("live_schemas.py"))]
-        run = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
+        run = in_pytorch.run(command, json.dumps(texts))
         agree(texts, [[(a, b) for a, b in answers] for answers in json.loads(run.stdout)])

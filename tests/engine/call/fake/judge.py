@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 
 SCRIPT = Path(__file__).with_name("live_calls.py")
 Answer = dict[str, Any]
@@ -45,9 +45,7 @@ def live_answers(
     first = 0
     while True:
         plan = {"operators": operators, "first": first, "seed": seed, "kinds": kinds, "library": library}
-        done = subprocess.run(
-            [python, str(SCRIPT)], input=json.dumps(plan), capture_output=True, text=True, check=False
-        )
+        done = in_pytorch.run([python, str(SCRIPT)], json.dumps(plan), check=False)
         begun: Answer | None = None
         made = 0
         for line in done.stdout.splitlines():

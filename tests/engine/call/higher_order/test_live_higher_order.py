@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.trace import EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
+from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences, is_error
 
@@ -29,7 +29,7 @@ SCRIPT = Path(__file__).with_name("live_higher_order.py")
 
 def live_cases(seed: int, script: Path = SCRIPT, count: int = COUNT) -> list[dict[str, Any]]:
     command = [torch_python(), str(script), str(seed), str(count)]
-    answer = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    answer = in_pytorch.run(command)
     cases: list[dict[str, Any]] = json.loads(answer.stdout)
     return cases
 
@@ -67,7 +67,7 @@ def test_calls_of_its_own_operators(tmp_path: Path) -> None:
 def test_call_torchbind() -> None:
     """The example, called for real in every context that it speaks of: the same end, and the same backward error."""
     script = Path(__file__).with_name("live_call_torchbind.py")
-    answer = subprocess.run([torch_python(), str(script)], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    answer = in_pytorch.run([torch_python(), str(script)])
     said = json.loads(answer.stdout)
     state = api.load_state(["examples/call_torchbind.yaml"])
     operator = state.higher_order_operator("call_torchbind")

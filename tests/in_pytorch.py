@@ -1,0 +1,87 @@
+"""Scripts in forks of one process that has imported PyTorch, which takes longer than most of them.
+
+A script sees what it would see in a new process: its own arguments, directory, variables, streams and registry. What
+Python does at its end, such as clearing modules, is not done. A script that must come before `import torch`, or that is
+about the start or the end of Python, needs a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests import forks
+
+_servers: dict[str, forks.Server] = {}
+
+
+def run(command: Sequence[str], input: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:  # noqa: A002
+    """What a command prints: a Python that has PyTorch, a script or ``-c`` and code, and its arguments.
+
+    check: raise subprocess.CalledProcessError where the exit code is not 0, and show what it said.
+    """
+    python, *arguments = command
+    if python not in _servers:
+        _servers[python] = forks.Server(python, "tests.in_pytorch")
+    server = _servers[python]
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        source.write(input.encode())
+        source.seek(0)
+        server.start((arguments, str(Path.cwd()), dict(os.environ)), (source.fileno(), out.fileno(), err.fileno()))
+        code = server.exit_code()
+        out.seek(0)
+        err.seek(0)
+        done = subprocess.CompletedProcess(command, code, out.read().decode(), err.read().decode())
+    if check and code:
+        sys.stderr.write(done.stderr)
+        done.check_returncode()
+    return done
+
+
+def stop() -> None:
+    """Stop the processes."""
+    for server in _servers.values():
+        server.stop()
+    _servers.clear()
+
+
+def serve(number: int) -> None:
+    """Be the process that imports PyTorch; number: its socket, see `forks.serve`."""
+    import torch  # noqa: F401
+
+    forks.serve(number, _run)
+
+
+def _run(arguments: list[str], folder: str, environment: dict[str, str]) -> int:
+    """Be the process that runs the script; its exit code."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, buffering, encoding="utf-8", closefd=False)  # noqa: SIM115
+        for number, (mode, buffering) in enumerate((("r", -1), ("w", -1), ("w", 1)))
+    )
+    try:
+        if arguments[0] == "-c":
+            sys.argv, sys.path[0] = ["-c", *arguments[2:]], ""
+            exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            sys.argv, sys.path[0] = arguments, str(Path(arguments[0]).parent)
+            runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as stopped:
+        if isinstance(stopped.code, str):
+            print(stopped.code, file=sys.stderr)
+        return stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
