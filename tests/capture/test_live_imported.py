@@ -24,9 +24,10 @@ LIVE_TABLE = "stale-live-table"
 """It depends on the order of registrations, which a running dispatcher does not tell."""
 
 
-def capture(out: Path, *modules: str) -> str:
-    imports = [word for module in modules for word in ("--import", module)]
-    result = call("capture", "--python", torch_python(), *imports, "-o", str(out))
+def capture(out: Path, *modules: str, vmap: bool = False) -> str:
+    """vmap: ask for the batching rules too, which takes long and is the same for all."""
+    words = [word for module in modules for word in ("--import", module)]
+    result = call("capture", "--python", torch_python(), *words, *(() if vmap else ("--no-vmap",)), "-o", str(out))
     assert result.code == 0, result.err
     return str(out)
 
@@ -53,7 +54,7 @@ def test_random_libraries(number: int, tmp_path: Path, monkeypatch: pytest.Monke
     accepted = tmp_path / "accepted.json"
     (tmp_path / "random_library.py").write_text(module_text(chosen, str(accepted)), encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    captured = capture(tmp_path / "captured.json.gz", "random_library")
+    captured = capture(tmp_path / "captured.json.gz", "random_library", vmap=True)
     taken = [chosen[number] for number in json.loads(accepted.read_text(encoding="utf-8"))]
     assert len(taken) > OPERATORS
     by_hand = tmp_path / "by_hand.json"

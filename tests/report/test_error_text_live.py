@@ -13,7 +13,7 @@ from dispatch_cli import bases
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.error_text import find_errors
+from dispatch_cli.report.error_text import ErrorText, find_errors
 from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of
 from dispatch_cli.report.from_text import register_from_text
@@ -54,26 +54,29 @@ def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) 
     for error in errors:
         name = OperatorName.parse(error["operator"])
         own = name.namespace == "broken"
-        for text in (error["text"], first_line(error["text"])):
+        texts = (error["text"], first_line(error["text"]))
+        for text in texts:
             found = find_errors(text)
-            if own:
-                _check(declared, name, error["key"], text)
-                if found[0].kind is TextKind.AMBIGUOUS and not found[0].state:
-                    continue  # a first line does not say of what
+            _check(declared if own else state, name, error["key"], found)
+            if own and (found[0].kind is not TextKind.AMBIGUOUS or found[0].state):  # a first line says less
                 shown = load_state([], bases=[bases.names()[0]])
                 assert register_from_text(shown.dispatcher, name, found[0])
-                _check(shown, name, error["key"], text, elsewhere=True)
-            else:
-                _check(state, name, error["key"], text)
+                _check(shown, name, error["key"], found, elsewhere=True)
+                _explained(shown, name, error["key"], found)
+        _explained(declared if own else state, name, error["key"], find_errors(texts[0]))
 
 
-def _check(state: State, name: OperatorName, key: str | None, text: str, elsewhere: bool = False) -> None:
+def _check(state: State, name: OperatorName, key: str | None, found: list[ErrorText], elsewhere: bool = False) -> None:
     """elsewhere: over the state of another version, whose own fallbacks may differ."""
     key = key or key_of(state.dispatcher, name)
-    found = find_errors(text)
     report = error_report(state, name, key, "-", found, from_text=False)
     assert report.reproduced, (name, key)
     assert elsewhere or report.differences in ((), None), (name, key)
+
+
+def _explained(state: State, name: OperatorName, key: str | None, found: list[ErrorText]) -> None:
+    """What fails has an explanation, and declarations that are wrong have advice."""
+    key = key or key_of(state.dispatcher, name)
     what = explain(state, name, key)
     assert isinstance(what, SlotExplanation)
     if name.namespace == "broken":
