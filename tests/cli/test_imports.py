@@ -32,7 +32,7 @@ def imported(*args: str) -> set[str]:
 def packages(modules: set[str]) -> set[str]:
     """The packages of ours, and those of others that are not the standard library's."""
     ours = {".".join(module.split(".")[:2]) for module in modules if module.startswith("dispatch_cli")}
-    return ours | ({module.split(".")[0] for module in modules} & {"click", "rich", "yaml", "jsonschema", "torch"})
+    return ours | ({module.split(".")[0] for module in modules} & {"click", "rich", "yaml", "jsonschema_rs", "torch"})
 
 
 @pytest.mark.parametrize("args", [("--help",), ("--version",), ()])

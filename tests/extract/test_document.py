@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
+from jsonschema_rs import Draft202012Validator
 
 from dispatch_cli.api import run_declarations
 from dispatch_cli.declarations.extracted import ExtractedDocument

@@ -9,7 +9,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema import Draft4Validator
 from xmlschema import XMLSchema
 
 from dispatch_cli import __version__
@@ -23,6 +22,7 @@ from dispatch_cli.render.ci.locations import relative_path
 from dispatch_cli.render.ci.sarif import findings_sarif, problems_sarif
 from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, UnlistedFindings, reported
+from tests.fuzz.verdict import sarif_validator
 
 ROOT = Path("/project")
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -213,7 +213,7 @@ def test_a_run_that_finds_the_input_bad() -> None:
         Problem("from-stdin", "x", Span("-", 1, 1)),
     )
     log = json.loads("".join(problems_sarif(problems, ROOT)))
-    validator = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_text(encoding="utf-8")))
+    validator = sarif_validator()
     assert [error.message for error in validator.iter_errors(log)] == []
     (run,) = log["runs"]
     (invocation,) = run["invocations"]
@@ -252,7 +252,7 @@ def test_a_message_has_no_links() -> None:
 
 
 def test_logs_are_valid_against_the_published_schema() -> None:
-    validator = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_text(encoding="utf-8")))
+    validator = sarif_validator()
     for name in ("everything", "nothing"):
         log = json.loads("".join(findings_sarif(report(*(EVERYTHING if name == "everything" else ())), ROOT)))
         assert [error.message for error in validator.iter_errors(log)] == []
