@@ -138,7 +138,10 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         return self._cursor
 
     def move_to(self, number: int) -> None:
-        """Put the cursor on a part, and bring that into view."""
+        """Put the cursor on a part, and bring that into view; where nothing is laid out yet, it will begin there."""
+        if self._width <= 0:
+            self._cursor = max(0, number)
+            return
         count = self.choices()
         if not count:
             return

@@ -12,7 +12,6 @@ from textual.widgets import Input
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
-from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
@@ -91,10 +90,7 @@ class KeysPane(ListPane):
             self._registered = None if at is None else registered_answer(self.session, at)
             self.refill(keep=True)
         if followed and self._registered is None:
-            if self.list.choices():
-                self._point()
-            else:  # there is no room yet
-                self.call_after_refresh(self._begin)
+            self._point()
 
     @property
     def _key(self) -> str | None:
@@ -104,11 +100,6 @@ class KeysPane(ListPane):
     @property
     def _universe(self) -> Universe:
         return self.session.state.dispatcher.universe
-
-    def _begin(self) -> None:
-        """Put the cursor on the slot; all keys are shown still."""
-        with self.prevent(LinesView.Moved):
-            self._point()
 
     def _point(self, key: str | None = None) -> None:
         """Put the cursor on a key; None for that of the slot where the user is."""
