@@ -1,4 +1,4 @@
-"""Registrations are switched off on trial, and on again; advice is taken on trial."""
+"""Registrations are switched off on trial, on again, and moved; advice is taken on trial."""
 
 from __future__ import annotations
 
@@ -87,3 +87,19 @@ def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...
         if isinstance(change, Removal)
         and (change.which.operator == spot.operator if change.which.operator else change.which.key == spot.key)
     )
+
+
+def registration_beside(
+    there: Sequence[NamedRegistration], item: NamedRegistration, by: int, block: bool
+) -> NamedRegistration | None:
+    """The next registration of the files, before or after one; for a block, one of another block."""
+    declared = [one for one in there if isinstance(one.step, Implement | Fallback)]
+    at = next((number for number, one in enumerate(declared) if one.identity == item.identity), None)
+    if at is None:
+        return None
+    others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
+    return next((one for one in others if not block or _block(one) != _block(item)), None)
+
+
+def _block(one: NamedRegistration) -> object:
+    return one.step.block if isinstance(one.step, Implement | Fallback) else None

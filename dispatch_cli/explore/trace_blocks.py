@@ -23,7 +23,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.text_list import list_layout
-from dispatch_cli.render.trace import ShownLine
+from dispatch_cli.render.trace_tree import ShownLine
 from dispatch_cli.render.trace_wording import (
     finding_help,
     finding_places,

@@ -56,7 +56,7 @@ class Trying(App[None]):
 
     def action_write_changes(self) -> None:
         """Write the changes to the file that command lines name."""
-        from dispatch_cli.whatif.whatif import WRITTEN_TO
+        from dispatch_cli.whatif.file import WRITTEN_TO
         from dispatch_cli.whatif.written import CannotSave
 
         try:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby, islice
-from typing import NamedTuple
 
 from dispatch_cli.render.document import (
     Block,
@@ -19,40 +18,33 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
-    joined,
     lines,
 )
 from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.trace_tree import COLUMNS, thread_title, tree_lines
 from dispatch_cli.render.trace_wording import (
     TIMES,
     duration,
     finding_help,
     finding_places,
     finding_title,
-    headings_of,
     kernels_sentence,
     loss_text,
     missing_sentences,
     path_text,
     place_label,
-    row_end,
-    row_operator,
-    row_path,
     seen_sentence,
-    short_heading,
     state_sentence,
 )
 from dispatch_cli.render.words import plural, short_kernel, some_of
-from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread
+from dispatch_cli.report.trace import TraceReport
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
 from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal
-from dispatch_cli.trace.recording import PythonPlace
 
 ROWS = 1000
 """Lines of the trees that people are shown; all other formats have all."""
 TOTALS = 20
-_INDENT = 2
 
 
 def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS) -> Iterator[Block]:
@@ -114,83 +106,6 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     if missing:
         facts.append(Fact("Not recorded", lines(*missing, tone=Tone.WARN)))
     yield Facts(facts)
-
-
-def thread_title(thread: TraceThread) -> str:
-    """The name of a thread, and how many calls it has."""
-    return f"{f'Thread {thread.name}' if thread.name else 'unnamed thread'}: {plural(thread.calls, 'call')}"
-
-
-class ShownLine(NamedTuple):
-    """A line of a table: a row, or the lines of Python that the rows below it are from.
-
-    indent: in blanks. place: the line of Python that the heading, or the row, is about.
-    """
-
-    row: TraceRow | None
-    heading: str
-    indent: int
-    place: PythonPlace | None = None
-
-
-def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[ShownLine]:
-    """The rows, and above those of each line of Python that line."""
-    around: list[tuple[str, str] | None] = [("", "")]
-    """The headings that are above the rows of each level, and of those inside of it; None where none are."""
-    room = 0
-    for row in rows:
-        del around[row.level + 2 :]
-        while len(around) < row.level + 2:
-            around.append(around[-1])
-        before = around[row.level + 1]
-        if row.operator is None:
-            around[row.level + 1] = None
-            yield ShownLine(row, "", _INDENT * row.level)
-            continue
-        if (headings := headings_of(row, directory)) != before:
-            around[row.level + 1] = headings
-            place, forward = headings
-            if place and (before is None or place != before[0] or not forward):
-                room = _INDENT
-                yield ShownLine(None, place, _INDENT * row.level, place=row.place)
-            if forward:
-                yield ShownLine(None, forward, _INDENT * row.level + room, place=row.forward_place)
-        yield ShownLine(row, "", _INDENT * row.level + room, row.place)
-
-
-def _columns() -> list[Column[ShownLine]]:
-    def number(line: ShownLine, _: bool) -> Inline:
-        row = line.row
-        return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
-
-    def operator(line: ShownLine, short: bool) -> Inline:
-        row, indent = line.row, Run(" " * line.indent)
-        if row is None:
-            return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
-        return (
-            indent,
-            Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD),
-        )
-
-    def kernels(line: ShownLine, _: bool) -> Inline:
-        row = line.row
-        if row is None or row.path is None:
-            return ""
-        return joined(row_path(row), *row_end(row))
-
-    def times(line: ShownLine, _: bool) -> Inline:
-        row = line.row
-        return "" if row is None or row.operator is None or row.times == 1 else f"{TIMES}{row.times:,}"
-
-    return [
-        Column("Call", number, wraps=False, right=True),
-        Column("Operator", operator, wraps=False),
-        Column("", times, wraps=False, right=True, optional=True),
-        Column("Kernels in turn", kernels),
-    ]
-
-
-COLUMNS = _columns()
 
 
 def _operators(report: TraceReport) -> Iterator[Block]:

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from itertools import chain, count
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.changed import all_declarations, refusal_of, rerun
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.changed import all_declarations, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.change import (
     Addition,
     Change,
-    ChangeError,
-    HistoryChange,
-    RegistrationName,
-    Removal,
-    Reordering,
 )
-from dispatch_cli.model.declarations import Declarations, Fallback, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.whatif.effect import Effect, PythonSlotEffect, SlotEffect, Touched
+from dispatch_cli.whatif.exact import exact, without_registration
+from dispatch_cli.whatif.file import ChangesFile
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from dispatch_cli.whatif.tried import TriedChanges
-from dispatch_cli.whatif.written import CannotSave, save, text_of
-
-WRITTEN_TO = "whatif.yaml"
-"""The file that changes are written to, where there is none of that name."""
+from dispatch_cli.whatif.written import text_of
 
 
 class WhatIf:
@@ -43,12 +34,14 @@ class WhatIf:
     def __init__(self, state: State, path: str | None = None) -> None:
         """path: the file that the changes are written to; None for a name that is free."""
         self.original = state
-        self.path = _free_name(state) if path is None else path
-        """The file that the changes are written to: none that is there already."""
-        self._written: tuple[Change, ...] = ()
-        self._texts: dict[str, str] = {}
+        self._file = ChangesFile(state.declarations.files, path)
         self._versions = [TriedChanges(state, (), self.path)]
         self._at = 0
+
+    @property
+    def path(self) -> str:
+        """The file that the changes are written to: none that is there already."""
+        return self._file.path
 
     @property
     def state(self) -> State:
@@ -86,17 +79,14 @@ class WhatIf:
             place = self._now.places[sum(isinstance(one, Addition) for one in changes[: number - 1])]
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
             name = next(one.name for one in there if one.span == place.registration)
-            changes = [
-                one if isinstance(one, Addition) else _with_names(one, lambda other: _without(other, name))
-                for one in changes
-            ]
+            changes = [*without_registration(changes, name)]
         self._go_to(tuple(changes))
 
     def over(self, state: State) -> tuple[WhatIf, tuple[Change, ...]]:
         """The same changes, each for itself, tried out on another state, and those that cannot be made there."""
         other = WhatIf(state, self.path)
         left_out = [change for change in self.changes if not other._takes(change)]
-        other._written, other._texts = self._written, self._texts
+        other._file = self._file.of(state.declarations.files)
         return other, tuple(left_out)
 
     def undo(self) -> bool:
@@ -124,21 +114,12 @@ class WhatIf:
         path: by default that of before. A file that is there is replaced only if all of it was written here.
         Errors: CannotSave, also for a file that the state was made from.
         """
-        path = self.path if path is None else path
-        if not os.path.isabs(path) and not _has_directory():  # noqa: PTH117
-            raise CannotSave(f"cannot write {path}: the working directory is not there any more")
-        if any(_is_same(path, other) for other in self.original.declarations.files):
-            raise CannotSave(f"cannot write {path}: it is an input")
-        text = self.text
-        save(text, path, self._texts.get(path))
-        self._texts[path] = text
-        self.path, self._written = path, self.changes
-        return path
+        return self._file.write(self.changes, self.text, path)
 
     @property
     def unsaved(self) -> bool:
         """Whether there are changes that have not been written."""
-        return bool(self.changes) and self.changes != self._written
+        return bool(self.changes) and self.changes != self._file.changes
 
     @property
     def can_undo(self) -> bool:
@@ -215,7 +196,7 @@ class WhatIf:
             common += 1
         before = now if common == len(now.changes) else self._followed(changes[:common])
         for change in changes[common:]:
-            after = TriedChanges(self.original, (*before.changes, self._exact(change, before)), self._now.path)
+            after = TriedChanges(self.original, (*before.changes, exact(change, before)), self._now.path)
             after.follow(before)
             before = after
         del self._versions[self._at + 1 :]
@@ -241,58 +222,3 @@ class WhatIf:
         found = TriedChanges(self.original, changes, self._now.path)
         found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
         return found
-
-    def _exact(self, change: Change, now: TriedChanges) -> Change:
-        """A change that names registrations by their numbers, so that later additions leave no doubt."""
-        if isinstance(change, Addition):
-            return _completed(change, now.added)
-        try:
-            return _with_names(change, lambda name: now.names.find(name).name)
-        except ChangeError as error:
-            raise refusal_of(error) from None
-
-
-def _completed(change: Addition, said: Declarations) -> Addition:
-    """An addition that goes on with a call as its function does elsewhere: kernels of one name are one function."""
-    kernel = change.kernel
-    if isinstance(kernel, str) or kernel.function is None or kernel.fallthrough:
-        return change
-    for step in said.steps:
-        if isinstance(step, Implement | Fallback) and step.kernel.function == kernel.function:
-            return change._replace(kernel=kernel._replace(redispatches=step.kernel.redispatches))
-    return change
-
-
-def _free_name(state: State) -> str:
-    """The name of a file that is not there, and not an input."""
-    names = chain((WRITTEN_TO,), (WRITTEN_TO.replace(".", f"-{number}.") for number in count(2)))
-    files = state.declarations.files
-    return next(one for one in names if not os.path.lexists(one) and not any(_is_same(one, file) for file in files))
-
-
-def _has_directory() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109
-    except OSError:
-        return False
-    return True
-
-
-def _is_same(path: str, other: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)  # either may not exist
-
-
-def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
-    if isinstance(change, Removal):
-        return Removal(rename(change.which))
-    before, after = (None if one is None else rename(one) for one in (change.before, change.after))
-    return Reordering(rename(change.which), before, after, change.block)
-
-
-def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:
-    """A name where a registration is not there. Errors: Refused where it means that one."""
-    if name == gone:
-        raise Refused(Refusal.NO_KERNEL, f"another change needs the registration of {gone}")
-    same = name._replace(number=None) == gone._replace(number=None)
-    shifted = same and name.number is not None and gone.number is not None and name.number > gone.number
-    return name._replace(number=name.number - 1) if shifted and name.number is not None else name

@@ -16,8 +16,8 @@ from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.switch import registration_beside
 from dispatch_cli.model.change import Addition, Removal, Reordering
-from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
@@ -215,7 +215,7 @@ class ChangesPane(Pane):
         if not isinstance(item, NamedRegistration):
             self.notify("[ and ] are for registrations.")
             return
-        beside = _beside(self.there, item, by, block)
+        beside = registration_beside(self.there, item, by, block)
         if beside is None:
             self.notify("There is no registration of the files to move it past.")
             return
@@ -253,17 +253,3 @@ class ChangesPane(Pane):
 
         own = change_blocks.named_kernel
         self.app.push_screen(Choose(f"What is registered at {key}", table, own=own), take)
-
-
-def _beside(there: list[NamedRegistration], item: NamedRegistration, by: int, block: bool) -> NamedRegistration | None:
-    """The next registration of the files, before or after one; for a block, one of another block."""
-    declared = [one for one in there if isinstance(one.step, Implement | Fallback)]
-    at = next((number for number, one in enumerate(declared) if one.identity == item.identity), None)
-    if at is None:
-        return None
-    others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
-    return next((one for one in others if not block or _block(one) != _block(item)), None)
-
-
-def _block(one: NamedRegistration) -> object:
-    return one.step.block if isinstance(one.step, Implement | Fallback) else None

@@ -25,7 +25,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, span_of, title_of, words_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
-from dispatch_cli.render.trace import COLUMNS, ShownLine
+from dispatch_cli.render.trace_tree import COLUMNS, ShownLine
 from dispatch_cli.render.trace_wording import TIMES
 from dispatch_cli.report.trace_findings import TraceFinding
 from dispatch_cli.trace.facts import CallFact

@@ -1,0 +1,83 @@
+"""The line above the list of operators: how many there are of each mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widget import Widget
+
+from dispatch_cli.explore.catalogue import Catalogue, Marked
+from dispatch_cli.explore.contained import Contained
+from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED
+
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
+
+
+def short_number(number: int) -> str:
+    """A number in at most four characters or so: ``8.7k``."""
+    if number < 1000:
+        return str(number)
+    return f"{number // 100 / 10}k" if number < 10_000 else f"{number // 1000:,}k"
+
+
+class Filters(Contained, Widget):
+    """One line: how many operators there are of each mark; the chosen one is marked."""
+
+    DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
+
+    class FilterPicked(Message):
+        """A filter was clicked."""
+
+        def __init__(self, marked: Marked) -> None:
+            super().__init__()
+            self.marked = marked
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__()
+        self.catalogue = catalogue
+        self.marked = Marked.ALL
+        self.checking = True
+
+    def note_checking(self, checking: bool) -> None:
+        """Whether findings are being looked for."""
+        if checking != self.checking:
+            self.checking = checking
+            self.refresh()
+
+    def _parts(self) -> list[tuple[Marked, str]]:
+        """What there is room for: with short numbers where that is needed, and then without the word."""
+        parts = self._with(lambda count: f"{count:,}")
+        if self._width(parts) > self.content_size.width:
+            parts = self._with(short_number)
+        if self._width(parts) > self.content_size.width:
+            parts = [(one, text.removeprefix(_SIGNS[Marked.ALL])) for one, text in parts]
+        return parts
+
+    def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
+        parts = []
+        for one in self.catalogue.marks:
+            names = self.catalogue.names(one)
+            count = len(self.catalogue.entries) if names is None else len(names)
+            is_found = one is Marked.FOUND
+            text = "" if is_found and self.catalogue.found is None else number(count)
+            parts.append((one, f"{_SIGNS[one]}{text}{'…' if is_found and self.checking else ''}"))
+        return parts
+
+    def _width(self, parts: list[tuple[Marked, str]]) -> int:
+        return sum(len(text) + 2 for _, text in parts)
+
+    def render(self) -> Content:
+        parts = [(f"[{text}]", "bold") if one is self.marked else (f" {text} ", "") for one, text in self._parts()]
+        return Content.assemble(*parts)
+
+    def on_click(self, event: Click) -> None:
+        at = event.get_content_offset(self)
+        end = 0
+        for one, text in self._parts():
+            end += len(text) + 2
+            if at is not None and at.x < end:
+                self.post_message(self.FilterPicked(one))
+                return
