@@ -25,7 +25,7 @@ Not observed: redispatches to further kernels of the same operator; what gives n
 makes while an exception is on its way; calls that the program's Python code makes while the recorder is at work (the
 handler of a signal, a profiler, a finalizer): the end of the recording tells how many; processes that the program
 starts or forks, and subinterpreters; kernels that C++ registers later than while its library is loaded, until Python
-registers one or loads a library; tables while logging kernels are in them (``--kernels``), but for those at the end.
+registers one or loads a library.
 
 What can go wrong, because a call needs Python's lock to be recorded: a thread that has it and waits for another one,
 which calls an operator, waits for ever. That is so in an extension that keeps the lock and calls operators in threads
@@ -945,6 +945,7 @@ class LiveTables:
         self.core = torch._C
         self.python = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "lib", "libtorch_python.so")
         self.vtables: dict[int, bool] = {0: False}
+        self.original: Callable[[int], int] | None = None
         self.keys = ["Undefined", *re.findall(r"\w+", str(self.core._dispatch_keyset_full()).partition("(")[2])]
         self.words: Callable[[int, int], list[int]] = looking.words
         word = ctypes.c_size_t
@@ -1054,12 +1055,20 @@ class LiveTables:
     def table(self, schema: int) -> list[Kernel]:
         """The kernels in the slots."""
         words = self.words(schema + self.at, self.stride * len(self.keys))
-        return [tuple(words[at : at + self.SAME]) for at in range(0, len(words), self.stride)]
+        return [self._kernel(words, at) for at in range(0, len(words), self.stride)]
+
+    def _kernel(self, words: list[int], at: int) -> Kernel:
+        """A kernel; of a logging kernel, the one that it stands for."""
+        if self.original is not None and words[at]:
+            original = self.original(words[at])
+            if original:
+                words, at = self.words(original, self.SAME), 0
+        return tuple(words[at : at + self.SAME])
 
     def fallbacks(self) -> list[Kernel]:
         """The backend fallback of each key that has a slot."""
         words = self.words(self.dispatcher + self.fallbacks_at, self.fallback_size * len(self.keys))
-        return [tuple(words[at : at + self.SAME]) for at in range(0, len(words), self.fallback_size)]
+        return [self._kernel(words, at) for at in range(0, len(words), self.fallback_size)]
 
     def kernels(self, name: str, schema: int) -> list[tuple[str, str, bool, Kernel]] | None:
         """What is registered: key, text, whether it falls through, and kernel; None where that is not understood."""
@@ -1101,7 +1110,7 @@ class LiveTables:
             words = self.words(node, 2 + self.SAME)
             if len(words) < 2 + self.SAME or len(found) > 1000:
                 return None
-            found.append(tuple(words[2:]))
+            found.append(self._kernel(words, 2))
             node = words[0]
         return found
 
@@ -1783,15 +1792,14 @@ class CallRecorder:
             raise NotWritten
 
     def log_kernels(self, file: str) -> None:
-        """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built.
-
-        The tables hold its own kernels then.
-        """
-        self.tables = None
+        """Have every kernel note that it runs, from here on. file: the library of dispatch-cli that does it, built."""
         self.kernel_log = library = ctypes.PyDLL(file)
         library.kernel_log_kernels.restype, library.kernel_log_kernels.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
+        library.kernel_log_original.restype, library.kernel_log_original.argtypes = ctypes.c_size_t, [ctypes.c_size_t]
         library.kernel_log_install()
         library.kernel_log_start()
+        if self.tables is not None:
+            self.tables.original = library.kernel_log_original
 
     def kernels(self, thread: CallingThread, function: int) -> None:
         """Write the kernels that ran in a call. function: the address of its RecordFunction."""
@@ -2534,14 +2542,15 @@ def _tables(recorder: CallRecorder, changes: int, clean: Callable[[str], str]) -
     if tables is None:
         return
     looking = Looking()
-    tables.words = looking.words
+    tables.words, tables.original = looking.words, None
     for (name, _, found), operator in recorder.others.items():
         now = _table_now(recorder, tables, looking, name, operator.schema)
         at_end = now is not None and (found is None or found == now)
         if now is not None and at_end:
             found = None if tables.is_as_registered(name, now) else now
         seen = recorder.looks.get(operator.schema)
-        if found is not None and seen is not None and seen.operator is operator and seen.changes == changes:
+        is_last = seen is not None and seen.operator is operator and seen.changes == changes
+        if found is not None and seen is not None and is_last and recorder.kernel_log is None:
             found = _without_silent_changes(tables, seen.data, operator.schema, found)
         if found is not None:
             kernels = [(key, clean(text), falls, number) for key, text, falls, number in found.kernels]

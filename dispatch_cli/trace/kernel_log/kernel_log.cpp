@@ -123,6 +123,12 @@ const char* kernel_log_kernels(const void* function) {
   return given.c_str();
 }
 
+// Where the kernel is that a logging kernel stands for; nowhere for another kernel. functor: the kernel's.
+const void* kernel_log_original(c10::OperatorKernel* functor) {
+  const auto* logging = dynamic_cast<LoggingKernel*>(functor);
+  return logging == nullptr ? nullptr : &logging->original();
+}
+
 // Puts the original kernels back.
 void kernel_log_remove() {
   logged.on = false;
