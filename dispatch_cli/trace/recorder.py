@@ -1462,6 +1462,22 @@ class CallingThread:
         self.nodes: list[tuple[int, int, int, int]] = []
 
 
+def place_of_code(function: Any) -> int:
+    """Where a function of Python that is written in C has the address of its code, as an index of `WORDS`.
+
+    Errors: Unusable.
+    """
+    looking = Looking()
+    try:
+        definition = looking.words(id(function) + 16, 1)
+        name = looking.words(definition[0], 1) if definition else []
+        if not name or not looking.starts_with(name[0], function.__name__.encode()):
+            raise Unusable("the functions that register kernels were not found")
+        return (definition[0] >> 3) + 1
+    finally:
+        looking.close()
+
+
 class TableSeen(NamedTuple):
     """A look at the table of an operator. data: the table in memory. has_python: whether it has kernels that Python has
     registered. changes: how many changes of kernels there had been.
@@ -1876,12 +1892,7 @@ class CallRecorder:
         ends = (id(kind) >> 3) + 6, (id(self.torch._C.DispatchKeySet) >> 3) + 6
         if not {"impl", "reset", "define"} <= names or WORDS[ends[0]] != WORDS[ends[1]]:
             raise Unusable("the functions that register kernels were not found")
-        places = []
-        for function in (*functions, _imp.create_dynamic, _ctypes.dlopen):
-            definition = WORDS[(id(function) >> 3) + 2]
-            if ctypes.string_at(WORDS[definition >> 3]) != function.__name__.encode():
-                raise Unusable("the functions that register kernels were not found")
-            places.append((definition >> 3) + 1)
+        places = {place_of_code(function) for function in (*functions, _imp.create_dynamic, _ctypes.dlopen)}
         for place in {*places, ends[0]}:
             self.entries.count(place)
 
