@@ -79,13 +79,13 @@ except BaseException as error:
 """
     program = tmp_path / "program.py"
     program.write_text(source, encoding="utf-8")
-    for attempt in range(5):
+    for attempt in range(2):
         save = tmp_path / f"recording{attempt}"
         command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", str(program)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.2 + attempt / 50)
+        time.sleep(0.2 + attempt / 30)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
         if number == signal.SIGINT:
