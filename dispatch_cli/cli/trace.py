@@ -13,8 +13,7 @@ from dispatch_cli.cli.trace_answer import CHROME, TraceAsked
 from dispatch_cli.cli.trace_run import RunAsked
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
-"""What --only takes: `dispatch_cli.trace.facts.Fact`, which is not imported for it."""
-ROWS = 1000
+"""What --only takes: the values of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
 _OF_A_RUN = {
     "python": "--python",
     "save": "--save",
@@ -145,12 +144,12 @@ def _recording_in(said: dict[str, Any]) -> str | None:
     multiple=True,
     metavar="FILE",
     shell_complete=complete_files,
-    help="Which kernels that FILE registers ran, and which never did. Repeatable.",
+    help="Which kernels that FILE registers ran, and which never did; CSV has a row for each of them. Repeatable.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    default=ROWS,
+    default=1000,
     show_default=True,
     metavar="N",
     help="Show N lines of calls as text, Markdown or HTML; 0 is all. Other formats have all.",

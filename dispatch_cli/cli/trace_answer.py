@@ -38,7 +38,7 @@ def check_asked(asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.cli.options import chosen_keys
 
     _device_change(asked.where)
-    _check_explain_format(asked, out)
+    _check_format(asked, out)
     refused = None
     for name in universes.names():
         try:
@@ -76,8 +76,8 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.model.problem import InputError
 
     try:
+        _check_format(asked, out)
         if asked.explain is not None:
-            _check_explain_format(asked, out)
             _explain(view, asked.explain, out, asked.full)
             return
         wanted = _wanted(view, asked)
@@ -99,9 +99,11 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": asked.limit or None}))
 
 
-def _check_explain_format(asked: TraceAsked, out: Output) -> None:
+def _check_format(asked: TraceAsked, out: Output) -> None:
     if asked.explain is not None and out.format in ("csv", CHROME):
         raise click.UsageError(f"--explain has no format {out.format}.")
+    if asked.kernels and out.format == CHROME:
+        raise click.UsageError(f"--kernels has no format {CHROME}.")
 
 
 def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:

@@ -31,7 +31,7 @@ from dispatch_cli.render.trace_wording import (
     finding_title,
     forward_calls,
     missing_sentences,
-    place_label,
+    place_text,
     seen_sentence,
     state_sentence,
 )
@@ -159,7 +159,6 @@ class TraceDetail:
 
     def _place(self, label: str, place: PythonPlace) -> Fact:
         """A line of Python, which opens in the editor."""
-        of = f" in {place.function}" if place.function not in ("", "<module>") else ""
-        fact = Fact(label, Run(f"{place_label(place, self._directory)}{of}", Tone.PLACE))
+        fact = Fact(label, Run(place_text(place, self._directory), Tone.PLACE))
         self.places[fact] = span_of(place)
         return fact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from dispatch_cli.render.document import (
@@ -26,28 +26,28 @@ from dispatch_cli.render.trace_wording import (
     TIMES,
     duration,
     finding_help,
+    finding_keys,
     finding_places,
     finding_title,
+    findings_sentence,
     kernels_sentence,
     loss_text,
     missing_sentences,
     path_text,
-    place_label,
+    place_text,
     seen_sentence,
     state_sentence,
 )
-from dispatch_cli.render.words import plural, short_kernel, some_of
+from dispatch_cli.render.words import plural, short_kernel
 from dispatch_cli.report.trace import TraceReport
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
 from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal
 
-ROWS = 1000
-"""Lines of the trees that people are shown; all other formats have all."""
 TOTALS = 20
 
 
-def document(report: TraceReport, _: int | None = None, limit: int | None = ROWS) -> Iterator[Block]:
+def document(report: TraceReport, _: int | None = None, limit: int | None = None) -> Iterator[Block]:
     """The answer. limit: of the lines of the trees, None for all."""
     yield from _summary(report)
     left = limit
@@ -86,20 +86,20 @@ def _summary(report: TraceReport) -> Iterator[Block]:
         *([f"Python {report.python}"] if report.python else []),
     ]
     yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
-    of = f"{counts.distinct:,} distinct, of {plural(counts.operators, 'operator')}"
-    of = f"{of}, on {plural(counts.threads, 'thread')}"
+    of = f"{plural(counts.operators, 'operator')}, on {plural(counts.threads, 'thread')}"
     within = f" within {duration(counts.microseconds)}" if counts.microseconds is not None else ""
-    calls = f"{counts.calls:,}{within}: {of}"
-    facts = [Fact("Calls", calls)]
+    facts = [Fact("Calls", f"{counts.calls:,}{within}: {counts.distinct:,} distinct, of {of}")]
     if counts.shown != counts.calls:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
-    ended = [plural(counts.raised, "call")] if counts.raised else []
-    facts += [Fact("Raised", Run(ended[0], Tone.BAD))] if ended else []
+    if counts.raised:
+        facts.append(Fact("Raised", Run(plural(counts.raised, "call"), Tone.BAD)))
     if counts.unfinished:
         what = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
         facts.append(Fact("Unfinished", Run(what, Tone.WARN)))
     if counts.casts:
         facts.append(Fact("Autocast", plural(counts.casts, "cast")))
+    if counts.shown:
+        facts.append(Fact("Findings", findings_sentence(report.findings)))
     facts.append(Fact("Kernels", seen_sentence(report)))
     facts.append(Fact("Registrations", state_sentence(report)))
     missing = [*missing_sentences(report)]
@@ -138,14 +138,8 @@ def _lines(report: TraceReport) -> Iterator[Block]:
         return
     yield Gap()
     yield Paragraph("Lines", kind=ParagraphKind.SECTION)
-
-    def place(one: LineTotal, _: bool) -> Inline:
-        function = one.place.function
-        of = f" in {function}" if function not in ("", "<module>") else ""
-        return Run(f"{place_label(one.place, report.directory)}{of}", Tone.PLACE)
-
     columns: list[Column[LineTotal]] = [
-        Column("Python line", place),
+        Column("Python line", lambda one, _: Run(place_text(one.place, report.directory), Tone.PLACE)),
         Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
         Column("With those inside", lambda one, _: f"{one.all:,}", right=True),
     ]
@@ -175,6 +169,9 @@ def _kernels(report: TraceReport) -> Iterator[Block]:
 
 
 def _findings(report: TraceReport) -> Iterator[Block]:
+    if report.counts.shown and not report.findings:
+        yield Gap()
+        yield Paragraph("No findings.")
     for kind, found in groupby(report.findings, lambda one: one.kind):
         rows = [*found]
         yield Gap()
@@ -188,23 +185,24 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
         return "" if one.kernel is None else short_kernel(one.kernel) if short else one.kernel
 
     others = _OTHER_KEYS.get(kind, "")
-    is_missing = kind is TraceFindingKind.NO_GRADIENT
     return [
         Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
         Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
         Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
         Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
-        Column("Missing at" if is_missing else "Key", lambda one, _: one.key, wraps=False),
+        Column(_KEYS.get(kind, "Key"), lambda one, _: finding_keys(one)[0], wraps=False),
         Column("Backward pass", lambda one, _: loss_text(one.gradient), optional=True),
-        Column(others, lambda one, _: some_of(one.keys) if others else "", optional=True),
+        Column(others, lambda one, _: finding_keys(one)[1] if others else "", optional=True),
         Column("Kernel", kernel, Narrow.BELOW, optional=True),
         Column("Python lines", lambda one, _: Run(finding_places(one, directory), Tone.PLACE), Narrow.BELOW, True),
     ]
 
 
+_KEYS = {TraceFindingKind.NO_GRADIENT: "Missing at", TraceFindingKind.DIFFERENT: "Ran"}
+"""The heading of the key of a finding, where it is not "Key"."""
 _OTHER_KEYS = {
     TraceFindingKind.DECOMPOSITION: "Kernel at",
-    TraceFindingKind.STALE: "Not computed for",
+    TraceFindingKind.STALE: "Later kernel at",
     TraceFindingKind.NOT_BY_CONVENTION: "Predicted next",
     TraceFindingKind.DIFFERENT: "Predicted",
 }
@@ -212,8 +210,10 @@ _OTHER_KEYS = {
 
 
 def sheet(report: TraceReport) -> Sheet:
-    """A row for each line of the trees."""
-    columns = ("thread", "call", "level", "times", "operator", "kernels", "end", "python_line", "microseconds")
+    """A row for each line of the trees; where kernels of files are asked about, a row for each of these."""
+    if report.kernels is not None:
+        return _kernel_sheet(report.kernels)
+    columns = ("thread", "call", "level", "times", "all", "operator", "kernels", "end", "python_line", "microseconds")
     return Sheet(
         columns,
         (
@@ -222,6 +222,7 @@ def sheet(report: TraceReport) -> Sheet:
                 row.number,
                 row.level,
                 row.times,
+                row.all,
                 row.operator,
                 () if row.path is None else tuple(one.key for one in row.path.kernels),
                 None if row.path is None else row.path.end,
@@ -231,4 +232,11 @@ def sheet(report: TraceReport) -> Sheet:
             for thread in report.threads
             for row in thread.rows
         ),
+    )
+
+
+def _kernel_sheet(kernels: Sequence[KernelReached]) -> Sheet:
+    return Sheet(
+        ("operator", "key", "kernel", "calls", "predicted", "declared_at", "also_at"),
+        ((one.operator, one.key, one.kernel, one.calls, one.predicted, one.span, one.also_at) for one in kernels),
     )

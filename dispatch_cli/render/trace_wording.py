@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.render.document import Run, Tone
-from dispatch_cli.render.words import plural, short_kernel
+from dispatch_cli.render.words import plural, short_kernel, some_of
 from dispatch_cli.report.trace import KernelsSeen, TraceReport, TraceRow
 from dispatch_cli.report.trace_coverage import KernelReached
 from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
@@ -100,11 +101,15 @@ _LONG_PATH, _KEPT = 40, 3
 """Characters of a path that is shown whole; so many parts are left of a longer one."""
 
 
+def place_text(place: PythonPlace, directory: str | None) -> str:
+    """A line of Python, and the function that it is in."""
+    of = f" in {place.function}" if place.function not in ("", "<module>") else ""
+    return f"{place_label(place, directory)}{of}"
+
+
 def headings_of(row: TraceRow, directory: str | None) -> tuple[str, str]:
     """The line of Python of a row, and the forward call whose backward it is; empty where there is none."""
-    place = "" if row.place is None else place_label(row.place, directory)
-    if place and row.place is not None and row.place.function not in ("", "<module>"):
-        place = f"{place} in {row.place.function}"
+    place = "" if row.place is None else place_text(row.place, directory)
     if row.forward is None:
         return place, ""
     line = f", {place_label(row.forward_place, directory)}" if row.forward_place is not None else ""
@@ -143,6 +148,12 @@ def state_sentence(report: TraceReport) -> str:
     return f"the embedded {report.embedded}: the program's own are not in the recording"
 
 
+def findings_sentence(findings: Sequence[TraceFinding]) -> str:
+    """How many findings there are of each kind; they are listed at the end."""
+    kinds = Counter(one.kind.value for one in findings)
+    return f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; at the end" if kinds else "none"
+
+
 def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
     """How many kernels ran, how many are only predicted to have run, and how many never did."""
     ran = sum(1 for one in kernels if one.calls)
@@ -177,12 +188,25 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.NOT_BY_CONVENTION:
             others = f" with {', '.join(finding.keys)}" if finding.keys else ""
             return (
-                f"{calls}: {ran} at {key} does not redispatch{others}, as wrappers do by convention. Declare it with "
-                "redispatches: false."
+                f"{calls}: {ran} at {key} does not redispatch{others}, though wrappers do so by convention. Declare it "
+                "with redispatches: false."
             )
         case TraceFindingKind.DIFFERENT:
-            said = finding.keys[0] or "no further kernel"
-            return f"{calls} ran {key or 'no further kernel'} where {said} is predicted."
+            if key in finding.keys:
+                return f"{calls} ran {key}, as predicted, but {_REACHED_OTHERWISE}."
+            return f"{calls} ran {key or _NO_KERNEL} where {', '.join(finding.keys) or _NO_KERNEL} is predicted."
+
+
+_REACHED_OTHERWISE = "with another key set, or by a call in the place of a redispatch"
+_NO_KERNEL = "no further kernel"
+
+
+def finding_keys(finding: TraceFinding) -> tuple[str, str]:
+    """The key of a finding, and the other keys that it names."""
+    if finding.kind is not TraceFindingKind.DIFFERENT:
+        return finding.key, some_of(finding.keys)
+    predicted = _REACHED_OTHERWISE if finding.key in finding.keys else ", ".join(finding.keys)
+    return finding.key or _NO_KERNEL, predicted or _NO_KERNEL
 
 
 def loss_text(loss: GradientLoss | None) -> str:
@@ -213,7 +237,7 @@ _TITLES = {
     TraceFindingKind.DECOMPOSITION: "Decomposed here, with a kernel of its own at another backend",
     TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
     TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
-    TraceFindingKind.NOT_BY_CONVENTION: "Kernels that do not redispatch, as wrappers do by convention",
+    TraceFindingKind.NOT_BY_CONVENTION: "Kernels that do not redispatch, though wrappers do so by convention",
     TraceFindingKind.DIFFERENT: "Kernels that are not as predicted",
 }
 
@@ -244,7 +268,7 @@ _HELP = {
         "key, or change the order of the registrations. `dispatch-cli explain OP KEY --base RECORDING` says more."
     ),
     TraceFindingKind.NOT_BY_CONVENTION: (
-        "These kernels are not PyTorch's own, and dispatch-cli cannot see what they do. It takes it that they "
+        "These kernels are not PyTorch's own, and dispatch-cli cannot see what they do. It assumes that they "
         "redispatch; declare those that do not with `redispatches: false` in a file of declarations."
     ),
     TraceFindingKind.DIFFERENT: "This is a mistake of dispatch-cli. Please report it.",

@@ -47,19 +47,19 @@ class TraceRow(NamedTuple):
     times: int
     all: int
     calls: int
-    operator: str | None
-    path: TracePath | None
-    facts: tuple[CallFact, ...]
-    place: PythonPlace | None
-    forward: int | None
-    forward_place: PythonPlace | None
-    forwards: int
-    calls_again: bool
-    microseconds: int | None
-    raised: int
-    unfinished: int
-    mismatch: Difference | None
-    predicted: tuple[str, ...]
+    operator: str | None = None
+    path: TracePath | None = None
+    facts: tuple[CallFact, ...] = ()
+    place: PythonPlace | None = None
+    forward: int | None = None
+    forward_place: PythonPlace | None = None
+    forwards: int = 0
+    calls_again: bool = False
+    microseconds: int | None = None
+    raised: int = 0
+    unfinished: int = 0
+    mismatch: Difference | None = None
+    predicted: tuple[str, ...] = ()
 
 
 class TraceThread(NamedTuple):
@@ -198,26 +198,7 @@ def _threads(view: TraceView, chosen: Selected, levels: int | None) -> Iterator[
 def _rows(view: TraceView, tree: CallTree, levels: int | None) -> Iterator[TraceRow]:
     for item in tree.items(levels):
         if item.is_group:
-            yield TraceRow(
-                item.call,
-                item.level,
-                item.times,
-                0,
-                item.calls,
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                0,
-                False,
-                None,
-                0,
-                0,
-                None,
-                (),
-            )
+            yield TraceRow(item.call, item.level, item.times, 0, item.calls)
         else:
             yield _row(view, item)
 

@@ -51,11 +51,12 @@ class TraceFindingKind(Enum):
 class TraceFinding(NamedTuple):
     """A finding about the calls of one operator.
 
-    key: where. calls: how many it is about; first: the number of the first. casts: of AUTOCAST, how many tensors were
-    cast. kernel, registered_at: what ran there; of NO_GRADIENT None, since something is missing there, and gradient
-    says what follows. fallback: of FALLBACK, which. keys: of DECOMPOSITION, where the operator has a
-    kernel; of STALE, where the kernel is registered for which the slot was not computed anew; of NOT_BY_CONVENTION, the
-    key of the kernel that is predicted next, if any; of DIFFERENT, what is predicted.
+    key: where; of DIFFERENT, that of the kernel that ran, empty if none did. calls: how many it is about; first: the
+    number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; of
+    NO_GRADIENT None, since something is missing there, and gradient says what follows. fallback: of FALLBACK, which.
+    keys: of DECOMPOSITION, where the operator has a kernel; of STALE, where the kernel is registered for which the slot
+    was not computed anew; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT,
+    that of the one that is predicted, if any.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -200,8 +201,7 @@ def _different(view: TraceView, call: int) -> _About:
     assert found is not None, "the caller has looked"
     name = view.recording.operator_of(call)
     hop = view.parts_after(call)
+    predicted = () if found.predicted is None else (found.predicted,)
     if hop is not None and hop.why is Why.CONVENTION and not view.is_of_pytorch(name, hop):
-        return _about(TraceFindingKind.NOT_BY_CONVENTION, name, hop)._replace(
-            keys=() if found.predicted is None else (found.predicted,)
-        )
-    return _About(TraceFindingKind.DIFFERENT, name, found.ran or found.predicted or "", keys=(found.predicted or "",))
+        return _about(TraceFindingKind.NOT_BY_CONVENTION, name, hop)._replace(keys=predicted)
+    return _About(TraceFindingKind.DIFFERENT, name, found.ran or "", keys=predicted)

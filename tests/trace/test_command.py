@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.cli.trace import ONLY
+from dispatch_cli.trace.facts import CallFact
 from tests.cli.support import COMMAND, Result, call, environment, process
 from tests.trace.support import every
 from tests.trace.test_recording import REAL
@@ -90,6 +92,7 @@ BAD = {
     "mistake in kernels": (("--kernels", "bad.yaml", "program.py"), "bad.yaml:4:14: error[unknown-dispatch-key]"),
     "kernels of standard input": (("--kernels", "-", "program.py"), "standard input is the program's"),
     "format": (("--explain", "1", "--format", "chrome", "program.py"), "--explain has no format chrome"),
+    "kernels as events": (("--kernels", ".", "--format", "chrome", "program.py"), "--kernels has no format chrome"),
     "nothing to compile for": (("--verify", "program.py"), "cannot build the logging kernels: "),
     "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),
     "another program": (("--python", "/bin/ls", "program.py"), "/bin/ls does not say whether it has PyTorch"),
@@ -164,6 +167,10 @@ def test_nobody_reads_the_output(folder: Path) -> None:
     assert process.stdout is not None
     process.stdout.close()
     assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_every_fact_of_a_call_can_be_chosen() -> None:
+    assert tuple(one.value for one in CallFact) == ONLY
 
 
 @pytest.mark.parametrize(

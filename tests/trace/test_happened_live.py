@@ -16,49 +16,38 @@ from tests.trace.kernels import cache_with_kernels
 
 pytestmark = pytest.mark.live
 
-COMPUTES = """
+LIBRARY = """
 import torch
 lib = torch.library.Library("acme", "DEF")
 lib.define("gelu(Tensor x) -> Tensor")
 
 
+@torch.library.impl(lib, "gelu", "CPU")
 def cpu(x):
     print("CPU ran")
     return x.sigmoid() * x
+"""
+COMPUTES = f"""{LIBRARY}
 
-
+@torch.library.impl(lib, "gelu", "AutogradCPU")
 def autograd(x):
     print("AutogradCPU ran")
     return x * torch.sigmoid(1.702 * x)
 
 
-lib.impl("gelu", cpu, "CPU")
-lib.impl("gelu", autograd, "AutogradCPU")
 torch.ops.acme.gelu(torch.randn(3, requires_grad=True))
 """
-AGAIN = """
-import torch
-lib = torch.library.Library("acme", "DEF")
-lib.define("gelu(Tensor x) -> Tensor")
+AGAIN = f"""{LIBRARY}
 
-
-def cpu(x):
-    print("CPU ran")
-    return x.sigmoid() * x
-
-
+@torch.library.impl(lib, "gelu", "AutogradCPU")
 def autograd(x):
     print("AutogradCPU ran")
     with torch._C._AutoDispatchBelowAutograd():
         return torch.ops.acme.gelu(x)
 
 
-lib.impl("gelu", cpu, "CPU")
-lib.impl("gelu", autograd, "AutogradCPU")
 torch.ops.acme.gelu(torch.randn(3))
 """
-
-
 GRADIENTS = """
 import torch
 lib = torch.library.Library("acme", "DEF")

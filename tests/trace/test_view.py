@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -51,6 +52,11 @@ def test_a_real_program_is_shown_whole() -> None:
             shown[row["operator"]] += row["all"]
     assert shown == called
     assert {one["operator"]: one["calls"] for one in found["operators"]} == called
+    sheet: Counter[str] = Counter()
+    for row in csv.DictReader(call("trace", str(REAL), "--format", "csv").out.splitlines()):
+        if row["operator"]:
+            sheet[row["operator"]] += int(row["all"])
+    assert sheet == called
     assert found["counts"]["calls"] == 204
     assert found["counts"]["different"] == 0
 
@@ -127,7 +133,7 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
         assert said in result.err, options
 
 
-def test_findings(tmp_path: Path) -> None:
+def test_casts_of_autocast_are_counted(tmp_path: Path) -> None:
     made = Writer()
     for _ in range(2):
         made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
@@ -143,18 +149,15 @@ def test_findings(tmp_path: Path) -> None:
 
 
 def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
+    """Where one is wanted, and autograd is not excluded, as it is below an autograd kernel."""
     made = Writer()
-    made.call("profiler::_record_function_enter_new", tensors=())
-    name = "aten::_nested_from_padded_tensor"
-    made.call(name, tensors=(PLAIN,), grads=(True,))
-    made.call(name, tensors=(PLAIN,), grads=(False,))
-    made.call(name, tensors=(PLAIN,), grads=(True,), grad_mode=False)
-    made.call("aten::sin", tensors=(PLAIN,), grads=(True,))
-    found = [one for one in findings_of(made, tmp_path) if one[0] == "no-gradient"]
-    below = Writer()
-    below.call("aten::sin", tensors=(PLAIN,), grads=(True,), excluded=("AutogradCPU",))
-    assert findings_of(below, tmp_path) == []
-    assert all(one[3] == 1 for one in found)
+    for name in ("quantized::conv1d_dynamic", "aten::sin"):
+        made.call(name, grads=(True,))
+        made.call(name, grads=(False,))
+        made.call(name, grads=(True,), grad_mode=False)
+        made.call(name, grads=(True,), excluded=("AutogradCPU",))
+    assert findings_of(made, tmp_path) == [("no-gradient", "quantized::conv1d_dynamic", "AutogradCPU", 1)]
+    assert [one["first"] for one in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
 
 
 def test_the_lines_with_the_most_calls(tmp_path: Path) -> None:
@@ -202,6 +205,36 @@ def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:
     assert findings_of(made, tmp_path) == [("different", "aten::sin", "CPU", 1)]
     found = answer(str(tmp_path / "f.trace"))
     assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 1)
+
+
+SECOND = '["k",0,1,"CPU",65537,"redispatch",false]\n'
+"""The second kernel of a call of sin, in a live PyTorch."""
+INSTEAD: dict[str, tuple[str, str]] = {
+    "nothing": ("", "1 call ran no further kernel where CPU is predicted."),
+    "another kernel": (SECOND.replace("CPU", "Meta"), "1 call ran Meta where CPU is predicted."),
+    "another key set": (
+        SECOND.replace("65537", "65538"),
+        "1 call ran CPU, as predicted, but with another key set, or by a call in the place of a redispatch.",
+    ),
+    "a call": (
+        SECOND.replace("redispatch", "call"),
+        "1 call ran CPU, as predicted, but with another key set, or by a call in the place of a redispatch.",
+    ),
+    "one more": (
+        SECOND + SECOND.replace("0,1,", "0,2,"),
+        "1 call ran CPU where no further kernel is predicted.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", INSTEAD)
+def test_a_difference_says_what_ran_and_what_is_predicted(what: str, tmp_path: Path) -> None:
+    lines, said = INSTEAD[what]
+    text = KERNELS.read_text(encoding="utf-8")
+    assert text.count(SECOND) == 1
+    file = tmp_path / "f.trace"
+    file.write_text(text.replace(SECOND, lines), encoding="utf-8")
+    assert [(one["operator"], one["text"]) for one in answer(str(file))["findings"]] == [("aten::sin", said)]
 
 
 def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) -> None:
@@ -256,6 +289,10 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
         (Path(one["file"]).name, one["line"], one["column"]) for one in (kernel["declared_at"], *kernel["also_at"])
     ]
     assert places == [("lib.cpp", 4, 3), ("k.yaml", 4, 19)]
+    sheet = call("trace", str(tmp_path / "f.trace"), "--kernels", str(tmp_path), "--format", "csv").out
+    (row,) = csv.DictReader(sheet.splitlines())
+    assert [row[name] for name in ("operator", "key", "calls", "predicted")] == ["mine::twice", "CPU", "0", "0"]
+    assert (row["declared_at"], row["also_at"]) == (f"{tmp_path}/lib.cpp:4:3", f"{tmp_path}/k.yaml:4:19")
 
 
 def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
