@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.cli.support import call
-from tests.trace.support import Writer
+from tests.trace.support import Writer, signature, table_then
 
 MOST = 2.7
 """Two for steps that grow with the input, a little more with its logarithm; four for a square."""
@@ -73,6 +73,19 @@ def signatures(count: int) -> str:
     made = Writer()
     for number in range(count):
         made.call("aten::sin", dtype=number % 40, layout=number % 7, grads=(number % 2 == 1,), line=number)
+    return made.text()
+
+
+def tables(count: int) -> str:
+    """Calls of an operator whose kernel is another one each time."""
+    made = Writer()
+    made.call("aten::sin")
+    for number in range(1, count):
+        made.add("o", number, "aten::sin")
+        made.add("s", number, signature(number))
+        made.add("c", number, 0, 0, 0, 10 * number, -1, -1)
+        made.add("e", 0, 10 * number + 5, False)
+        made.add("r", number, table_then([["CPU", f"k{number}", False, 1]], {"CPU": 1}))
     return made.text()
 
 
@@ -160,6 +173,7 @@ KINDS = (
     Kind("checks of a comment", within(f"{HEAD}# dispatch-cli: ignore[", each("x@", ", "), "] x\n")),
     Kind("calls of a program", calls, ("trace", "x.trace"), file="x.trace"),
     Kind("different calls of a program", signatures, ("trace", "x.trace"), file="x.trace"),
+    Kind("kernels of a program", tables, ("trace", "x.trace"), size=40, file="x.trace"),
     Kind("calls of a program in a page", calls, ("page", "--trace", "x.trace"), file="x.trace"),
     Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
 )  # fmt: skip

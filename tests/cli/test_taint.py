@@ -31,7 +31,7 @@ from tests.cli.test_untrusted_names import DANGEROUS, IGNORABLE, NO_CHARACTERS, 
 from tests.declarations.test_format import EVERY_FIELD
 from tests.fuzz.documents import schema, seeds, spots
 from tests.fuzz.verdict import COLOUR, WORKFLOW, unreadable
-from tests.trace.support import every
+from tests.trace.support import every, table_then
 
 TAINTS = {
     "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
@@ -267,6 +267,8 @@ def test_recorded_guards_say_what_held() -> None:
 def test_recordings_of_programs(taint: str) -> None:
     """Each text of a recording in turn; every format shows it or refuses it harmlessly."""
     lines = [json.loads(line) for line in every().splitlines()]
+    then = table_then([["CPU", "registered at then.py:7", False, 1]], {"CPU": 1})
+    lines.insert(-1, ["r", 0, {**then, "fallbacks": then["fallbacks"][:2]}])
     explained = [("--format", one, "--explain", "0") for one in ("text", "json")]
     runs = itertools.cycle([*(("--format", one) for one in (*FORMATS, "chrome")), *explained])
     count = 0

@@ -11,7 +11,7 @@ import pytest
 
 from tests.capture.support import mutations, state_of, universe_data
 from tests.cli.support import call
-from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature
+from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature, table_then
 
 FALLBACK = {"key": "PrivateUse1", "debug": "registered at /npu/fallback.cpp:7", "fallthrough": False}
 
@@ -93,21 +93,9 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
     assert "PyTorch's own" not in row
 
 
-SLOTS = UNIVERSE.slots
-
-
 def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
-    """What an operator had: kernels as [KEY, TEXT, falls through, NUMBER], and the number of the kernel in each slot;
-    in the others the backend fallbacks that the state has.
-    """
-    usual = {one.key: one.debug for one in UNIVERSE.fallbacks} | {FALLBACK["key"]: FALLBACK["debug"]} | fallbacks
-    in_slots = {key: text for key, text in usual.items() if key not in held}
-    return {
-        "at_end": at_end,
-        "kernels": kernels,
-        "slots": [held.get(key, 90 if key in in_slots else 0) for key in SLOTS],
-        "fallbacks": [[at, in_slots[key], False] for at, key in enumerate(SLOTS) if key in in_slots],
-    }
+    """What an operator had, with the backend fallbacks that the state has."""
+    return table_then(kernels, held, at_end, **{FALLBACK["key"]: FALLBACK["debug"], **fallbacks})
 
 
 def with_tables(file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,)) -> Any:
@@ -200,7 +188,7 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     count = 0
     for what, changed in mutations(whole, 3):
         if isinstance(changed, dict) and isinstance(changed.get("slots"), list) and len(changed["slots"]) == 3:
-            changed = {**changed, "slots": [*changed["slots"], *[1] * (len(SLOTS) - 3)]}
+            changed = {**changed, "slots": [*changed["slots"], *[1] * (len(UNIVERSE.slots) - 3)]}
         made = Writer()
         made.call("mylib::plain", tensors=(PLAIN,))
         made.add("r", 0, changed)

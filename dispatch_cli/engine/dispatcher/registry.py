@@ -10,9 +10,9 @@ arrays fast".)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import FallbackHistory, KernelChange
@@ -22,6 +22,10 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.model.captured import StateSource
+
+
+_CAPTURED: WeakKeyDictionary[StateSource, Mapping[str, None]] = WeakKeyDictionary()
+"""The names of a base's operators, which all dispatchers that continue it share."""
 
 
 class Kept:
@@ -79,7 +83,7 @@ class Registry:
         self.history = FallbackHistory()
         self.time = 0
         self._layout = layout
-        self._captured: dict[str, None] = {}
+        self._captured: Mapping[str, None] = {}
         self._taken: set[str] = set()
         self._base_changes = 0
         self._created = 0
@@ -90,7 +94,10 @@ class Registry:
 
     def continue_from(self, base: StateSource) -> None:
         """Let the operators of *base* wait to be taken in; the fallbacks that are there were there with them."""
-        self._captured = dict.fromkeys(base.names)
+        captured = _CAPTURED.get(base)
+        if captured is None:
+            captured = _CAPTURED[base] = dict.fromkeys(base.names)
+        self._captured = captured
         self._base_changes = len(self.history.changes)
 
     def waits(self, name: OperatorName) -> bool:
