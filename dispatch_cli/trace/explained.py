@@ -119,7 +119,7 @@ class Explainer:
         if name in self._not_known:
             return "its table is stale, and it is not recorded what its slots held"
         if self.recording.state is None and operators.count(operators[number]) > 1:
-            return "its kernels changed while the program ran, and the recording ends before it says how"
+            return "its kernels changed while the program ran, and it is not recorded how"
         return self.state
 
     def _explain(self, signature: dict[str, Any]) -> Explained:
