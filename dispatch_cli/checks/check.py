@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.settings import Severity, Suppression
+from dispatch_cli.model.settings import Suppression
+from dispatch_cli.model.severity import Severity
 
 Progress = Callable[[Check, int, int], None]
 """Told of each check before it runs: the check, how many ran before it, and how many there are."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dispatch_cli.checks.check import Check
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.settings import CheckSettings, Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.suggest import similar
 
 ALL = "all"

@@ -118,7 +118,8 @@ def load_settings(
     Errors: InputError for a project file that can not be understood.
     """
     from dispatch_cli.declarations.project import find_project, read_project
-    from dispatch_cli.model.settings import CheckSettings, Severity
+    from dispatch_cli.model.settings import CheckSettings
+    from dispatch_cli.model.severity import Severity
 
     if options.config is not None and options.no_config:
         raise click.UsageError("--config and --no-config exclude each other; give one of them.")

@@ -18,7 +18,7 @@ from dispatch_cli.declarations.format_types import (
 )
 from dispatch_cli.model.call import EndKind
 from dispatch_cli.model.rule import Rule
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 
 A_RULE = choice(*(rule.value for rule in Rule))
 _RULES_NAMED = some(A_RULE, "them")

@@ -17,7 +17,8 @@ from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_t
 from dispatch_cli.files import paths
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
+from dispatch_cli.model.settings import CheckSettings, Named, Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion

@@ -13,7 +13,8 @@ from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
+from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
+from dispatch_cli.model.severity import Severity
 
 MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")

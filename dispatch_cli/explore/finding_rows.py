@@ -9,7 +9,8 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Selector, Severity
+from dispatch_cli.model.settings import Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import checks as check_documents
 from dispatch_cli.render.document import (

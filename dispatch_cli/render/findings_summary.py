@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants.units import MOST_CASES
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural

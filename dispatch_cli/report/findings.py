@@ -21,7 +21,8 @@ from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.settings import CheckSettings, Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.report.source_lines import at_word

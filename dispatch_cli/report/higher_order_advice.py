@@ -29,7 +29,7 @@ from dispatch_cli.model.higher_order import (
     ImplPlace,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED
 from dispatch_cli.report.baseline import Entry
 

@@ -20,7 +20,7 @@ from dispatch_cli.model.history_editor import declared
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex, key_of
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.report.baseline import Entry
 
 PLACE = "advice"

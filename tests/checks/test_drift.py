@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings, library_of
 

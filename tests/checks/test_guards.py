@@ -12,7 +12,7 @@ from dispatch_cli.checks.guarding import FEW, Guards
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.recorded_guards import recorded_guards
 from tests.checks.helpers import StateOf, findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.checks.listing import Limits, Listing, Unlisted
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 HERE, THERE = Span("a.yaml", 1, 1), Span("a.yaml", 2, 1)

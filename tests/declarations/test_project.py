@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from dispatch_cli.declarations.project import find_project, read_project
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
+from dispatch_cli.model.settings import CheckSettings, Named, Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 TEXT = """\

@@ -28,7 +28,8 @@ from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redis
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
+from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read, refused, write
 

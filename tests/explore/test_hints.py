@@ -14,7 +14,7 @@ from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.report.registrations import registrations_report
 from tests.explore.support import drive, flat, newest, screen_text, until
 

@@ -14,7 +14,7 @@ from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
 from dispatch_cli.render.findings_summary import document as summary_document

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.ci.places import common_details, common_related, common_tip, sentences, worst

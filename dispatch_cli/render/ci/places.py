@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.words import keys_label
 from dispatch_cli.report.findings import grouped
 

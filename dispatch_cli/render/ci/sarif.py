@@ -15,7 +15,7 @@ from dispatch_cli import __version__
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.checks import GROUPS
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import findings_summary
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
