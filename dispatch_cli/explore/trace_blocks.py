@@ -23,12 +23,14 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.text_list import list_layout
-from dispatch_cli.render.trace_tree import ShownLine
-from dispatch_cli.render.trace_wording import (
+from dispatch_cli.render.trace_finding_wording import (
     finding_help,
     finding_places,
     finding_text,
     finding_title,
+)
+from dispatch_cli.render.trace_tree import ShownLine
+from dispatch_cli.render.trace_wording import (
     forward_calls,
     missing_sentences,
     place_text,

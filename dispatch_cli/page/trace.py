@@ -7,15 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.trace_wording import (
-    finding_help,
-    finding_text,
-    finding_title,
-    missing_sentences,
-    row_path,
-    seen_sentence,
-    state_sentence,
-)
+from dispatch_cli.render.trace_finding_wording import finding_help, finding_text, finding_title
+from dispatch_cli.render.trace_wording import missing_sentences, row_path, seen_sentence, state_sentence
 from dispatch_cli.report.trace import TraceReport, TraceRow, trace_report
 from dispatch_cli.report.trace_findings import TraceFinding
 from dispatch_cli.report.trace_view import TraceView

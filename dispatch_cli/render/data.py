@@ -56,7 +56,7 @@ SENTENCES = {
         "declarations": "explain_higher_order_wording.impl_declarations",
     },
     "Note": {"text": "words.note_text"},
-    "TraceFinding": {"text": "trace_wording.finding_text", "help": "trace_wording.finding_help"},
+    "TraceFinding": {"text": "trace_finding_wording.finding_text", "help": "trace_finding_wording.finding_help"},
     "RuleEntry": {"name": "rules.name_of", "words": "rules.words_of"},
 }
 """Types → further fields in JSON, each with the function of `dispatch_cli.render` that words it."""

@@ -21,17 +21,19 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.trace_tree import COLUMNS, thread_title, tree_lines
-from dispatch_cli.render.trace_wording import (
-    TIMES,
-    duration,
+from dispatch_cli.render.trace_finding_wording import (
     finding_help,
     finding_keys,
     finding_places,
     finding_title,
     findings_sentence,
-    kernels_sentence,
     loss_text,
+)
+from dispatch_cli.render.trace_tree import COLUMNS, thread_title, tree_lines
+from dispatch_cli.render.trace_wording import (
+    TIMES,
+    duration,
+    kernels_sentence,
     missing_sentences,
     path_text,
     place_text,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
 from tests.capture.support import torch_python
 from tests.trace.recorded import RECORDER, Recorded, read, run
@@ -21,6 +22,15 @@ def recorded(tmp_path: Path, source: str, *options: str, **settings: object) -> 
     program = tmp_path / "program.py"
     program.write_text(source, encoding="utf-8")
     return run(program, options=options, **settings)
+
+
+def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str], Recording]:
+    """A program run with the recorder, which captures the registry at its end."""
+    program, save = folder / "program.py", folder / "recording"
+    program.write_text(source, encoding="utf-8")
+    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done, recording_of(str(save))
 
 
 def test_an_exception_of_python_inside_a_call_reaches_the_program(tmp_path: Path) -> None:
@@ -74,7 +84,7 @@ try:
     while True:
         torch.add(a, a)
 except BaseException as error:
-    print(type(error).__mro__[-3 if isinstance(error, KeyboardInterrupt) else 0].__name__, flush=True)
+    print(type(error).__name__, flush=True)
     raise
 """
     program = tmp_path / "program.py"
@@ -182,14 +192,9 @@ def twice(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 print(twice(torch.ones(1)))
 """
-    program = tmp_path / "program.py"
-    program.write_text(source, encoding="utf-8")
-    save = tmp_path / "recording"
-    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done, recording = captured(tmp_path, source)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\n", "")
-    assert [line[0] for line in read(save)[-2:]] == ["end", "state"]
-    recording = recording_of(str(save))
+    assert [line[0] for line in read(tmp_path / "recording")[-2:]] == ["end", "state"]
     assert recording.state is not None
     assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}
 
@@ -211,12 +216,8 @@ atexit.register(children)
 def test_the_program_does_not_wait_for_the_capture_of_the_registry(tmp_path: Path) -> None:
     """It is no child of it, and comes after its end: nothing that the program waits for can act in between."""
     source = WAITING.format(first='signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))')
-    program, save = tmp_path / "program.py", tmp_path / "recording"
-    program.write_text(source, encoding="utf-8")
-    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done, recording = captured(tmp_path, source)
     assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
-    recording = recording_of(str(save))
     assert (recording.end is not None, recording.state is not None) == (True, True)
 
 
@@ -508,12 +509,8 @@ def test_a_compiled_script(tmp_path: Path) -> None:
 def test_a_process_that_gets_all_that_come_from_it(tmp_path: Path) -> None:
     """It waits for its children: for the copy, too, if there were one."""
     source = WAITING.format(first="ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)")
-    program, save = tmp_path / "program.py", tmp_path / "recording"
-    program.write_text(source, encoding="utf-8")
-    command = [torch_python(), str(RECORDER), "--save", str(save), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done, recording = captured(tmp_path, source)
     assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
-    recording = recording_of(str(save))
     assert recording.state is None
     assert [one.reason for one in recording.stopped] == ["state"]
 
