@@ -13,7 +13,7 @@ from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_set
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
 from dispatch_cli.cli.recorded import trace_option, with_recording
-from dispatch_cli.cli.source_arguments import as_argument, source_arguments
+from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -68,6 +68,7 @@ def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Outp
     state, findings, settings = _checked(source, out.color)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
+    from dispatch_cli.files.paths import as_argument
     from dispatch_cli.page.data import PageSource, PageTrace, page_data
     from dispatch_cli.page.write import html
 

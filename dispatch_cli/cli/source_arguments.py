@@ -11,6 +11,8 @@ from click.core import ParameterSource
 
 def source_arguments(context: click.Context, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
     """The files and the options of the source that were given. leave_out: parameters that are not of the source."""
+    from dispatch_cli.files.paths import as_argument
+
     yield from (as_argument(file) for file in context.params.get("files") or ())
     for option in context.command.params:
         name = option.name or ""
@@ -26,8 +28,3 @@ def _option(option: click.Option, value: Any) -> Iterator[str]:
         return
     for one in value if option.multiple else (value,):
         yield from (flag, str(one))
-
-
-def as_argument(file: str) -> str:
-    """A file as an argument that is no option."""
-    return f"./{file}" if file.startswith("-") and file != "-" else file

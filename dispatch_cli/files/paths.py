@@ -99,6 +99,11 @@ def of_working_tree(name: str) -> str:
     return name if tree_of(name) is None else os.path.join(os.curdir, name)  # noqa: PTH118
 
 
+def as_argument(name: str) -> str:
+    """A file as an argument of a command that is no option; ``-`` is standard input."""
+    return f"./{name}" if name.startswith("-") and name != "-" else name
+
+
 def join(folder: str, name: str) -> str:
     """As ``os.path.join``; in a tree, what begins with ``/`` is not in it."""
     tree = tree_of(folder)

@@ -403,7 +403,7 @@ def test_help_says_what_each_key_and_mark_means() -> None:
     texts = drive(session(), steps, (80, 24))
     for text in texts.values():
         rows = [line for line in text.splitlines() if line.startswith("  ") and line[2:3].strip()]
-        assert all(len(line[2:].split(maxsplit=1)) == 2 for line in rows)
+        assert rows and all(len(line[2:].split(maxsplit=1)) == 2 for line in rows)
         assert max(map(len, text.splitlines())) <= 80
         assert "Search operators" in text and "its findings: 2 errors, 1 warning, 3 notes" in text
         said = [line[20:].strip() for line in rows if len(line) > 20]

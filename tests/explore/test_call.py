@@ -238,4 +238,4 @@ def test_slots_that_higher_order_operators_do_not_have_are_not_opened() -> None:
     assert report.steps[0].hop.key == "Undefined"
     assert target_of(report.steps[0]) is None
     opened = [target_of(row) for row in report.steps[0].keys]
-    assert all(one is None or one.key != "Undefined" for one in opened)
+    assert opened and all(one is None or one.key != "Undefined" for one in opened)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.files.paths import as_argument
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.trace_tree import ShownLine, thread_title, tree_lines
 from dispatch_cli.report.selection import select_names
@@ -132,5 +133,4 @@ def called_operators(view: TraceView) -> Mapping[str, int]:
 
 def _file(view: TraceView) -> str:
     """The recording as an argument."""
-    file = view.recording.file
-    return f"./{file}" if file.startswith("-") else file
+    return as_argument(view.recording.file)
