@@ -177,7 +177,7 @@ def _findings(report: TraceReport) -> Iterator[Block]:
     for kind, found in groupby(report.findings, lambda one: one.kind):
         rows = [*found]
         yield Gap()
-        yield Paragraph(finding_title(kind), kind=ParagraphKind.SECTION)
+        yield Paragraph(f"{finding_title(kind)} ({kind.value})", kind=ParagraphKind.SECTION)
         yield Paragraph(finding_help(rows[0]))
         yield TableBlock(_finding_columns(kind, report.directory), rows)
 
