@@ -18,7 +18,6 @@ from dispatch_cli import __version__
 from dispatch_cli.cli.system import EXIT_INTERRUPTED, ReaderGone, ending_by_signals, guarded_streams
 
 EXIT_CLEAN = 0
-EXIT_FINDINGS = 1
 EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
 _COMPLETE = "_DISPATCH_CLI_COMPLETE"

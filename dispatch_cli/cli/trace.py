@@ -186,8 +186,8 @@ def command(
     or written to the file of -o. A RECORDING of an earlier run is shown on standard output.
 
     The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
-    recorded. The kernel is the one that is registered there when the program ends. The kernels after it are predicted,
-    as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
+    recorded. The kernel is the one that the operator's table held there when it was called. The kernels after it are
+    predicted, as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
     repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
     At the end are all operators with their kernels, the lines of Python from which most calls come, and what is worth

@@ -38,7 +38,7 @@ def check_asked(asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.cli.options import chosen_keys
 
     _device_change(asked.where)
-    _check_format(asked, out)
+    _check_together(asked, out)
     refused = None
     for name in universes.names():
         try:
@@ -76,7 +76,7 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.model.problem import InputError
 
     try:
-        _check_format(asked, out)
+        _check_together(asked, out)
         if asked.explain is not None:
             _explain(view, asked.explain, out, asked.full)
             return
@@ -99,11 +99,18 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": asked.limit or None}))
 
 
-def _check_format(asked: TraceAsked, out: Output) -> None:
-    if asked.explain is not None and out.format in ("csv", CHROME):
-        raise click.UsageError(f"--explain has no format {out.format}.")
-    if asked.kernels and out.format == CHROME:
-        raise click.UsageError(f"--kernels has no format {CHROME}.")
+def _check_together(asked: TraceAsked, out: Output) -> None:
+    """Refuse options that say nothing beside each other."""
+    if asked.explain is not None:
+        if out.format in ("csv", CHROME):
+            raise click.UsageError(f"--explain has no format {out.format}.")
+        for option in ("op", "key", "line", "where", "only", "depth", "kernels"):
+            if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
+                raise click.UsageError(f"--explain shows one call, of which --{option} leaves nothing out.")
+    if out.format == CHROME:
+        for option in ("kernels", "depth"):
+            if getattr(asked, option):
+                raise click.UsageError(f"--{option} has no format {CHROME}.")
 
 
 def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
