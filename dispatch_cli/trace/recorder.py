@@ -37,8 +37,9 @@ What a program can notice:
   for the caller of the main module names this file.
 - The handler of a signal can run inside of a call of PyTorch, with the thread state that holds there. What it raises
   comes to the program before it goes on, with a traceback that lacks a frame.
-- Profilers and tracers of Python see the two functions that are called as a call begins and ends; what a profiler
-  raises at their beginning is lost.
+- Tracers and profilers of Python do not see what the program's code does while the recorder is at work (the handler of
+  a signal, a finalizer). Before Python 3.11 they see the recorder's functions instead, and what a profiler raises at
+  their beginning is lost.
 - A call costs some microseconds more.
 - When the main module has ended, a forked copy of the process captures the registry of PyTorch, and appends it to FILE
   some seconds after the program's end (``--no-state``): functions that are registered for a fork run. Where all
@@ -167,6 +168,41 @@ class Looking:
         return os.read(self._out, size) == text + b"\0"
 
 
+# Tracers, profilers and monitoring of Python.
+
+TRACING = "PyThreadState_EnterTracing", "PyThreadState_LeaveTracing"
+"""Functions of Python 3.11 and later, between which these are told of nothing that the thread does."""
+
+
+def as_of_python(function: Any) -> Any:
+    """A function, and those made in it, in the name of Python's own file for imports: coverage leaves that out, and
+    tracebacks of failed imports do.
+    """
+
+    def renamed(code: types.CodeType) -> types.CodeType:
+        constants = [renamed(one) if isinstance(one, types.CodeType) else one for one in code.co_consts]
+        return code.replace(co_filename="<frozen importlib._bootstrap>", co_consts=tuple(constants))
+
+    names, code = function.__globals__, renamed(function.__code__)
+    return types.FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
+
+
+def untraced(function: Callable[..., None]) -> Callable[..., None]:
+    """A function of which tracers see but its call."""
+    thread: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_Get", ctypes.pythonapi))
+    kind, library = ctypes.PYFUNCTYPE(None, ctypes.c_void_p), ctypes.pythonapi
+    enter, leave = (kind((name, library)) if hasattr(library, name) else lambda _: None for name in TRACING)
+
+    def work(*arguments: Any) -> None:
+        enter(thread())
+        try:
+            function(*arguments)
+        finally:
+            leave(thread())
+
+    return as_of_python(work)  # type: ignore[no-any-return]
+
+
 # PyTorch's structures.
 
 START = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t, ctypes.c_size_t)
@@ -248,6 +284,8 @@ class Entries:
     They call nothing while C++ unwinds the stack for an exception. An error of Python may be set at that time, for
     which that exception stands; any call from ctypes would lose it, and the program would not get it.
     The start of a call returns by the place that its caller gives that it has no observer, whatever Python does.
+    Tracers, profilers and monitoring of Python do not see the functions that are called: the program may print what
+    they see, and PyTorch's profiler draws its own conclusions from it.
     When the function has left an exception for its thread (`leave`), they have Python raise it in that thread as soon
     as it runs code of the program: ctypes lets no function raise, and one that waits to be raised before its end would
     be raised in it.
@@ -256,24 +294,27 @@ class Entries:
 
     # push rdi; push rsi; sub rsp, 8; (mov qword [rdi], 0)
     # call std::uncaught_exceptions; test eax, eax; jne END
+    # call PyGILState_Ensure; mov [rsp], eax
+    # call PyThreadState_Get; mov rdi, rax; call PyThreadState_EnterTracing
     # mov rdi, [rsp+16] or [rsp+8]; call FUNCTION
-    # mov rax, LEFT; mov rcx, fs:[16]; cmp [rax], rcx; jne END     the thread, as threading.get_ident() has it
-    # mov qword [rax], 0; call PyGILState_Ensure; mov [rsp], eax
-    # mov rax, LEFT; mov rdi, fs:[16]; mov rsi, [rax+8]; call PyThreadState_SetAsyncExc
-    # mov edi, [rsp]; call PyGILState_Release
+    # call PyThreadState_Get; mov rdi, rax; call PyThreadState_LeaveTracing
+    # mov rax, LEFT; mov rcx, fs:[16]; cmp [rax], rcx; jne RELEASE     the thread, as threading.get_ident() has it
+    # mov qword [rax], 0; mov rdi, rcx; mov rsi, [rax+8]; call PyThreadState_SetAsyncExc
+    # RELEASE: mov edi, [rsp]; call PyGILState_Release
     # END: add rsp, 8; pop rsi; pop rax; ret
     BEGIN = "57 56 4883ec08"
     NO_OBSERVER = "48c70700000000"
-    ASK = "48b8 {asks} ffd0 85c0 7571"
+    ASK = "48b8 {asks} ffd0 85c0 0f8597000000"
+    ENTER = "48b8 {ensure} ffd0 890424 48b8 {thread} ffd0 4889c7 48b8 {enters} ffd0"
     CALL_START = "488b7c2408 48b8 {calls} ffd0"
     CALL_END = "488b7c2410 48b8 {calls} ffd0"
-    RAISE = """48b8 {left} 64488b0c2510000000 483908 7548
-        48c70000000000 48b8 {ensure} ffd0 890424
-        48b8 {left} 64488b3c2510000000 488b7008 48b8 {sets} ffd0
-        8b3c24 48b8 {releases} ffd0"""
+    LEAVE = "48b8 {thread} ffd0 4889c7 48b8 {leaves} ffd0"
+    RAISE = "48b8 {left} 64488b0c2510000000 483908 751a 48c70000000000 4889cf 488b7008 48b8 {sets} ffd0"
+    RELEASE = "8b3c24 48b8 {releases} ffd0"
     FINISH = "4883c408 5e 58 c3"
-    START = BEGIN + NO_OBSERVER + ASK + CALL_START + RAISE + FINISH
-    END = BEGIN + ASK + CALL_END + RAISE + FINISH
+    INSIDE = LEAVE + RAISE + RELEASE + FINISH
+    START = BEGIN + NO_OBSERVER + ASK + ENTER + CALL_START + INSIDE
+    END = BEGIN + ASK + ENTER + CALL_END + INSIDE
 
     def __init__(self, unwinding: int) -> None:
         # kept for ever: other threads may be in it at the end
@@ -282,10 +323,15 @@ class Entries:
         self.left = self.address >> 3
         self.size = 32
         python = ctypes.pythonapi
+        # before Python 3.11 another function stands for both, which does nothing
+        enters, leaves = (getattr(python, name, python.PyThreadState_Get) for name in TRACING)
         self.known = {
             "asks": unwinding,
             "left": self.address,
             "ensure": self._address_of(python.PyGILState_Ensure),
+            "thread": self._address_of(python.PyThreadState_Get),
+            "enters": self._address_of(enters),
+            "leaves": self._address_of(leaves),
             "releases": self._address_of(python.PyGILState_Release),
             "sets": self._address_of(python.PyThreadState_SetAsyncExc),
         }
@@ -1422,11 +1468,11 @@ def full_name(name: str, overload: str) -> str:
 class CalledOperator:
     """What is known of an operator, as long as its kernels are the same. number: its own; schema: the address of that,
     when it was looked at last; table: what it has registered, None where that is not known; count: of its arguments;
-    places: of those that may have tensors, and whether a tensor that is missing there is told. layout, dtype: the
-    places of these arguments, -1 without.
+    places: of those that may have tensors, and whether a tensor that is missing there is told. options: the names
+    and places of the arguments layout and dtype, where it has them.
     """
 
-    __slots__ = ("count", "dtype", "layout", "number", "places", "schema", "table")
+    __slots__ = ("count", "number", "options", "places", "schema", "table")
 
     def __init__(self, number: int, schema: int, table: TableFound | None, arguments: list[Any]) -> None:
         self.number, self.schema, self.table, self.count = number, schema, table, len(arguments)
@@ -1437,8 +1483,7 @@ class CalledOperator:
             if kind.replace("Optional[", "").rstrip("]") not in PLAIN
         ]
         names = [argument.name for argument in arguments]
-        self.layout = 2 * names.index("layout") if "layout" in names else -1
-        self.dtype = 2 * names.index("dtype") if "dtype" in names else -1
+        self.options = [(name, 2 * names.index(name)) for name in ("layout", "dtype") if name in names]
 
 
 PLAIN = {"int", "float", "bool", "str", "number", "SymInt", "List[int", "List[SymInt", "List[float", "List[bool"}
@@ -1706,10 +1751,9 @@ class CallRecorder:
                         add("]")
                     else:
                         add(self.other(tag, payload))
-                for offset in (operator.layout, operator.dtype):
-                    if offset >= 0:
-                        add(words[values + offset + 1] & tag_bits)
-                        add(words[values + offset])
+                for _, offset in operator.options:
+                    add(words[values + offset + 1] & tag_bits)
+                    add(words[values + offset])
                 key = tuple(parts)
                 signature = signatures.get(key)
                 if signature is None:
@@ -1995,8 +2039,8 @@ class CallRecorder:
             if WORDS[values + offset + 1] & TAG == layout.device_tag:
                 answer["device"] = self.device(WORDS[values + offset])
                 break
-        for name, offset in (("layout", operator.layout), ("dtype", operator.dtype)):
-            if offset >= 0 and WORDS[values + offset + 1] & TAG == layout.int_tag:
+        for name, offset in operator.options:
+            if WORDS[values + offset + 1] & TAG == layout.int_tag:
                 answer[name] = WORDS[values + offset]
         return answer
 
@@ -2233,6 +2277,7 @@ class ImportWatch:
     def __init__(self, imported: Callable[[Any], None]) -> None:
         self.imported = imported
 
+    @as_of_python
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """What the other finders find; for torch, with a loader that tells."""
         if name != "torch":
@@ -2244,28 +2289,19 @@ class ImportWatch:
                 break
         else:
             return None
-        loader = spec.loader
-        if hasattr(loader, "exec_module"):
-            loader.exec_module = _seen_as_importing(self._executing(loader, loader.exec_module))
+        loader, imported, importers = spec.loader, self.imported, sys.meta_path
+        execute = getattr(loader, "exec_module", None)
+        if execute is not None:
+
+            def _call_with_frames_removed(module: Any) -> None:
+                del loader.exec_module
+                execute(module)
+                if self in importers:
+                    importers.remove(self)
+                imported(module)
+
+            loader.exec_module = _call_with_frames_removed
         return spec
-
-    def _executing(self, loader: Any, execute: Callable[[Any], None]) -> Callable[[Any], None]:
-        imported, path, finder = self.imported, sys.meta_path, self
-
-        def _call_with_frames_removed(module: Any) -> None:
-            del loader.exec_module
-            execute(module)
-            if finder in path:
-                path.remove(finder)
-            imported(module)
-
-        return _call_with_frames_removed
-
-
-def _seen_as_importing(function: Any) -> Any:
-    """A function that Python leaves out of the traceback of a failed import, as it leaves out its own."""
-    code = function.__code__.replace(co_filename="<frozen importlib._bootstrap>")
-    return types.FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
 # The program.
@@ -2349,11 +2385,11 @@ class RecordedProcess:
         if "torch" in sys.modules:
             self.imported(sys.modules["torch"])
         else:
-            sys.meta_path.insert(0, ImportWatch(self.imported))
+            sys.meta_path.insert(0, ImportWatch(untraced(self.imported)))
         # handlers run in the reverse order: this one after those of the program
-        atexit.register(self.finish)
+        atexit.register(untraced(self.finish))
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_parent=self._after_fork, after_in_child=self._in_child)
+            os.register_at_fork(after_in_parent=untraced(self._after_fork), after_in_child=untraced(self._in_child))
 
     def _head(self) -> bytes:
         """The first line; there is room for the version of PyTorch, which is known later."""
@@ -2694,10 +2730,11 @@ def main() -> None:
     except OSError as error:
         print(f"recorder: {options.save}: {error.strerror or error}: the recording cannot be made", file=sys.stderr)
         raise SystemExit(2) from None
+    end = untraced(process.end_of_main)
     try:
         run(options.program, options.module)
     finally:
-        process.end_of_main()
+        end()
 
 
 if __name__ == "__main__":
