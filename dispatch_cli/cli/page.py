@@ -79,7 +79,8 @@ def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Outp
     shown = None
     if view is not None and trace is not None:
         shown = PageTrace(view, _without(folders, as_argument(trace)))
-    chunks = [*html(page_data(state, findings, PageSource(arguments, files, more, made), shown), folders)]
+    named = PageSource(arguments, files, more, made, len(source.files))
+    chunks = [*html(page_data(state, findings, named, shown), folders)]
     write(chunks, out.file, kind="data")
     if out.file is not None:
         from dispatch_cli.render.words import plural

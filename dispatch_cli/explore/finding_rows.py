@@ -116,7 +116,8 @@ class FindingDetail:
         yield from self._fix(width)
         yield from self._registrations()
         yield Gap()
-        yield from check_documents.document(checks_report((Selector(row.check),)), width, whole=True)
+        (check,) = checks_report((Selector(row.check),)).checks
+        yield from check_documents.of_finding(check, row.severity, width)
 
     def opens(self, item: Any) -> Any:
         """What a part opens: a place of a file, or a spot."""

@@ -35,7 +35,8 @@ class Opening(ReadingAgain):
         self.read_if_changed()
         if not call.takes_place and call.arguments[0] not in self._told:
             self._told.add(call.arguments[0])
-            self.notify(f"How {call.arguments[0]} is told a line is not known. The place is {message.span}.")
+            unknown = f"dispatch-cli does not know how to tell {call.arguments[0]} which line to go to."
+            self.notify(f"{unknown} The place is {message.span}.")
         if code:
             self.notify(f"The editor ended with code {code}.", severity="warning")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.explore.change_words import name_text
+from dispatch_cli.explore.change_words import became_stale, name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
-from dispatch_cli.render.advice import advice_lines
+from dispatch_cli.render.advice import advice_lines, further_step, new_changes
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.explain_wording import around_sentences, before_phrase, python_sentence, slot_sentences
 from dispatch_cli.render.words import inherited_lines, over_label, schema_label
-from dispatch_cli.report.advice import Advice
+from dispatch_cli.report.advice import Advice, Change
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
@@ -44,9 +44,10 @@ class ToPlace(NamedTuple):
 
 
 class ToAdvice(NamedTuple):
-    """A piece of advice."""
+    """A piece of advice. change: the one that enter tries; None where there is none."""
 
     advice: Advice
+    change: Change | None
 
 
 class ToSwitchedOff(NamedTuple):
@@ -130,7 +131,9 @@ class SlotBlocks:
         if what.python is not None:
             yield Paragraph(Run(python_sentence(what.python, short=True), Tone.WARN))
         if self.before is not None:
-            text = f"~ Before the changes on trial, {what.key} held {before_phrase(self.before, short=True)}."
+            stale = became_stale(what.answer, self.before)
+            was = "was not stale" if stale else f"held {before_phrase(self.before, short=True)}"
+            text = f"~ Before the changes on trial, {what.key} {was}."
             yield Paragraph(Run(text, Tone.WARN))
         yield Gap()
         yield TableBlock(explain.RULES, what.rules)
@@ -158,10 +161,11 @@ class SlotBlocks:
             yield block if row is None else self._leading(block, ToSlot(row.key))
 
     def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
-        for one, text in zip(advice, advice_lines(advice), strict=True):
+        for one, new, text in zip(advice, new_changes(advice), advice_lines(advice), strict=True):
             yield Gap()
-            tries = (Run(" (enter tries it)", Tone.DIM),) if one.changes else ()
-            yield self._leading(Paragraph((*text, *tries)), ToAdvice(one))
+            change = next(iter(new or one.changes), None)
+            tries = () if change is None else (Run(f" ({_tries(change, len(new))})", Tone.DIM),)
+            yield self._leading(Paragraph((*text, *tries)), ToAdvice(one, change))
         if self.working:
             yield Gap()
             yield Paragraph(Run(WORKING, Tone.DIM))
@@ -169,6 +173,13 @@ class SlotBlocks:
     def _leading(self, block: Block, target: Target) -> Block:
         self._leads[id(block)] = block, target  # a block that is gone could leave its id to another
         return block
+
+
+def _tries(change: Change, ways: int) -> str:
+    """What enter does with a change, the first one of several ways."""
+    text = f"enter tries {'the first way' if ways > 1 else 'it'}"
+    further = further_step(change)
+    return text if further is None else f"{text}, without its second step: to {further} is yours"
 
 
 def _key_of(report: ExplainReport | ExplainHigherOrderReport) -> str:

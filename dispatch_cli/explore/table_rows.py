@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
+from dispatch_cli.explore.change_words import became_stale
 from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
@@ -42,7 +43,7 @@ def cpp_rows(
         found = kernel_column.cell(run, short)
         if was is None:
             return found
-        return joined(found, Run(f"before the trial: {before_label(was, short)}", Tone.WARN, breaks=True))
+        return joined(found, Run(f"before the trial: {before_trial(run.answer, was, short)}", Tone.WARN, breaks=True))
 
     of_answer = [column for column in table.columns(folding) if column.header != "Key"]
     kernel_column = next(column for column in of_answer if column.header == "Kernel")
@@ -86,7 +87,12 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None)
     if row.before is not None:
         yield f"{slot_marks.CHANGED} In the base: {before_label(row.before, short=True)}."
     if row.key in tried:
-        yield f"{TRIED} Before the trial: {before_label(tried[row.key], short=True)}."
+        yield f"{TRIED} Before the trial: {before_trial(row, tried[row.key], short=True)}."
+
+
+def before_trial(row: TableRow, was: Before, short: bool) -> str:
+    """What a slot held before the changes on trial, where it differs from what its row shows."""
+    return "not stale" if became_stale(row, was) else before_label(was, short)
 
 
 def slot_of(place: ShownKeys, key: str | None) -> str:
@@ -97,7 +103,7 @@ def slot_of(place: ShownKeys, key: str | None) -> str:
 def several(place: ShownKeys, here: str) -> Iterator[str]:
     """How many slots a row speaks for, and which one of them is explained: *here*."""
     if len(place.keys) > 1:
-        yield f"{len(place.keys)} slots with the same answer; the view Slot has {here}:"
+        yield f"{len(place.keys)} slots with this answer; the view Slot explains {here}."
 
 
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli import __version__
+from dispatch_cli import __version__, bases
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
@@ -21,6 +21,7 @@ from dispatch_cli.page.python_choices import python_data
 from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.report.diff_arguments import DiffArguments
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators
@@ -42,7 +43,8 @@ class PageFile(NamedTuple):
 class PageSource(NamedTuple):
     """What a page is made from.
 
-    arguments: the source options, as they were given. more_files: how many files are not in *files*.
+    arguments: the source options, as they were given; the first *named* are files. more_files: how many files are not
+    in *files*.
     made: when it was made, where that is to be said.
     """
 
@@ -50,6 +52,7 @@ class PageSource(NamedTuple):
     files: tuple[PageFile, ...]
     more_files: int = 0
     made: str | None = None
+    named: int = 0
 
 
 class PageTrace(NamedTuple):
@@ -84,6 +87,7 @@ def page_data(
             "has_base": state.base is not None,
             "privateuse1": universe.backend_name,
             "arguments": source.arguments,
+            "diff": _diff(state, source),
             "files": data_of(source.files),
             "more_files": source.more_files,
             "made": source.made,
@@ -116,6 +120,14 @@ def page_data(
         "texts": pools.texts.values,
         "places": pools.places.values,
     }
+
+
+def _diff(state: State, source: PageSource) -> tuple[str, ...]:
+    """The arguments of ``diff`` for what the files change; none where it takes no such arguments."""
+    files, options = source.arguments[: source.named], source.arguments[source.named :]
+    if not files or len(state.over) != 1 or state.over[0] not in bases.names():
+        return ()
+    return DiffArguments(state.over, files, options).arguments
 
 
 def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:

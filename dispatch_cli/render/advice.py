@@ -30,12 +30,18 @@ def advice_text(advice: Advice) -> str:
     return " ".join((reason(advice.note, advice.operator), *ways_out(advice)))
 
 
-def advice_texts(advice: Iterable[Advice]) -> Iterator[str]:
-    """The text of each advice; no change is proposed twice."""
+def new_changes(advice: Iterable[Advice]) -> Iterator[tuple[Change, ...]]:
+    """Of each advice the changes that those before it do not propose."""
     said: set[tuple[Edit, ...]] = set()
     for one in advice:
         new = tuple(change for change in one.changes if change.edits not in said)
         said.update(change.edits for change in new)
+        yield new
+
+
+def advice_texts(advice: Sequence[Advice]) -> Iterator[str]:
+    """The text of each advice; no change is proposed twice."""
+    for one, new in zip(advice, new_changes(advice), strict=True):
         if one.changes and not new:
             yield f"{reason(one.note, one.operator)} {REPEATED}"
         else:
@@ -95,11 +101,16 @@ def change_text(change: Change) -> str:
 
 def _remove_text(keys: tuple[str, ...], change: Change) -> str:
     text = f"remove the {'kernel' if len(keys) == 1 else 'kernels'} at {' and '.join(keys)}"
-    if change.fills.rule is Rule.MATH and not any(edit.function for edit in change.edits):
-        return (
-            f"{text}, and register the operators that {change.operator} decomposes to at {' and '.join(keys)} instead"
-        )
-    return text
+    further = further_step(change)
+    return text if further is None else f"{text}, and {further} instead"
+
+
+def further_step(change: Change) -> str | None:
+    """What a change needs beside its edits, as part of a sentence; which operators these are is not known."""
+    if change.fills.rule is not Rule.MATH or any(edit.function for edit in change.edits):
+        return None
+    keys = " and ".join(edit.key for edit in change.edits)
+    return f"register the operators that {change.operator} decomposes to at {keys}"
 
 
 def _register_text(edit: Edit, operator: str, before: Sequence[Edit]) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.checks.check import Group, Need
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, lines
 from dispatch_cli.render.findings_summary import severity_run
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.report.checks import CheckEntry, ChecksReport, parts
+from dispatch_cli.report.checks import CheckEntry, ChecksReport, DocPart, parts
 
 GROUPS = {
     Group.INVARIANTS: "PyTorch's own invariants",
@@ -40,14 +41,26 @@ def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> 
         if position:
             yield Gap()
             yield Gap()
-        yield Paragraph((Run(check.id, Tone.HEAD), Run(f" ({check.code})", Tone.DIM)), kind=ParagraphKind.TITLE)
-        yield Paragraph(Run(_facts(check), Tone.DIM))
-        for part in parts(check.documentation):
-            yield Gap()
-            if part.code:
-                yield from code_blocks(part.text.split("\n"), width)
-            else:
-                yield Paragraph(lines(*_flowing(part.text)))
+        yield from _documentation(check, _facts(check), parts(check.documentation), width)
+
+
+def of_finding(check: CheckEntry, severity: Severity, width: int | None = None) -> Iterator[Block]:
+    """The documentation of a check below one of its findings. severity: of the finding."""
+    here = f"Severity {severity.value} here, {check.severity.value} by default"
+    facts = _facts(check, "" if severity is check.severity else here)
+    rule, *others = parts(check.documentation)
+    yield from _documentation(check, facts, [rule._replace(text=f"The check demands: {rule.text}"), *others], width)
+
+
+def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart], width: int | None) -> Iterator[Block]:
+    yield Paragraph((Run(check.id, Tone.HEAD), Run(f" ({check.code})", Tone.DIM)), kind=ParagraphKind.TITLE)
+    yield Paragraph(Run(facts, Tone.DIM))
+    for part in texts:
+        yield Gap()
+        if part.code:
+            yield from code_blocks(part.text.split("\n"), width)
+        else:
+            yield Paragraph(lines(*_flowing(part.text)))
 
 
 def code_blocks(code: list[str], width: int | None) -> Iterator[Block]:
@@ -91,11 +104,11 @@ def documentation_markdown(checks: Iterable[CheckEntry]) -> Iterator[str]:
         yield f"## {check.id} ({check.code})\n\n{_facts(check)}\n\n{check.documentation}\n"
 
 
-def _facts(check: CheckEntry) -> str:
-    """Severity, whether it runs by default, and what it needs, as a sentence."""
+def _facts(check: CheckEntry, severity: str = "") -> str:
+    """Severity, whether it runs by default, and what it needs, as a sentence. severity: in words of its own."""
     runs = "" if check.default else "; not run by default"
     needs = f"; needs {' and '.join(NEEDS[need] for need in check.needs)}" if check.needs else ""
-    return f"Severity {check.severity.value}{runs}{needs}."
+    return f"{severity or f'Severity {check.severity.value}'}{runs}{needs}."
 
 
 def _flowing(text: str) -> list[str]:

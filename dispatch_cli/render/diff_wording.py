@@ -73,7 +73,7 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
         if number:
             yield f"{plural(number, noun, nouns)} changed"
     if counts.keys:
-        yield f"{plural(counts.keys, 'key')} in one universe only"
+        yield f"{plural(counts.keys, 'dispatch key')} that only one side has"
     refused = [(counts.refused_added, "added"), (counts.refused_removed, "removed")]
     yield from _listed(refused, "refused registration")
 

@@ -125,10 +125,12 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
         source = f" from {following.source}" if following.source not in (None, row.key) else ""
         if row.rule is Rule.AMBIGUOUS:
             yield f"Without the composite kernel, it would hold {held}{source}."
-        elif what.next_is_overridden:
-            yield f"Without that kernel, it would hold the kernel that it overrides, {kernel_label(following, short)}."
         else:
-            yield f"Without that kernel, it would hold {held}{source}."
+            without = f"Without {kernel_phrase(row, short)}, {row.key} would hold"
+            if what.next_is_overridden:
+                yield f"{without} the kernel that it overrides, {kernel_label(following, short)}."
+            else:
+                yield f"{without} {held}{source}."
     if what.python is not None:
         yield python_sentence(what.python, short)
     if what.above is not None:

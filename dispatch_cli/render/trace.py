@@ -203,7 +203,7 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
 _KEYS = {TraceFindingKind.NO_GRADIENT: "Missing at", TraceFindingKind.DIFFERENT: "Ran"}
 """The heading of the key of a finding, where it is not "Key"."""
 _OTHER_KEYS = {
-    TraceFindingKind.DECOMPOSITION: "Kernel at",
+    TraceFindingKind.DECOMPOSES: "Kernel at",
     TraceFindingKind.STALE: "Later kernel at",
     TraceFindingKind.NOT_BY_CONVENTION: "Predicted next",
     TraceFindingKind.DIFFERENT: "Predicted",

@@ -27,7 +27,7 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.NO_GRADIENT:
             missing, then = _LOST[finding.gradient or GradientLoss.WARNS]
             return f"{calls} had tensors that require gradients, and there is no {missing} at {key}: {then}."
-        case TraceFindingKind.DECOMPOSITION:
+        case TraceFindingKind.DECOMPOSES:
             others = ", ".join(finding.keys)
             return f"{calls} decomposed into other operators at {key}; the operator has a kernel at {others}."
         case TraceFindingKind.AUTOCAST:
@@ -84,7 +84,7 @@ def finding_title(kind: TraceFindingKind) -> str:
 _TITLES = {
     TraceFindingKind.FALLBACK: "Backend fallbacks ran in the place of kernels",
     TraceFindingKind.NO_GRADIENT: "No backward, though tensors require gradients",
-    TraceFindingKind.DECOMPOSITION: "Decomposed here, with a kernel of its own at another backend",
+    TraceFindingKind.DECOMPOSES: "Decomposed here, with a kernel of its own at another backend",
     TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
     TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
     TraceFindingKind.NOT_BY_CONVENTION: "Kernels that do not redispatch, though wrappers do so by convention",
@@ -109,7 +109,7 @@ _HELP = {
         "Give it a backward: "
         'torch.library.register_autograd("NAMESPACE::NAME", backward, setup_context=…), or in C++ a kernel at Autograd.'
     ),
-    TraceFindingKind.DECOMPOSITION: "If these calls are slow, register a kernel for this backend, too.",
+    TraceFindingKind.DECOMPOSES: "If these calls are slow, register a kernel for this backend, too.",
     TraceFindingKind.AUTOCAST: (
         "Each cast is a call that copies a tensor. To save it, give the operator tensors that have the dtype already."
     ),

@@ -36,9 +36,9 @@ class TraceFindingKind(Enum):
     NO_GRADIENT = "no-gradient"
     """A tensor wanted gradients, the operator has no autograd kernel, or one without a backward, and nothing inside of
     the call records one."""
-    DECOMPOSITION = "decomposition"
+    DECOMPOSES = "decomposes"
     """The operator was taken apart for this backend, and has a kernel of its own at another one."""
-    AUTOCAST = "autocast-casts"
+    AUTOCAST = "autocast"
     """Autocast cast tensors."""
     STALE = "stale"
     """The slot held another kernel than the registrations determine."""
@@ -54,7 +54,7 @@ class TraceFinding(NamedTuple):
     key: where; of DIFFERENT, that of the kernel that ran, empty if none did. calls: how many it is about; first: the
     number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; of
     NO_GRADIENT None, since something is missing there, and gradient says what follows. fallback: of FALLBACK, which.
-    keys: of DECOMPOSITION, where the operator has a kernel; of STALE, where the kernel is registered for which the slot
+    keys: of DECOMPOSES, where the operator has a kernel; of STALE, where the kernel is registered for which the slot
     was not computed anew; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT,
     that of the one that is predicted, if any.
     places: the lines of Python from which most come; more_places: how many others there are.
@@ -162,7 +162,7 @@ def _of_calls(explained: Explained, returned: bool) -> Iterator[_About]:
     if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:
         others = _others(explained)
         if others:
-            yield _about(TraceFindingKind.DECOMPOSITION, name, hops[-1])._replace(keys=others)
+            yield _about(TraceFindingKind.DECOMPOSES, name, hops[-1])._replace(keys=others)
     cast = autocast_hop(hops, universe)
     if cast is not None:
         yield _about(TraceFindingKind.AUTOCAST, name, cast)

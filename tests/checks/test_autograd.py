@@ -55,6 +55,11 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
     ("dispatch", "severity", "message"),
     [
         (f"SparseCPU: a, {MATH}: b", "warning", "that at SparseCPU: calls at AutogradOther fail"),
+        (
+            f"{MATH}: b, SparseCPU: a",  # the registration at SparseCPU does not recompute AutogradOther
+            "warning",
+            "that at SparseCPU: the slot is stale, and calls there still find b [math kernel]",
+        ),
         (f"SparseCPU: a, HIP: a, {MATH}: b", "error", "that at SparseCPU: calls with HIP tensors fail"),
     ],
 )

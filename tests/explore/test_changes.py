@@ -143,7 +143,10 @@ def test_moving_a_registration_makes_slots_stale() -> None:
         pane_of(app).view.focus()
         await pilot.press("right_square_bracket")
         await pilot.pause()
-        return pane_of(app).view.text
+        text = pane_of(app).view.text
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: any("It is the last already" in one.message for one in app._notifications))
+        return text
 
     text = drive(session, steps, WIDE)
     assert "stale: it should hold" in text and "stale-live-table" in text

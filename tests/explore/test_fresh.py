@@ -198,15 +198,20 @@ def test_advice_is_tried_by_enter() -> None:
     """The reported problem: no autograd kernel, and what explain advises first."""
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1"), "slot")
+        name, key = OperatorName.parse("aten::to.dtype"), "PrivateUse1"
+        await app.go(Spot(name, f"Autograd{key}"), "slot")
         view = app.query_one(ExplainedSlot)
-        await until(pilot, lambda: "enter tries it" in screen_text(app))
+        said = "enter tries the first way, without its second step: to register the operators that aten::to.dtype "
+        await until(pilot, lambda: f"({said}decomposes to at PrivateUse1 is yours)" in flat(view.text))
         found = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
         advice = view.choice(next(found)).target.advice
         view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
         view.scroll_end(animate=False)
         await pilot.press("enter")
         await until(pilot, lambda: app.session.unsaved)
+        assert [str(one) for one in app.session.whatif.changes] == [str(Removal(RegistrationName(name, key, number=1)))]
+        notices = " ".join(one.message for one in app._notifications)
+        assert "Its second step is yours: register the operators that aten::to.dtype decomposes to at" in notices
         # the advice is gone, and the cursor is on what the slot holds now
         await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToRegistration))
         assert view.target.one.role is Role.FILLS
@@ -265,6 +270,27 @@ def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> No
     assert list(tried) == [one.key for one in session.whatif.slots]
     assert tried["AutogradCPU"].rule is Rule.FALLBACK
     assert "CPU" not in tried
+
+
+def test_a_slot_that_became_stale_is_not_said_to_have_held_what_it_shows(tmp_path: Path) -> None:
+    """AutogradCPU is to hold PyTorch's fallback before the trial and after it; only what calls find differs."""
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+    name = OperatorName.parse("my::op")
+    session = Session(load_state([str(file)]), (str(file),))
+    keys = [RegistrationName(name, f"Composite{which}Autograd", number=1) for which in ("Explicit", "Implicit")]
+    session.whatif.make(Reordering(keys[0], after=keys[1]))
+    assert session.state.dispatcher.table(name)["AutogradCPU"].rule is Rule.FALLBACK
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(name, "AutogradCPU"), "table")
+        await until(pilot, lambda: "Before the trial: not stale." in str(app.query_one(Detail).content))
+        assert "before the trial: not stale" in screen_text(app)
+        await app.go(Spot(name, "AutogradCPU"), "slot")
+        view = app.query_one(ExplainedSlot)
+        await until(pilot, lambda: "Before the changes on trial, AutogradCPU was not stale." in flat(view.text))
+
+    drive(session, steps, size=(200, 60))
 
 
 def test_a_filter_that_hides_what_is_searched_for_is_named() -> None:

@@ -101,7 +101,7 @@ def test_a_row_of_several_slots_says_which_one_is_explained() -> None:
         assert isinstance(pane, TablePane)
         place = pane.place
         assert place is not None
-        said = f"{len(place.keys)} slots with the same answer; the view Slot has CUDA: CUDA holds"
+        said = f"{len(place.keys)} slots with this answer; the view Slot explains CUDA. CUDA holds"
         assert said in flat(screen_text(app).replace("\N{RIGHT ONE EIGHTH BLOCK}", " "))
 
     drive(session(), steps, (200, 60))

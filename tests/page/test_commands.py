@@ -101,6 +101,34 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (("examples/overlay.yaml",), "diff torch-2.15 examples/overlay.yaml"),
+        (
+            ("examples/overlay.yaml", "examples/ambiguous.yaml", "--base", "torch-2.15"),
+            "diff torch-2.15 examples/overlay.yaml --new examples/ambiguous.yaml --base torch-2.15",
+        ),
+        (("--base", "torch-2.15"), "table --base torch-2.15"),
+        (("-k", "CPU"), "table -k CPU"),
+    ],
+)
+def test_what_the_files_change_is_what_diff_prints(
+    arguments: tuple[str, ...], printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    page = tmp_path / "page.html"
+    assert call("page", *arguments, "-o", str(page)).code == 0
+    with script_of(page) as found:
+        words = shlex.split(found.ask("command", "changes"))[1:]
+        changed = [one for one in found.ask("changes")["operators"] if not one["new"]]
+    assert " ".join(words) == printed
+    if words[0] == "diff":
+        counts = json.loads(call(*words, "--format", "json").out)["counts"]
+        assert (len(changed), sum(one["slots"] for one in changed)) == (counts["slot_operators"], counts["slots"])
+        assert counts["slots"]
+
+
+@pytest.mark.parametrize(
     ("name", "chosen"),
     [("a::b", "a::b.default"), ("a::b.out", "a::b.out"), ("a::bc", "a::bc"), ("a::only.x", "a::only.x")],
 )

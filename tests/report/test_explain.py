@@ -15,6 +15,7 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.render.explain_wording import around_sentences
 from dispatch_cli.report.advice import Manual
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
@@ -81,6 +82,12 @@ def test_the_overridden_kernel_is_next() -> None:
         (Role.OVERRIDDEN, "CPU", "fn_CPU"),
         (Role.STANDS_BY, MATH, f"fn_{MATH}"),
     ]
+    assert next(around_sentences(what)) == "Without newer, CPU would hold the kernel that it overrides, fn_CPU."
+
+
+def test_what_a_slot_would_hold_names_the_kernel_without_which() -> None:
+    what = explain_slot(what_if_state(["CPU"]), FOO, "CPU")
+    assert next(around_sentences(what)) == "Without fn_CPU, CPU would hold nothing."
 
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)

@@ -141,9 +141,9 @@ def test_casts_of_autocast_are_counted(tmp_path: Path) -> None:
         made.call("aten::to.dtype", 1)
         made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
         made.end()
-    assert ("autocast-casts", "aten::linear", "AutocastCPU", 2) in findings_of(made, tmp_path)
+    assert ("autocast", "aten::linear", "AutocastCPU", 2) in findings_of(made, tmp_path)
     found = answer(str(tmp_path / "f.trace"))
-    assert [one["casts"] for one in found["findings"] if one["kind"] == "autocast-casts"] == [4]
+    assert [one["casts"] for one in found["findings"] if one["kind"] == "autocast"] == [4]
     assert found["counts"]["casts"] == 4
     assert {one["operator"]: one["casts"] for one in found["operators"]} == {"aten::linear": 4, "aten::to.dtype": 0}
 

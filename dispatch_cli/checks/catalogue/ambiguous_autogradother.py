@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.text import entry_text, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
@@ -57,11 +57,14 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
     culprits = view.dispatcher.keys_in(pattern.decision(AUTOGRAD_OTHER).blockers)
     # not only the culprits': tensors of HIP carry AutogradOther too, although a kernel at HIP makes nothing ambiguous
     failing = [key for key in pattern.keys if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
-    outcome = f"calls with {keys_text(failing)} tensors fail" if failing else f"calls at {AUTOGRAD_OTHER} fail"
+    fails = f"calls with {keys_text(failing)} tensors fail" if failing else f"calls at {AUTOGRAD_OTHER} fail"
     for name in pattern.operators:
         if not view.concerns(name, (*culprits, CATCH_ALL)):
             continue
         places = [(key, view.place(name, key)) for key in (*culprits, CATCH_ALL)]
+        stale = None if name in view.linked_in_any_order else view.dispatcher.stale_slots(name).get(AUTOGRAD_OTHER)
+        found = "" if stale is None else entry_text(stale.live)
+        outcome = f"the slot is stale, and calls there still find {found}" if found else fails
         known = [(key, span) for key, span in places if span is not None]
         yield CHECK.finding(
             f"{name}: {AUTOGRAD_OTHER} is ambiguous between the kernel at {CATCH_ALL} and "

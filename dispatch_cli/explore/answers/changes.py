@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.sides import DiffArguments, Old, sides_of
+from dispatch_cli.explore.answers.sides import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.diff import diff_report
+from dispatch_cli.report.diff_arguments import DiffArguments
 from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 from dispatch_cli.report.registrations import registrations_report
 

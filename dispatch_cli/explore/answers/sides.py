@@ -9,6 +9,7 @@ from dispatch_cli import api, bases
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Session
 from dispatch_cli.model.universe import UNNAMED_BACKEND
+from dispatch_cli.report.diff_arguments import DiffArguments
 
 
 class Old(NamedTuple):
@@ -20,26 +21,6 @@ class Old(NamedTuple):
     def name(self) -> str:
         """What it is called in a list, and in sentences."""
         return self.version or "the state without your changes"
-
-
-class DiffArguments(NamedTuple):
-    """The files or states that each side consists of, and the other arguments.
-
-    why_not: why ``diff`` does not take these.
-    """
-
-    old: tuple[str, ...]
-    new: tuple[str, ...]
-    options: tuple[str, ...]
-    why_not: str = ""
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """Those of ``diff``; none where it does not take them."""
-        if self.why_not:
-            return ()
-        further = [("--old", file) for file in self.old[1:]] + [("--new", file) for file in self.new[1:]]
-        return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
 
 
 def olds(session: Session) -> list[Old]:

@@ -217,7 +217,8 @@ class ChangesPane(Pane):
             return
         beside = registration_beside(self.there, item, by, block)
         if beside is None:
-            self.notify("There is no registration of the files to move it past.")
+            which = "first" if by < 0 else "last"
+            self.notify(f"It is the {which} already of the registrations in your files that can change places.")
             return
         before, after = (beside.name, None) if by < 0 else (None, beside.name)
         if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):

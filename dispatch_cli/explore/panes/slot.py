@@ -26,8 +26,9 @@ from dispatch_cli.explore.slot_blocks import (
 from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.explore.switch import filling, switched_off, take_advice
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.advice import further_step
 from dispatch_cli.render.document import Paragraph
-from dispatch_cli.report.advice import Advice
+from dispatch_cli.report.advice import Change
 from dispatch_cli.report.adviser import Steps
 
 QUIET = 0.12
@@ -134,7 +135,7 @@ class SlotPane(Pane):
         if isinstance(target, ToSlot):
             self._go(target.key)
         elif isinstance(target, ToAdvice):
-            self._take(target.advice)
+            self._take(target.change)
         else:
             self._edit(target)
 
@@ -142,12 +143,14 @@ class SlotPane(Pane):
         self.open(self._spot._replace(key=key))
         self.post_message(self.Went(self._spot))
 
-    def _take(self, advice: Advice) -> None:
-        """Try out what is advised first."""
-        if not advice.changes:
+    def _take(self, change: Change | None) -> None:
+        """Try out an advised change."""
+        if change is None:
             self.notify("There is no change of registrations here that could be tried.")
-        elif self.try_out(lambda: take_advice(self.session, advice.changes[0])):
-            self.notify("The change is on trial: 4 shows what it leads to, u takes it back.")
+        elif self.try_out(lambda: take_advice(self.session, change)):
+            further = further_step(change)
+            yours = "" if further is None else f" Its second step is yours: {further}."
+            self.notify(f"The change is on trial: 4 shows what it leads to, u takes it back.{yours}")
 
     def action_next_slot(self, by: int) -> None:
         """The next slot of the table."""

@@ -168,9 +168,10 @@ Object.assign(Page.prototype, {
       if (next.kernel === null) held = "nothing";
       else if (next.rule === "ambiguous") held = "an ambiguity";
       if (row.rule === "ambiguous") said.push(`Without the composite kernel, it would hold ${held}${from}.`);
-      else if (isOverridden) {
-        said.push(`Without that kernel, it would hold the kernel that it overrides, ${this.kernelLabel(next)}.`);
-      } else said.push(`Without that kernel, it would hold ${held}${from}.`);
+      else {
+        const kernel = isOverridden ? `the kernel that it overrides, ${this.kernelLabel(next)}` : `${held}${from}`;
+        said.push(`Without ${this.kernelPhrase(row)}, ${row.key} would hold ${kernel}.`);
+      }
     }
     if (python !== null) {
       const does = python.error === null ? "chooses another kernel" : "raises an error";

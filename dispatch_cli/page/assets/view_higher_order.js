@@ -4,7 +4,7 @@ function higherOrderView() {
   const entries = page.entries.filter((entry) => entry.higher_order);
   return {
     title: "Higher-order operators",
-    command: page.command("changes"),
+    command: page.command("all-tables"),
     parts: [
       make("p", { class: "lead" }, "Operators such as cond take functions as arguments, and are implemented in Python."),
       entries.length > 0 ? entriesTable(entries) : paragraph("There is none in this state."),

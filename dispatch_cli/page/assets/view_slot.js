@@ -27,18 +27,26 @@ function slotView(name, key) {
 }
 
 function slotFacts(name, { answer, live, next, above, below }) {
-  const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", page.code(row).meaning, kernelText(row) && `, ${kernelText(row)}`];
+  const held = (row) => [page.words.rules[row.rule] ?? row.rule, kernelText(row)].filter(Boolean).join(", ");
+  const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", heldAround(row)];
   return [
     ["Kernel", answer.kernel && make("span", { class: "mono" }, answer.kernel)],
     ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
     ["From", answer.source !== null && answer.source !== answer.key && answer.source],
     ["Declared at", placeOf(answer)],
     ["Before these files", answer.before && (beforeText(answer) || "nothing")],
-    ["Live table", live && `${page.words.rules[live.rule] ?? live.rule}, ${kernelText(live)}`],
-    ["Without this kernel", next && `${page.words.rules[next.rule] ?? next.rule}, ${kernelText(next)}`],
+    ["Live table", live && held(live)],
+    ["Without this kernel", next && held(next)],
     ["Above", at(above)],
     ["Below", at(below)],
   ];
+}
+
+/** What a slot holds and its kernel, in a few words; what the one says the other does not say again. */
+function heldAround(row) {
+  if (row.fallthrough) return kernelText(row);
+  const kernel = row.core_fallback ? page.shortKernel(row.kernel) : kernelText(row);
+  return [page.code(row).meaning, kernel].filter(Boolean).join(", ");
 }
 
 /** What would help, as `explain` says it; where the page does not have it, who says it. */

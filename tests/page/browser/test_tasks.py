@@ -213,6 +213,24 @@ def test_what_comes_next_without_a_kernel(tab: Tab, page_of: Pages) -> None:
         assert following["kernel"].rpartition("/")[2] in said["Without this kernel"]
 
 
+def test_what_is_around_a_slot_is_said_once(tab: Tab, page_of: Pages) -> None:
+    name, key = "aten::to.dtype", "PrivateUse1"
+    tab.open(page_of("examples/overlay.yaml"), f"{name}/{key}")
+    explained = answer("explain", name, key, "examples/overlay.yaml")
+    assert explained["above"]["core_fallback"]
+    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    fallback = explained["above"]["kernel"].rpartition("/")[2]
+    assert said["Above"] == f"{explained['above']['key']}: PyTorch's own fallback, {fallback}"
+
+
+def test_without_its_kernel_a_slot_is_empty(tab: Tab, page_of: Pages) -> None:
+    name, key = "mylib::norm", "SparseCPU"
+    tab.open(page_of(SPARSE), f"{name}/{key}")
+    assert answer("explain", name, key, SPARSE)["next"]["kernel"] is None
+    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    assert said["Without this kernel"] == "missing"
+
+
 def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(STALE), "stale::explicit")
     (table,) = [one for one in answer("table", STALE)["operators"] if one["operator"] == "stale::explicit"]
