@@ -73,11 +73,20 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = None
         )
     if not report.counts.shown:
         yield Gap()
-        yield Paragraph("No call matches." if report.counts.calls else "No call was recorded.")
+        yield Paragraph(_without_calls(report))
     yield from _operators(report)
     yield from _lines(report)
     yield from _kernels(report)
     yield from _findings(report)
+
+
+def _without_calls(report: TraceReport) -> str:
+    """Why no call is shown."""
+    if report.counts.calls:
+        return "No call matches."
+    if report.not_recorded:
+        return "No call was recorded."
+    return "No call was recorded: the program called no operator. Processes that it started are not recorded."
 
 
 def _summary(report: TraceReport) -> Iterator[Block]:

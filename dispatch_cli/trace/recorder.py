@@ -23,9 +23,9 @@ kernels have changed gets another number. At the end FILE gets the tables that t
 Not observed: redispatches to further kernels of the same operator; what gives no event (``size``, ``is_leaf``,
 ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; calls that a destructor
 makes while an exception is on its way; calls that the program's Python code makes while the recorder is at work (the
-handler of a signal, a profiler, a finalizer): the end of the recording tells how many; processes that the program
-starts or forks, and subinterpreters; kernels that C++ registers later than while its library is loaded, until Python
-registers one or loads a library.
+handler of a signal, a finalizer): the end of the recording tells how many; processes that the program starts or forks,
+or that it becomes (``os.execv``), and subinterpreters; kernels that C++ registers later than while its library is
+loaded, until Python registers one or loads a library.
 
 What can go wrong, because a call needs Python's lock to be recorded: a thread that has it and waits for another one,
 which calls an operator, waits for ever. That is so in an extension that keeps the lock and calls operators in threads
@@ -33,13 +33,14 @@ of its own, and where one thread asks a view for its grad_fn while another compu
 not be cut while the program runs: the system would end the program.
 
 What a program can notice:
-- The stack begins with frames of this file: Python's limit of recursion is reached some calls earlier, and a warning
-  for the caller of the main module names this file.
+- The stack begins with frames of this file: Python's limit of recursion is reached some calls earlier, what prints the
+  stack shows them, and a warning for the caller of the main module names this file.
 - The handler of a signal can run inside of a call of PyTorch, with the thread state that holds there. What it raises
   comes to the program before it goes on, with a traceback that lacks a frame.
 - Tracers and profilers of Python do not see what the program's code does while the recorder is at work (the handler of
   a signal, a finalizer). Before Python 3.11 they see the recorder's functions instead, and what a profiler raises at
   their beginning is lost.
+- PyTorch 2.4 counts a few functions that the recorder calls among those that torch.compile looked at.
 - A call costs some microseconds more.
 - When the main module has ended, a forked copy of the process captures the registry of PyTorch, and appends it to FILE
   some seconds after the program's end (``--no-state``): functions that are registered for a fork run. Where all
@@ -2256,6 +2257,7 @@ def raises(error: BaseException) -> type[BaseException]:
 def _keep_from_compiling(torch: Any, classes: tuple[type, ...], *callbacks: Any) -> None:
     """Keep torch.compile from looking into the recorder, which runs while it traces the program."""
     functions = [getattr(one, name) for one in classes for name in vars(one)] + [line_of, *callbacks]
+    functions += [*vars(json.JSONEncoder).values(), json.dumps, ctypes.string_at, os.path.join]  # that these call
     codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
     for code in codes:
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

@@ -62,6 +62,14 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
     assert "what came after the last of these calls\n" in out
 
 
+def test_a_program_that_only_starts_others(tmp_path: Path) -> None:
+    """As torchrun does."""
+    made = Writer()
+    end(made)
+    out = call("trace", saved(made, tmp_path)).out
+    assert "No call was recorded: the program called no operator. Processes that it started are not recorded.\n" in out
+
+
 def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     made = Writer()
     made.call("aten::sin")
