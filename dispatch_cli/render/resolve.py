@@ -22,7 +22,13 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.resolve_step_wording import assumption, kernel_label, observed_sentence, step_sentence
+from dispatch_cli.render.resolve_step_wording import (
+    assumption,
+    gradient_sentence,
+    kernel_label,
+    observed_sentence,
+    step_sentence,
+)
 from dispatch_cli.render.resolve_wording import (
     alternative_sentences,
     end_sentence,
@@ -80,6 +86,7 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
         if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
             sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
         sentences += [observed_sentence(report.predicted)] if report.predicted else []
+    sentences += [] if report.gradient is None else [gradient_sentence(report.gradient)]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch_cli.engine.call.gradient import GradientLoss, LostGradient
 from dispatch_cli.engine.call.trace import ChosenBy, Does, Why
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind, WrapKind
@@ -102,6 +103,26 @@ def observed_sentence(predicted: Sequence[str]) -> str:
         f"Observed: this is not what is predicted, which is {' > '.join(predicted)}. A kernel that does not redispatch "
         "as wrappers do by convention can be declared with redispatches: false."
     )
+
+
+def gradient_sentence(lost: LostGradient) -> str:
+    """What becomes of the gradient, and why."""
+    match lost.loss:
+        case GradientLoss.RAISES:
+            return (
+                "The backward pass raises an error: torch.library.custom_op made the operator, without "
+                "register_autograd."
+            )
+        case GradientLoss.WARNS:
+            return (
+                f"Gradients are lost: {lost.key} holds PyTorch's own fallback, which has no derivative. The backward "
+                "pass warns, and gives only the gradients of operators that the kernel calls."
+            )
+        case GradientLoss.DROPPED:
+            return (
+                f"Gradients are lost: {lost.key} falls through, so that nothing records them. The result has no "
+                "grad_fn, unless operators that the kernel calls record one; there is no warning."
+            )
 
 
 def kernel_label(row: TableRow, short: bool) -> str:

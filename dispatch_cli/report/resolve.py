@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.trace import Call, End, EndKind, ErrorKind, Hop, Selection, Why
@@ -71,6 +72,7 @@ class ResolveReport:
     options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
     stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
+    gradient: where a tensor requires a gradient and what runs gives none, what becomes of it.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
     alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.
@@ -93,6 +95,7 @@ class ResolveReport:
     end: End | None
     assumed: Assumed | None
     unwrapped: Unwrapped | None
+    gradient: LostGradient | None
     notes: tuple[Note, ...]
     advice: tuple[Advice, ...]
     alternatives: tuple[Alternative, ...]
@@ -150,6 +153,7 @@ def resolve_report(
         end=None if stopped is not None else call.end,
         assumed=Assumed(tuple(one.number for one in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
+        gradient=None if stopped is not None else lost_in_call(call, dispatcher.universe),
         notes=_notes(state, call.operator, selections),
         advice=(),
         alternatives=(),

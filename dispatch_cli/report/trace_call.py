@@ -11,6 +11,7 @@ from dispatch_cli.report.resolve import RecordedCallReport, resolve_report
 from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.devices import tensor_devices
 from dispatch_cli.trace.explained import Explained
+from dispatch_cli.trace.facts import gradient_loss
 from dispatch_cli.trace.observed import mode_names
 
 
@@ -21,12 +22,14 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     if explained.call is None:
         return None
     report = resolve_report(explained.state, explained.call, advised=False)
+    returned, universe = view.recording.calls.returned(call), explained.state.dispatcher.universe
     said = {field.name: getattr(report, field.name) for field in fields(report)}
     said |= {
         "over": (view.base,) if view.known.is_base else (),
         "tensors": tuple(_tensors(explained)),
         "contexts": tuple(_contexts(view, explained, signature)),
         "left_out": (),
+        "gradient": None if not returned or view.facts.gives_gradient(call) else gradient_loss(explained, universe),
     }
     return RecordedCallReport(**said, predicted=_predicted(view, call))
 

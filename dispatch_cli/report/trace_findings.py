@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import BACKEND_SELECT, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT
 from dispatch_cli.report.trace_view import TraceView, registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import (
     FallbackKind,
-    GradientLoss,
     autocast_hop,
-    autograd_keys,
     fallbacks,
     gradient_loss,
     is_stale,
@@ -156,9 +155,9 @@ def _of_calls(explained: Explained, returned: bool) -> Iterator[_About]:
     for hop, kind in fallbacks(hops, universe):
         if kind is not FallbackKind.AUTOGRAD:
             yield _about(TraceFindingKind.FALLBACK, name, hop)._replace(fallback=kind)
-    loss = gradient_loss(explained, universe) if returned else None
-    if loss is not None:
-        yield _About(TraceFindingKind.NO_GRADIENT, name, _autograd_key(explained, universe), gradient=loss)
+    lost = gradient_loss(explained, universe) if returned else None
+    if lost is not None:
+        yield _About(TraceFindingKind.NO_GRADIENT, name, lost.key, gradient=lost.loss)
     if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:
         others = _others(explained)
         if others:
@@ -176,14 +175,6 @@ def _of_calls(explained: Explained, returned: bool) -> Iterator[_About]:
 def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
     kernel = hop.live.kernel
     return _About(kind, name, hop.slot, None if kernel is None else kernel.label, registered_at(kernel))
-
-
-def _autograd_key(explained: Explained, universe: Universe) -> str:
-    """The autograd key of a call that has one."""
-    selection, keys = explained.selection, autograd_keys(universe)
-    assert selection is not None, "a call that is explained has a selection"
-    reached = (hop.slot for hop in explained.hops if hop.slot in keys)
-    return next(reached, next((key for key in selection.skipped if key in keys), keys[0]))
 
 
 def _others(explained: Explained) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from dispatch_cli.engine.call.gradient import autograd_keys
 from dispatch_cli.engine.call.kernels.entry import COMPOSITES
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explainer
-from dispatch_cli.trace.facts import autograd_keys
 from dispatch_cli.trace.recording import Recording
 
 _OF_A_FUNCTION = ("backward", "vjp")

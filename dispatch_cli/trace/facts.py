@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
+from dispatch_cli.engine.call.gradient import LostGradient, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.kernel import Kernel, WrapKind
-from dispatch_cli.model.universe import AUTOGRAD, Universe
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.explained import Explained
 
 
@@ -48,17 +48,6 @@ class FallbackKind(Enum):
     """That of vmap: it calls the operator for each element."""
     AUTOGRAD = "autograd-not-implemented"
     """That of autograd: the operator has no autograd kernel."""
-
-
-class GradientLoss(Enum):
-    """What becomes of the gradient in a call with tensors that require it, where no autograd kernel gives one."""
-
-    RAISES = "backward-raises"
-    """``torch.library.custom_op`` made the operator, without a backward: the backward pass raises."""
-    WARNS = "backward-warns"
-    """Autograd's fallback ran: the backward pass warns, and gives only what operators inside have."""
-    DROPPED = "dropped"
-    """Autograd was passed over: the result requires no gradient, without a warning."""
 
 
 def facts_of(explained: Explained, universe: Universe, returned: bool = True) -> tuple[CallFact, ...]:
@@ -99,36 +88,9 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
             yield hop, FallbackKind.BACKEND
 
 
-def gradient_loss(explained: Explained, universe: Universe) -> GradientLoss | None:
-    """What becomes of the gradient, where a tensor wants one and what ran gives none; None where nothing is lost.
-
-    Where the thread excludes autograd, as below an autograd kernel, nothing is said: whoever excludes it sees to that.
-    """
-    selection = explained.selection
-    if not explained.wants_gradient or selection is None:
-        return None
-    keys = autograd_keys(universe)
-    at = [hop for hop in explained.hops if hop.slot in keys]
-    if any(hop.python is None and _has_no_backward(hop.live.kernel) for hop in at):
-        return GradientLoss.RAISES
-    if any(hop.live.rule is not Rule.FALLBACK or hop.python is not None for hop in at):
-        return None
-    if any(hop.does in (Does.HANDS_OVER, Does.CALLS_ANEW) for hop in explained.hops):
-        return None  # what it hands the call to decides
-    if at:
-        return GradientLoss.WARNS
-    return GradientLoss.DROPPED if any(key in keys for key in selection.skipped) else None
-
-
-def _has_no_backward(kernel: Kernel | None) -> bool:
-    """Whether it is the autograd kernel that ``torch.library.custom_op`` makes of an operator without a backward."""
-    wraps = None if kernel is None else kernel.wraps
-    return wraps is not None and wraps.kind is WrapKind.AUTOGRAD and wraps.function is wraps.place is None
-
-
-def autograd_keys(universe: Universe) -> tuple[str, ...]:
-    """The keys at which autograd kernels are."""
-    return universe.aliases.get(AUTOGRAD, ())
+def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | None:
+    """What becomes of the gradient, where a tensor wants one and what ran gives none; None where nothing is lost."""
+    return lost_gradient(explained.hops, universe) if explained.wants_gradient else None
 
 
 def autocast_hop(hops: Iterable[Hop], universe: Universe) -> Hop | None:

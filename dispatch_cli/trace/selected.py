@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.casts import casts_of
 from dispatch_cli.trace.devices import DeviceChange
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import CallFact, GradientLoss, facts_of, gradient_loss
+from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.nodes import calls_with_nodes
 from dispatch_cli.trace.recording import PythonPlace, Recording
@@ -88,8 +89,8 @@ class CallFacts:
 
     def gives_gradient(self, call: int) -> bool:
         """Whether a call without an autograd kernel gives a gradient: calls inside of it record one."""
-        loss = gradient_loss(self._happened.of_call(call), self._universe)
-        if loss in (None, GradientLoss.RAISES):
+        lost = gradient_loss(self._happened.of_call(call), self._universe)
+        if lost is None or lost.loss is GradientLoss.RAISES:
             return False
         if self._with_nodes is None:
             self._with_nodes = calls_with_nodes(self._calls)

@@ -82,6 +82,21 @@ def test_a_math_kernel_that_runs_all_the_same() -> None:
     assert "does not run" not in shown
 
 
+@pytest.mark.parametrize(
+    ("tensor", "contexts", "says"),
+    [
+        ("cpu sparse requires_grad", (), True),
+        ("cpu sparse", (), False),
+        ("cpu sparse requires_grad", ("no_grad",), False),
+    ],
+)
+def test_that_gradients_are_lost_is_said(tensor: str, contexts: tuple[str, ...], says: bool) -> None:
+    options = [text for one in contexts for text in ("--context", one)]
+    shown = call("resolve", "__test__::foo", "-k", "SparseCPU", "--tensor", tensor, *options).out
+    sentence = "Gradients are lost: AutogradCPU holds PyTorch's own fallback, which has no derivative."
+    assert (sentence in " ".join(shown.split())) == says
+
+
 def key_set(raw: int, keys: list[str], functionalities: list[str], backends: list[str]) -> dict[str, Any]:
     return {"keys": keys, "functionalities": functionalities, "backends": backends, "raw": f"0x{raw:016x}"}
 
@@ -104,8 +119,7 @@ def test_json_has_every_key_set() -> None:
         "tensors": ["cpu sparse requires_grad"],
         "contexts": [],
         "left_out": [],
-        "predicted": [],
-        "recorded": False,
+        "gradient": None,
         **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
         "stopped_after": None,

@@ -1,0 +1,77 @@
+"""What becomes of the gradient in a call, by the kernels that run in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.kernels.entry import is_core_fallback
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.engine.call.thread import Contexts
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, Hop
+from dispatch_cli.model.kernel import Kernel, WrapKind
+from dispatch_cli.model.universe import AUTOGRAD, Universe
+
+
+class GradientLoss(Enum):
+    """What becomes of the gradient in a call with tensors that require it, where no autograd kernel gives one."""
+
+    RAISES = "backward-raises"
+    """``torch.library.custom_op`` made the operator, without a backward: the backward pass raises."""
+    WARNS = "backward-warns"
+    """Autograd's fallback ran: the backward pass warns, and gives only what operators inside have."""
+    DROPPED = "dropped"
+    """Autograd was passed over: the result requires no gradient, without a warning, but for what operators inside
+    record."""
+
+
+class LostGradient(NamedTuple):
+    """A loss. key: the autograd key that has no kernel with a backward."""
+
+    key: str
+    loss: GradientLoss
+
+
+def autograd_keys(universe: Universe) -> tuple[str, ...]:
+    """The keys at which autograd kernels are."""
+    return universe.aliases.get(AUTOGRAD, ())
+
+
+def lost_in_call(call: Call, universe: Universe) -> LostGradient | None:
+    """What becomes of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
+    if call.end.kind is EndKind.ERROR or not any(one.requires_grad for one in call.tensors):
+        return None
+    thread = Contexts(TensorMaker(universe)).enter_all(call.contexts)
+    return lost_gradient(call.hops, universe) if thread.gradients else None
+
+
+def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | None:
+    """What becomes of the gradient where a tensor wants one, grad mode is on, and what runs gives none.
+
+    hops: the kernels of the call, which does not raise. None where nothing is lost, and where a fallback that is not
+    PyTorch's own, a Python handler or a call of the operator anew decides. Where the thread excludes autograd, as below
+    an autograd kernel, nothing is said: whoever excludes it sees to that.
+    """
+    selection = hops[0].selection if hops else None
+    if selection is None:
+        return None
+    keys = autograd_keys(universe)
+    at = [hop for hop in hops if hop.slot in keys]
+    raises = next((hop for hop in at if hop.python is None and _has_no_backward(hop.live.kernel)), None)
+    if raises is not None:
+        return LostGradient(raises.slot, GradientLoss.RAISES)
+    if any(hop.python is not None or not is_core_fallback(universe, hop.live) for hop in at):
+        return None
+    if any(hop.does in (Does.HANDS_OVER, Does.CALLS_ANEW) for hop in hops):
+        return None  # what it hands the call to decides
+    if at:
+        return LostGradient(at[0].slot, GradientLoss.WARNS)
+    skipped = next((key for key in selection.skipped if key in keys), None)
+    return None if skipped is None else LostGradient(skipped, GradientLoss.DROPPED)
+
+
+def _has_no_backward(kernel: Kernel | None) -> bool:
+    """Whether it is the autograd kernel that ``torch.library.custom_op`` makes of an operator without a backward."""
+    wraps = None if kernel is None else kernel.wraps
+    return wraps is not None and wraps.kind is WrapKind.AUTOGRAD and wraps.function is wraps.place is None
