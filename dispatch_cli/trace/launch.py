@@ -52,7 +52,12 @@ def launch(
 
 @contextmanager
 def _forwarding() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Signals go to the process that is named then. A terminal sends its interrupts to it by itself."""
+    """Signals go to the process that is named then. A terminal sends its interrupts to it by itself.
+
+    Who has sent a signal, and to whom, is not known here. So the program can get SIGTERM and the like twice where they
+    are sent to the whole process group, as ``timeout`` does; and it does not get SIGINT that is sent to this process
+    alone.
+    """
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
     before = {}
