@@ -29,7 +29,7 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 _MARKS = 3
 """The columns before a name."""
-_BESIDE = 40
+BESIDE = 40
 """Rows above and below from which a name differs where there is no room for all of it."""
 _OWN_STYLE, _TRIED_STYLE, _DIM = "bold $text-success", "bold $text-warning", "$text-muted"
 _FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.INFO: "$text-muted"}
@@ -256,7 +256,7 @@ class OperatorList(Contained, SizedScrollView):
         entry = entries[self.found[row]]
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
-        near = (entries[number].name for number in self.found[max(0, row - _BESIDE) : row + _BESIDE])
+        near = (entries[number].name for number in self.found[max(0, row - BESIDE) : row + BESIDE])
         shown = short_name(name, room, near)
         letters = [(CUT, False) if number is None else (safe(name[number]), number in hits) for number in shown]
         dim = self._style(is_here, _DIM if entry.higher_order else "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.explore.operator_list import BESIDE
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.short_names import CUT, short_name
 from tests.explore.support import drive, newest, screen_text
@@ -24,6 +26,17 @@ def test_names_that_stand_together_differ(names: list[str]) -> None:
         assert len({*shown}) == len(names), (room, shown)
         assert all(len(one) <= room for one in shown)
     assert [text(name, 60, names) for name in names] == names
+
+
+@pytest.mark.parametrize("query", ["", "flash scaled", "sdpa"])
+def test_the_names_of_pytorch_differ(query: str) -> None:
+    """Whatever is searched for, of any names within so many rows: in the middle, too, or in the namespace."""
+    catalogue = Catalogue(newest())
+    names = [catalogue.entries[number].name for number in catalogue.find(query)]
+    for room in (17, 20, 23):
+        shown = [text(name, room, names[max(0, row - BESIDE) : row + BESIDE]) for row, name in enumerate(names)]
+        near = ((one, other) for one in range(len(names)) for other in range(one + 1, min(one + BESIDE, len(names))))
+        assert not [(names[one], names[other]) for one, other in near if shown[one] == shown[other]]
 
 
 def test_there_is_always_room() -> None:
