@@ -31,6 +31,12 @@ def olds(session: Session) -> list[Old]:
     return found + [Old(name) for name in bases.names() if name not in own]
 
 
+def old_of(session: Session, chosen: Old | None) -> Old | None:
+    """What a session's state is compared with: what was chosen as long as there is that, else the first."""
+    there = olds(session)
+    return chosen if chosen in there else next(iter(there), None)
+
+
 def sides_of(session: Session, old: Old) -> DiffArguments | None:
     """The sides of a comparison; None where ``diff`` has no arguments for it."""
     files, tried = session.files, tried_file(session)

@@ -15,7 +15,7 @@ from dispatch_cli.explore.answers.differences import (
     everything,
     history_answer,
 )
-from dispatch_cli.explore.answers.sides import Old, olds
+from dispatch_cli.explore.answers.sides import Old, old_of, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.choose import Choose
@@ -39,16 +39,16 @@ class DifferencesPane(ListPane):
     WORDS = "operator, what is different"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
-        Binding("a", "everything", "Everything", tooltip="Show all that differs"),
-        Binding("t", "this", "This operator", tooltip="Show what differs in the operator that you are at"),
-        Binding("h", "history", "History", tooltip="Show that operator in all embedded versions"),
+        Binding("a", "go('everything')", "Everything", tooltip="Show all that differs"),
+        Binding("t", "go('this')", "This operator", tooltip="Show what differs in the operator that you are at"),
+        Binding("h", "go('history')", "History", tooltip="Show that operator in all embedded versions"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self._work = Background(self)
         self._opening = Background(self)
-        self.old: Old | None = next(iter(olds(session)), None)
+        self._chosen: Old | None = None
         self._made: tuple[State, Old] | None = None
         self._states: ComparedStates | None = None
         self._whole: PaneAnswer | None = None
@@ -66,6 +66,16 @@ class DifferencesPane(ListPane):
         else:
             self._compare()
 
+    @property
+    def old(self) -> Old | None:
+        """What the state is compared with."""
+        return old_of(self.session, self._chosen)
+
+    @property
+    def waits_for(self) -> str:
+        """There is a command line when there is an answer."""
+        return f"Comparing with {self.old.name}…" if self._work.busy and self.old is not None else ""
+
     # everything
 
     def _compare(self) -> None:
@@ -80,6 +90,7 @@ class DifferencesPane(ListPane):
         else:
             self._made, self._whole, self._states = (state, old), None, None
             self.refill()
+            self.answered(None)
             self.say(f"Comparing with {old.name}…")
             new, original = snapshot(state), snapshot(self.session.original)
             self._work.start(
@@ -234,24 +245,13 @@ class DifferencesPane(ListPane):
 
     def _take(self, old: Old | None) -> None:
         if old is not None:
-            self.old = old
+            self._chosen = old
             self._mode = "everything" if self._mode == "history" else self._mode
             self.open(self.spot)
 
-    def _go(self, mode: str) -> None:
+    def action_go(self, mode: str) -> None:
+        """Show all that is different; or of the operator under the cursor, what is; or that one over all versions."""
         self._mode = mode
         self.open(self.spot)
         if mode == "everything":
             self.list.focus()
-
-    def action_everything(self) -> None:
-        """All that is different."""
-        self._go("everything")
-
-    def action_this(self) -> None:
-        """What is different in the operator under the cursor of the list of operators."""
-        self._go("this")
-
-    def action_history(self) -> None:
-        """That operator over all versions."""
-        self._go("history")
