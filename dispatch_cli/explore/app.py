@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult, SystemCommand, get_system_commands_provider
@@ -18,6 +17,7 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
 from dispatch_cli.explore.going import Going
 from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
+from dispatch_cli.explore.noticing import Noticing
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
@@ -27,11 +27,9 @@ from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
-from dispatch_cli.render.text_safety import safe_lines
 
 if TYPE_CHECKING:
     from textual.command import Provider
-    from textual.notifications import SeverityLevel
 
     from dispatch_cli.explore.failed_view import FailedView
 
@@ -44,8 +42,6 @@ TINY = 56
 _WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
 STARTING = "-starting"
 """The class of the screen until its first frame, which does without scrollbars that can come later."""
-SEEN = 1.0
-"""Seconds for which a notice stays, whatever is pressed."""
 
 
 def _own_commands() -> type[Provider]:
@@ -60,7 +56,7 @@ class ExploreScreen(Contained, Screen[None]):
     AUTO_FOCUS = "OperatorList"
 
 
-class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None]):
+class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -71,6 +67,7 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
     .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
     ToastRack { margin-bottom: 4; }
+    Toast { width: auto; max-width: 100%; padding: 0 1; }
     .-starting LinesView { overflow-y: auto; }
     .-starting OperatorList { overflow-y: hidden; }
     """
@@ -84,7 +81,7 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
         Binding("escape", "back", "Back to where you were before", show=False),
         Binding("backspace,alt+left", "back", "Back to where you were before", show=False),
         Binding("alt+right", "forward", "Forward again, after going back", show=False),
-        Binding("y", "copy", "Copy command", tooltip="Copy the command line at the bottom"),
+        Binding("y", "copy", "Copy", tooltip="Copy the command line at the bottom"),
         Binding("ctrl+z", "suspend_process", "Suspend the program: fg in the shell continues it", show=False),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="Help: keys and marks of the view in front"),
         Binding("q", "quit", "Quit", tooltip="Quit the program"),
@@ -192,7 +189,8 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
             self.command_bar.show("", view.waits_for)
             return
         line = "" if answer is None else command_line(answer)
-        notes = [view.apart] if isinstance(view, Pane) and view.apart else []
+        notes = [self.changed_on_disk] if self.changed_on_disk else []
+        notes += [view.apart] if isinstance(view, Pane) and view.apart else []
         notes += [TO_SAVE] if line and self.session.unsaved else []
         self.command_bar.show(line, "  ".join(notes))
 
@@ -201,33 +199,16 @@ class ExploreApp(Going, Trying, Opening, Tidying, Failing, Contained, App[None])
 
     def action_copy(self) -> None:
         """Copy the command line of the view in front."""
-        copy_command(self, self.answer)
-
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,  # noqa: ARG002  (what a widget says if it is not asked)
-    ) -> None:
-        """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
-        text = safe_lines(message)
-        for same in [one for one in self._notifications if (one.message, one.title) == (text, title)]:
-            self._unnotify(same, refresh=False)
-        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+        copy_command(self, self.answer, is_shown=True)
 
     def action_help_quit(self) -> None:
         """textual's, for ctrl+c: how to leave."""
         self.notify("q leaves; ctrl+q does also while typing.")
 
     async def on_event(self, event: Event) -> None:
-        """textual's. Another key takes back the wish to leave, and each takes away the notices of those before."""
+        """textual's. Another key takes back the wish to leave."""
         if isinstance(event, Key):
             self._asked_to_leave = self._asked_to_leave and event.key == "q"
-            for old in [one for one in self._notifications if time() - one.raised_at > SEEN]:
-                self._unnotify(old)
         await super().on_event(event)
 
     async def action_quit(self) -> None:

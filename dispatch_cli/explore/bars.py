@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import cache
 
 from textual.app import App
+from textual.binding import Binding
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.events import Click, Resize
 from textual.message import Message
 from textual.widget import Widget
@@ -21,6 +24,8 @@ from dispatch_cli.render.text_safety import safe
 PROGRAM = "dispatch-cli"
 _MOST_LINES = 3
 """Lines of a long command line."""
+_COPIED = 2.5
+"""Seconds for which it is said that one was copied."""
 
 
 class Tabs(Contained, Widget):
@@ -54,9 +59,9 @@ class Tabs(Contained, Widget):
 
     def render(self) -> Content:
         parts: list[tuple[str, str]] = []
-        for entry in self.entries:
+        for entry, label in self._labels():
             front = entry.id in self.fronts
-            parts.append((self._label(entry), "bold reverse" if front else ""))
+            parts.append((label, "bold reverse" if front else ""))
         used = sum(len(text) for text, _ in parts)
         room = self.size.width - used
         if len(self.title) + 1 < room:
@@ -64,16 +69,24 @@ class Tabs(Contained, Widget):
             parts.append((self.title, "$text-muted"))
         return Content.assemble(*parts)
 
-    def _label(self, entry: PaneEntry) -> str:
-        return f" {entry.key} {entry.title} " if self.size.width >= 88 else f" {entry.key} {entry.title}"
+    def _labels(self) -> list[tuple[PaneEntry, str]]:
+        """What there is room for: the names close together where that is needed, and then only those in front."""
+        room, names = self.size.width, [f" {entry.key} {entry.title}" for entry in self.entries]
+        if sum(map(len, names)) + len(names) <= room:
+            names = [f"{name} " for name in names]
+        elif sum(map(len, names)) > room:
+            keys = [f" {entry.key}" for entry in self.entries]
+            fronts = [entry.id in self.fronts for entry in self.entries]
+            names = [name if front else key for name, key, front in zip(names, keys, fronts, strict=True)]
+        return [*zip(self.entries, names, strict=True)]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self.refresh()
 
     def on_click(self, event: Click) -> None:
         end = 0
-        for entry in self.entries:
-            end += len(self._label(entry))
+        for entry, label in self._labels():
+            end += len(label)
             if event.x < end:
                 self.post_message(self.TabPicked(entry.id))
                 return
@@ -84,8 +97,11 @@ def command_line(answer: PaneAnswer) -> str:
     return shlex.join((PROGRAM, *answer.command))
 
 
-def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
-    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so."""
+def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = False) -> None:
+    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so.
+
+    is_shown: it stands at the bottom, and is not said once more.
+    """
     if answer is None or answer.why_not:
         app.notify("There is no command line to copy." if answer is None else answer.why_not)
         return
@@ -95,7 +111,8 @@ def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
     except UnicodeEncodeError:  # a file's name that is not UTF-8
         app.notify("The command line has bytes that are not text.", severity="warning")
         return
-    app.notify(f"Copied: {line}\nIf the terminal has no clipboard, select the line with the mouse.")
+    said = "Copied" if is_shown else f"Copied: {line}"
+    app.notify(f"{said} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
 class CommandBar(Contained, Widget):
@@ -157,8 +174,9 @@ class KeyBar(Contained, Widget):
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def _keys(self) -> list[tuple[str, str, str]]:
-        """Key, how it is shown, what it does."""
+        """Key, how it is shown, what it does: those of the view first, those that are the same everywhere last."""
         found: dict[str, tuple[str, str, str]] = {}
+        ranks: dict[str, int] = {}
         if self.screen is not self.app.screen:
             return []
         typing = isinstance(self.app.focused, Input)
@@ -169,21 +187,20 @@ class KeyBar(Contained, Widget):
                 continue
             if binding.show and active.enabled and binding.action not in found:
                 found[binding.action] = (binding.key, shown, binding.description)
-        own = [one for one in found.values() if one[0] not in _LAST]
-        return own + [one for one in found.values() if one[0] in _LAST]
+                common = 2 + (binding.key in _LAST) if active.node is self.app else 1
+                ranks[binding.action] = 0 if binding.key in _own_keys(type(active.node)) and common == 1 else common
+        return [found[action] for action in sorted(found, key=ranks.__getitem__)]
 
     def _fitting(self) -> list[tuple[str, str, str]]:
         """Those for which there is room; help is always among them."""
-        keys, room = self._keys(), self.content_size.width
-        last = [one for one in keys if one[0] in _LAST]
-        room -= sum(len(shown) + len(text) + 3 for _, shown, text in last)
-        fitting = []
-        for one in keys:
-            if one not in last:
-                room -= len(one[1]) + len(one[2]) + 3
-                if room >= 0:
-                    fitting.append(one)
-        return fitting + last
+        keys, room = self._keys(), self.content_size.width + 2  # nothing comes behind the last
+        there = []
+        for one in sorted(keys, key=lambda one: one[0] != _LAST[0]):
+            width = len(one[1]) + len(one[2]) + 3
+            if width <= room:
+                room -= width
+                there.append(one)
+        return [one for one in keys if one in there]
 
     def render(self) -> Content:
         parts: list[tuple[str, str]] = []
@@ -201,4 +218,10 @@ class KeyBar(Contained, Widget):
 
 
 _LAST = ("question_mark", "q")
-"""The keys at the end of the line."""
+"""The keys at the end of the line; the first of them is always there."""
+
+
+@cache
+def _own_keys(kind: type[DOMNode]) -> frozenset[str]:
+    """The keys that a class itself has, and not those that it is derived from."""
+    return frozenset(one.key for one in Binding.make_bindings(kind.__dict__.get("BINDINGS", ())))

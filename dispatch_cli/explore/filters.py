@@ -20,7 +20,7 @@ def short_number(number: int) -> str:
     """A number in at most four characters or so: ``8.7k``."""
     if number < 1000:
         return str(number)
-    return f"{number // 100 / 10}k" if number < 10_000 else f"{number // 1000:,}k"
+    return f"{number / 1000:.1f}k" if number < 9_950 else f"{round(number / 1000):,}k"
 
 
 class Filters(Contained, Widget):

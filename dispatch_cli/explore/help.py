@@ -19,6 +19,7 @@ from dispatch_cli.explore.lines_view import MARK
 from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, panes_of
+from dispatch_cli.explore.reading import ReadingAgain
 
 _NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _OF_TEXTUAL = (
@@ -93,15 +94,18 @@ def help_text(sections: Iterable[HelpSection], width: int) -> Content:
 
 def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[HelpSection]:
     """What help shows: the view's own keys first. has_trace: a recording of a program is shown."""
-    if pane is not None:
-        nodes = [pane, *pane.query("*")]
-        rows = tuple(dict.fromkeys(row for node in nodes for row in key_rows(type(node))))
-        if rows:
-            yield f"Keys in the view “{pane.TITLE}”", rows
-        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
-    views = tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
+    own = () if pane is None else key_rows(type(pane))
+    if pane is not None and own:
+        yield f"Keys in the view “{pane.TITLE}”", own
     titles = {entry.title for entry in PANES}
-    yield "Keys everywhere", (*(row for row in key_rows(type(app)) if row[1] not in titles), *_OF_TEXTUAL)
+    everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
+    yield "Keys everywhere", (*dict.fromkeys((*key_rows(ReadingAgain), *everywhere)), *_OF_TEXTUAL)
+    if pane is not None:
+        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
+        rows = dict.fromkeys(row for node in pane.query("*") for row in key_rows(type(node)))
+        if rows:
+            yield f"Keys in the parts of the view “{pane.TITLE}”", (*rows,)
+    views = tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
     yield "Keys of the views", views
     yield "Keys in the list of operators", key_rows(OperatorList)
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))

@@ -11,12 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from dispatch_cli.explore.blocks import Blocks, Rows
+from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.following import Following
 from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.pane import LOW, Pane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.span import Span
@@ -68,11 +69,16 @@ class ListPane(Pane):
     ListPane Filter:focus { background: $boost; }
     ListPane > Rows { height: auto; max-height: 50%; min-height: 4; }
     ListPane > RowDetail { height: 1fr; border-top: solid $panel; }
+    ListPane.-low .head { max-height: 1; }
+    ListPane.-low > Rows { height: 1fr; max-height: 100%; min-height: 2; }
+    ListPane.-low > RowDetail { height: 25%; min-height: 1; border-top: none; }
+    ListPane.-low > RowDetail:focus { height: 60%; }
+    ListPane.-no-list > RowDetail { height: 1fr; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "filter", "Filter", tooltip="Filter the rows: type words that they have"),
-        Binding("e", "edit_place", "Edit file", tooltip="Open the place of the row in the editor"),
+        Binding("e", "edit_place", "Edit", tooltip="Open the place of the row in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
@@ -80,7 +86,7 @@ class ListPane(Pane):
         self.spot = Spot()
         self._following = Following(self, SOON, self.show_details)
         self._said_apart = ""
-        self.head = Static(classes="head", markup=False)
+        self.head = FittedText(classes="head")
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
         self.list = Rows(id="list")
         self.detail = RowDetail(id="detail")
@@ -91,6 +97,10 @@ class ListPane(Pane):
         with Vertical(classes="top"):
             yield self.head
             yield self.filter
+
+    def on_resize(self) -> None:
+        """In few lines the list comes before all else."""
+        self.set_class(self.size.height < LOW, "-low")
 
     # what a view defines
 

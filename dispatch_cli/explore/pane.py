@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dispatch_cli.report.explain_rules import Concerned
 
 
+LOW = 14
+"""Lines of a view below which there is room only for the most important."""
 SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
 """What the key for that does, for help."""
 

@@ -42,9 +42,8 @@ class ProblemsScreen(Contained, ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = (
-                "The files cannot be read; what was read before is still shown. f5 reads again, esc closes"
-            )
+            box.border_title = "The files cannot be read"
+            box.border_subtitle = "f5 reads again, esc closes; what was read before is still shown"
             yield Blocks()
 
     def on_mount(self) -> None:

@@ -24,7 +24,9 @@ WORKING = "Looking for what would help …"
 
 
 class ToSlot(NamedTuple):
-    """Leads to another slot, an alias key or a functionality. by_rule: from the rule that fired."""
+    """Leads to another slot, an alias key or a functionality. by_rule: from the rule that fired, which can be about
+    nothing but the slot itself.
+    """
 
     key: str
     by_rule: bool = False
@@ -99,7 +101,7 @@ class SlotBlocks:
             fired = item.outcome is RuleState.FIRED
             if item.looks_at and item.looks_at[0] != _key_of(self.report):
                 return ToSlot(item.looks_at[0], fired)
-            return self._filling() if fired else None
+            return (self._filling() or ToSlot(_key_of(self.report), True)) if fired else None
         if isinstance(item, Folded):
             return ToSlot(item.keys[0])
         if isinstance(item, list) and item and getattr(item[0], "span", None) is not None:  # implementations

@@ -26,6 +26,7 @@ class ExplainedSlot(Blocks):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._is_new = True
+        self._began = 0
         self._was: Target | None = None
         self._begins_again = False
 
@@ -49,9 +50,11 @@ class ExplainedSlot(Blocks):
             again = [n for n in range(self.choices()) if _is_same(was, self.choice(n).target)]
             self._cursor = min(again, key=lambda n: abs(n - self._cursor), default=0)
             self._begins_again = not again
+        elif self._cursor == self._began:  # it was not moved; in another width other parts are in sight
+            self._is_new = True
         if self._is_new or self._begins_again:
             self._is_new = False
-            self._cursor = self._first()
+            self._cursor = self._began = self._first()
 
     def _first(self) -> int:
         """Where the cursor begins."""

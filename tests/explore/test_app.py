@@ -11,6 +11,7 @@ import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
+from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
@@ -18,6 +19,7 @@ from dispatch_cli.explore.app import ExploreApp, title_of
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.failed_view import FailedView
+from dispatch_cli.explore.filters import short_number
 from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
@@ -285,6 +287,31 @@ def test_messages_are_no_markup() -> None:
     drive(session(), steps)
 
 
+def test_a_copied_command_line_is_not_said_once_more() -> None:
+    """It stands at the bottom: a line above it is enough, and only for a moment. Another one is said, in one piece."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ADD, "call")
+        await pilot.pause(0.2)
+        await pilot.press("y")
+        await pilot.pause(0.1)
+        (notice,) = app._notifications
+        assert notice.message.startswith("Copied (") and notice.timeout < 3
+        assert app.query_one(Toast).size.height == 1
+        await pilot.press("Y")
+        await pilot.pause(0.1)
+        assert "Copied: dispatch-cli keys --universe torch-2.15" in screen_text(app)
+
+    drive(session(), steps, (80, 24))
+
+
+@pytest.mark.parametrize(
+    ("number", "short"), [(999, "999"), (1000, "1.0k"), (8672, "8.7k"), (9949, "9.9k"), (9951, "10k"), (86_720, "87k")]
+)
+def test_short_numbers_are_rounded(number: int, short: str) -> None:
+    assert short_number(number) == short
+
+
 @pytest.mark.usefixtures("panes")
 def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     from dispatch_cli.model.span import Span
@@ -408,6 +435,7 @@ def test_help_says_what_each_key_and_mark_means() -> None:
         assert "Search operators" in text and "its findings: 2 errors, 1 warning, 3 notes" in text
         said = [line[20:].strip() for line in rows if len(line) > 20]
         assert not [one for one in said if " " not in one], said
+    assert all("Read the files again" in "\n".join(text.splitlines()[:17]) for text in texts.values())
     assert "these files change the slot" in texts["table"] and "stale: a call runs something else" in texts["table"]
     assert "Switch the registration off" in flat(texts["changes"])
     assert "it does not go with those that are given" in flat(texts["call"])

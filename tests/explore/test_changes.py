@@ -457,7 +457,7 @@ def test_all_operators_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dispatch_cli.explore.app.SEEN", 60)  # however slow the machine is
+    monkeypatch.setattr("dispatch_cli.explore.noticing.SEEN", 60)  # however slow the machine is
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -471,7 +471,7 @@ def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.M
         await until(pilot, lambda: app.query(Toast))
         await pilot.press("down")
         assert said(app), "it can just be seen"
-        monkeypatch.setattr("dispatch_cli.explore.app.SEEN", 0)
+        monkeypatch.setattr("dispatch_cli.explore.noticing.SEEN", 0)
         await pilot.press("down")
         await until(pilot, lambda: not app.query(Toast))
 

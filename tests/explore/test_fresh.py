@@ -13,10 +13,12 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.table import Detail
+from dispatch_cli.explore.problems_screen import ProblemsScreen
 from dispatch_cli.explore.session import CannotRead, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration, ToSwitchedOff
 from dispatch_cli.explore.slot_view import ExplainedSlot
@@ -129,6 +131,17 @@ def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path) -> N
     drive(session_of(file), steps)
 
 
+def test_the_box_of_errors_says_its_keys_in_a_small_terminal() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        app.push_screen(ProblemsScreen(CannotRead("There is no file."), lambda: None))
+        await until(pilot, lambda: "There is no file." in screen_text(app))
+        shown = screen_text(app)
+        assert "The files cannot be read" in shown
+        assert "f5 reads again, esc closes; what was read before is still shown" in shown
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, (80, 24))
+
+
 def test_what_is_read_again_can_have_other_keys(tmp_path: Path) -> None:
     file = tmp_path / "my.yaml"
     file.write_text(OPERATOR, encoding="utf-8")
@@ -156,7 +169,38 @@ def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
         assert not said(app)
         file.write_text(f"{OPERATOR}\n", encoding="utf-8")
         app.post_message(AppFocus())
-        await until(pilot, lambda: "my.yaml changed: f5 reads the files again." in said(app))
+        await until(pilot, lambda: "my.yaml changed on disk: f5 reads the files again" in said(app))
+
+    drive(session_of(file), steps)
+
+
+def test_a_file_that_changed_is_named_beside_the_command_line_until_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next key finds it: without a key nothing looks."""
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+    monkeypatch.setattr("dispatch_cli.explore.reading._LOOKS_EVERY", 0)
+
+    def bar(app: ExploreApp) -> str:
+        return app.query_one(CommandBar).note
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: app.changed_files() == [] and app._stamps)
+        await pilot.press("enter", "2")
+        assert "on disk" not in bar(app)
+        file.write_text("dispatch: [", encoding="utf-8")
+        await pilot.press("down")
+        await until(pilot, lambda: f"({file} changed on disk: f5 reads the files again)" in bar(app))
+        app.clear_notifications()
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(app.screen, ProblemsScreen))
+        assert "changed on disk" in app.screen_stack[0].query_one(CommandBar).note
+        await pilot.press("escape", "1")
+        await until(pilot, lambda: "changed on disk" in bar(app))
+        file.write_text(OPERATOR, encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: not bar(app))
 
     drive(session_of(file), steps)
 
@@ -362,3 +406,23 @@ def test_the_list_keeps_its_place_when_operators_are_added(keys: list[str], tmp_
         assert app.spot == spot_of(before)
 
     drive(session_of(file), steps, (120, 24))
+
+
+@pytest.mark.parametrize("lines", [24, 26, 40])
+def test_the_cursor_begins_at_the_rule_that_fired_also_where_nothing_is_registered(lines: int) -> None:
+    """Rule 10, that nothing fills the slot, looks at no key."""
+    spot = Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(spot, "slot")
+        view = app.query_one(ExplainedSlot)
+        await until(pilot, lambda: view.choices() and app.screen.has_class("-in-view"))
+        await pilot.pause(0.2)
+        first = "".join(run.text for run in view.line_at(view.choice(view.cursor).first))
+        listed = isinstance(view.target, ToRegistration) and not view.target.by_rule
+        assert listed or (first.startswith(">") and first[1:].split()[0] == "10"), first
+        assert lines > 24 or not listed
+        await pilot.press("enter")
+        assert app.spot == spot or listed
+
+    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, (80, lines))

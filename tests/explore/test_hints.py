@@ -59,6 +59,26 @@ def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
     drive(session(), steps)
 
 
+def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
+    """Those that are the same everywhere are in help."""
+    wanted = {
+        "1": ("v Rows/grid", "x Switch off", "e Edit"),
+        "3": ("a Add tensor", "e Edit", "y Copy"),
+        "6": ("m All keys", "r Operators there", "f Filter", "y Copy"),
+        "8": ("b Compare with", "t This operator", "h History", "f Filter"),
+    }
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        for key, texts in wanted.items():
+            await pilot.press(key)
+            await pilot.pause(0.1)
+            shown = screen_text(app).splitlines()[-1]
+            assert all(text in shown for text in (*texts, "? Help")), shown
+
+    drive(session(), steps, (80, 24))
+
+
 def test_the_palette_has_each_view_once_and_no_key_that_moves_the_cursor() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         for keys in ([], ["enter"], ["2"], ["5"], ["slash"]):

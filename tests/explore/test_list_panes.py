@@ -16,6 +16,7 @@ from dispatch_cli import api
 from dispatch_cli.checks.listing import OF_CHECK
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.coverage import CoveragePane
@@ -168,6 +169,68 @@ def test_which_operators_and_slots_the_files_change() -> None:
         await until(pilot, lambda: str(app.spot.operator) == "aten::to.dtype")
 
     drive(of_scenario(), steps)
+
+
+def test_after_undo_what_was_compared_without_the_change_is_there_again() -> None:
+    """The state without changes is compared with only as long as there are some."""
+
+    async def without(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str, int]:
+        await pilot.press("8")
+        return await compared(app, pilot)
+
+    async def undone(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str, int]:
+        await pilot.press("enter", "x", "8")
+        await until(pilot, lambda: "whatif.yaml" in app.query_one(CommandBar).line)
+        await pilot.press("u")
+        return await compared(app, pilot)
+
+    async def chosen(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", "x", "8")
+        await until(pilot, lambda: "whatif.yaml" in app.query_one(CommandBar).line)
+        await pilot.press("b", *"torch-2.9", "enter")
+        await until(pilot, lambda: "torch-2.9" in app.query_one(CommandBar).line)
+        await pilot.press("u")
+        assert (await compared(app, pilot))[0] == f"dispatch-cli diff torch-2.9 {BACKEND}"
+
+    async def compared(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str, int]:
+        pane, bar = view(app, DifferencesPane), app.query_one(CommandBar)
+        await until(pilot, lambda: bar.line.endswith(str(BACKEND)))
+        return bar.line, str(pane.head.content), len(pane.list.rows)
+
+    assert drive(of_backend(), undone) == drive(of_backend(), without)
+    drive(of_backend(), chosen)
+
+
+@pytest.mark.parametrize("key", ["5", "6", "7", "8"])
+def test_a_list_has_rows_in_a_tiny_terminal(key: str) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", key)
+        pane = view(app, ListPane)
+        await until(pilot, lambda: pane.list.target is not None)
+        assert pane.list.size.height >= 3
+        shown = screen_text(app)
+        assert "\N{LEFT HALF BLOCK}" in "".join(line[:1] for line in shown.splitlines()[2:]), shown
+        first = shown.splitlines()[0]
+        assert [one for one in first.split() if one.isdigit()] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+        assert app.stage.entries[app.front].title in first
+        await pilot.press("tab")
+        assert pane.detail.has_focus
+        await until(pilot, lambda: pane.detail.size.height >= 3)
+
+    drive(of_newest(), steps, (40, 10))
+
+
+def test_a_heading_that_is_cut_says_so() -> None:
+    """The newest versions differ in more than four short lines hold."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", "8")
+        pane = view(app, DifferencesPane)
+        await until(pilot, lambda: pane.answer is not None)
+        shown = screen_text(app).splitlines()
+        assert shown[4].endswith("…") and len(str(pane.head.content)) > 4 * 50, shown
+
+    drive(of_newest(), steps, (50, 24))
 
 
 def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None:

@@ -70,7 +70,7 @@ class CallPane(Pane):
         Binding("Y", "copy_other", "Copy the command line of the other: of the key set, or of the call", show=False),
         Binding("r", "again", "Start again with the operator's first call", show=False),
         Binding("f", "full", "Show error texts whole, or short", show=False),
-        Binding("e", "edit", "Editor", tooltip="Open the place of the kernel in the editor"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

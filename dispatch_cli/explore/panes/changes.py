@@ -60,7 +60,7 @@ class ChangesPane(Pane):
             show=False,
         ),
         Binding("b", "fallbacks", "Fallbacks", tooltip="List the backend fallbacks, or the operator's registrations"),
-        Binding("e", "edit", "Editor", tooltip="Open the place of the registration in the editor"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of the registration in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

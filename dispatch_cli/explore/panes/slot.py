@@ -48,7 +48,7 @@ class SlotPane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "next_slot(-1)", "Slot before", tooltip="Go to the slot before this one"),
         Binding("right,l", "next_slot(1)", "Slot after", tooltip="Go to the slot after this one"),
-        Binding("e", "edit", "Editor", tooltip="Open the place of what is under the cursor in the editor"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of what is under the cursor in the editor"),
         Binding("x", "switch", "Switch off/on", tooltip=f"{SWITCHES_OFF}, or on again"),
     ]
 

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
-from dispatch_cli.explore.fitting import fitting
+from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.operator_list import TRIED
-from dispatch_cli.explore.pane import SWITCHES_OFF, Pane
+from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of, slot_of
 from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
@@ -29,13 +29,11 @@ _NEXT = {
 }
 
 
-TALL, LOW, NARROW = 28, 14, 60
-"""Lines from which there is room for more of a sentence, and below which for less; columns below which one needs more
-lines.
-"""
+TALL, NARROW = 28, 60
+"""Lines from which there is room for more of a sentence; columns below which one needs more lines."""
 
 
-class Detail(Static):
+class Detail(FittedText):
     """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
 
     DEFAULT_CSS = """
@@ -58,11 +56,6 @@ class Detail(Static):
         if text != str(self.content):
             self.update(Content(text), layout=False)
 
-    def render(self) -> Content:
-        """As much of the text as there is room for."""
-        size = self.content_size
-        return fitting(Content(str(self.content)), size.width, max(1, size.height))
-
 
 class TablePane(Pane):
     """The table of the operator under the cursor."""
@@ -81,8 +74,8 @@ class TablePane(Pane):
         Binding("v", "toggle_grid", "Rows/grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
         Binding("p", "next_resolver", "C++/Python", tooltip="The C++ table, Python's choice, or where they differ"),
-        Binding("f", "filter", "Filter keys", tooltip="Filter the keys: type a part of their names"),
-        Binding("e", "edit", "Editor", tooltip="Open the place of the kernel in the editor"),
+        Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
         Binding("x", "switch", "Switch off", tooltip=SWITCHES_OFF),
     ]
 
@@ -95,7 +88,7 @@ class TablePane(Pane):
 
     def compose(self) -> ComposeResult:
         yield CellsView(id="table-cells")
-        yield Detail(markup=False)
+        yield Detail()
 
     @property
     def view(self) -> CellsView:
