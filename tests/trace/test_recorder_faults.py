@@ -257,7 +257,7 @@ def test_python_code_that_calls_operators_inside_of_the_recorder(tmp_path: Path)
     """A signal's handler, and a finalizer that the garbage collector runs. What traces or profiles the program does not
     see the recorder at work, from the import of PyTorch on."""
     source = """
-import faulthandler, gc, os, signal, sys, time
+import faulthandler, gc, os, signal, sys, time, warnings
 files = set()
 def tracer(frame, *_):
     files.add(frame.f_code.co_filename)
@@ -292,6 +292,7 @@ gc.set_threshold(5)
 for _ in range(3000):
     Ring()
     torch.sin(a)
+warnings.simplefilter("ignore")  # of fork, in Python 3.12 and later
 if os.fork() == 0:
     os._exit(0)
 os.wait()
