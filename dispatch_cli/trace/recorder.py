@@ -361,7 +361,7 @@ class Entries:
 
         place: an index of `WORDS`.
         """
-        counter, goes_on = ((one).to_bytes(8, "little").hex() for one in (self.changes << 3, WORDS[place]))
+        counter, goes_on = (number.to_bytes(8, "little").hex() for number in (self.changes << 3, WORDS[place]))
         # mov rax, COUNTER; lock inc qword [rax]; mov rax, FUNCTION; jmp rax
         code = bytes.fromhex(f"48b8 {counter} f048ff00 48b8 {goes_on} ffe0")
         at = self.size
@@ -2518,7 +2518,7 @@ def _adopts() -> bool:
     """Whether this process gets the children of its children, when those end: it would wait for the copy."""
     answer = ctypes.c_int(0)
     get_child_subreaper = 37
-    ctypes.CDLL(None).prctl(get_child_subreaper, ctypes.byref(answer), 0, 0, 0)
+    SYSTEM.prctl(get_child_subreaper, ctypes.byref(answer), 0, 0, 0)
     return bool(answer.value) or os.getpid() == 1
 
 
