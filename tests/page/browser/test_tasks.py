@@ -222,9 +222,9 @@ def test_what_is_around_a_slot_is_said_once(tab: Tab, page_of: Pages) -> None:
 
 
 def test_without_its_kernel_a_slot_is_empty(tab: Tab, page_of: Pages) -> None:
-    name, key = "mylib::norm", "SparseCPU"
-    tab.open(page_of(SPARSE), f"{name}/{key}")
-    assert answer("explain", name, key, SPARSE)["next"]["kernel"] is None
+    name, key = "aten::add.Tensor", "NestedTensorCPU"
+    tab.open(page_of(OVERRIDE), f"{name}/{key}")
+    assert answer("explain", name, key, OVERRIDE)["next"]["kernel"] is None
     said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
     assert said["Without this kernel"] == "missing"
 
