@@ -8,7 +8,7 @@ from functools import cached_property
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.declarations import Define, Fallback, Implement, Registrant, Settle, Step
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -16,12 +16,48 @@ CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
 
 
-class Files:
-    """A state, as far as it says who registered what."""
+class Captures:
+    """What the captures of a state hold, but for what they say to be the user's. It is read when it is asked for."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, declarations: Declarations) -> None:
+        self._declarations = declarations
+
+    @cached_property
+    def places(self) -> Mapping[Span, Registrant]:
+        """The places of registrations, and whose they are."""
+        return {span: by for step, by in self._steps for span in _places((step,))}
+
+    @cached_property
+    def unknown(self) -> frozenset[OperatorName]:
+        """The operators of which it is not said who registered them."""
+        return frozenset(names_of(step for step, by in self._steps if by is Registrant.UNKNOWN))
+
+    @cached_property
+    def pytorch(self) -> frozenset[str]:
+        """The names of the operators that PyTorch registers something for."""
+        return frozenset(map(str, names_of(step for step, by in self._steps if by is Registrant.PYTORCH)))
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[Step, Registrant], ...]:
+        """The steps, and whose they are: found in one walk."""
+        steps = self._declarations.steps
+        return tuple(
+            (step, step.block.by)
+            for step in steps
+            if not isinstance(step, Settle) and step.block.by is not Registrant.USER
+        )
+
+
+class Files:
+    """A state, as far as it says who registered what.
+
+    captures: of a state that this one is an edit of, if any; otherwise they are read from this one.
+    """
+
+    def __init__(self, state: State, captures: Captures | None = None) -> None:
         self.state = state
         self.dispatcher: Dispatcher = state.dispatcher
+        self.captures = captures or Captures(state.declarations)
 
     @cached_property
     def own(self) -> frozenset[OperatorName]:
@@ -45,18 +81,17 @@ class Files:
         span = registration.kernel.span
         if span is None:
             return Registrant.USER if self._is_of_what_if(registration) else Registrant.PYTORCH
-        return self._captured_places.get(span, Registrant.USER)
+        return self.captures.places.get(span, Registrant.USER)
+
+    @cached_property
+    def own_steps(self) -> tuple[Step, ...]:
+        """The steps of the files that the user named."""
+        return self.state.declarations.own_steps
 
     @cached_property
     def written_steps(self) -> tuple[Step, ...]:
         """The user's own steps, without those of a capture that does not say whose they are."""
-        steps = self.state.declarations.own_steps
-        return tuple(step for step in steps if registrant_of(step) is Registrant.USER)
-
-    @cached_property
-    def unknown(self) -> frozenset[OperatorName]:
-        """The operators that a capture holds without saying who registered them."""
-        return frozenset(names_of(step for step, by in self._of_others if by is Registrant.UNKNOWN))
+        return tuple(step for step in self.own_steps if registrant_of(step) is Registrant.USER)
 
     @cached_property
     def pytorch_namespaces(self) -> frozenset[str]:
@@ -64,15 +99,14 @@ class Files:
         registered what, only those that every PyTorch has.
         """
         found = {name.partition("::")[0] for name in self.pytorch_operators}
-        found.update(name.namespace for name in self.unknown if name.namespace in CORE_NAMESPACES)
+        found.update(name.namespace for name in self.captures.unknown if name.namespace in CORE_NAMESPACES)
         return frozenset(found)
 
     @cached_property
     def pytorch_operators(self) -> frozenset[str]:
         """The names of the operators that PyTorch registers something for: those of its state."""
-        captured = names_of(step for step, by in self._of_others if by is Registrant.PYTORCH)
         source = self.state.source
-        return frozenset(map(str, captured)).union(source.names if source is not None else ())
+        return self.captures.pytorch.union(source.names if source is not None else ())
 
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:
@@ -89,7 +123,7 @@ class Files:
     def has_files(self) -> bool:
         """Whether the user's own files register something."""
         declared = self.state.declarations
-        return any(not isinstance(step, Settle) for step in declared.own_steps) or any(
+        return any(not isinstance(step, Settle) for step in self.own_steps) or any(
             one.is_own for one in declared.higher_order_operators
         )
 
@@ -101,22 +135,7 @@ class Files:
 
     @cached_property
     def _own_places(self) -> frozenset[Span]:
-        return frozenset(_places(self.state.declarations.own_steps))
-
-    @cached_property
-    def _captured_places(self) -> Mapping[Span, Registrant]:
-        """The places of what captures hold, but for what modules of the user's registered."""
-        return {span: by for step, by in self._of_others for span in _places((step,))}
-
-    @cached_property
-    def _of_others(self) -> tuple[tuple[Step, Registrant], ...]:
-        """The steps that captures do not say to be the user's, and whose they are: found in one walk."""
-        steps = self.state.declarations.steps
-        return tuple(
-            (step, step.block.by)
-            for step in steps
-            if not isinstance(step, Settle) and step.block.by is not Registrant.USER
-        )
+        return frozenset(_places(self.own_steps))
 
 
 def registrant_of(step: Step) -> Registrant | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dispatch_cli.checks.files import Files
+from dispatch_cli.checks.files import Captures, Files
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
 from dispatch_cli.engine.history.state import State
@@ -43,6 +43,7 @@ class View(Files):
     is computed sees them.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
     failing_libraries: how many operators of each library fail on fake tensors, once that was looked at.
+    captures: as of `Files`.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
     """
 
@@ -55,8 +56,9 @@ class View(Files):
         higher_order: Iterable[HigherOrderOperator] = (),
         built: BuiltLibrary | None = None,
         first: View | None = None,
+        captures: Captures | None = None,
     ) -> None:
-        super().__init__(state)
+        super().__init__(state, captures)
         self.universe = state.dispatcher.universe
         self.layout = state.dispatcher.layout
         self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
@@ -80,7 +82,9 @@ class View(Files):
         """The same view, without the broken operators named. first: as of `View`."""
         if not names:
             return self
-        return View(self.state, self.operators, self.guarded, names, self.higher_order, self.built, first)
+        return View(
+            self.state, self.operators, self.guarded, names, self.higher_order, self.built, first, self.captures
+        )
 
     # the operators
 

@@ -340,7 +340,7 @@ def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotCheck
     # the names of a base are texts, and thousands
     own = frozenset(map(str, view.own))
     names = frozenset(dispatcher.names() if asked is None else map(str, asked))
-    unknown = names & frozenset(map(str, view.unknown))
+    unknown = names & frozenset(map(str, view.captures.unknown))
     others = names - own - unknown
     pytorchs = others & view.pytorch_operators
     higher_order = [

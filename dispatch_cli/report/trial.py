@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.files import Captures
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -40,6 +41,7 @@ class Trial:
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe
+        self._captures = Captures(declarations)  # a change registers or removes the user's own, so they stay
         self.view = self._view(self._state)
         self._known = frozenset(map(Entry.of, _serious(self.view)))
 
@@ -64,7 +66,7 @@ class Trial:
     # inside
 
     def _view(self, state: State) -> View:
-        return View(state, self._family, frozenset(self._family))
+        return View(state, self._family, frozenset(self._family), captures=self._captures)
 
     @cached_property
     def _family(self) -> tuple[OperatorName, ...]:

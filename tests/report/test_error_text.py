@@ -32,7 +32,7 @@ VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
 RECORDED = [
     pytest.param(error, id=f"{version}-{number}")
     for version in VERSIONS
-    for number, error in enumerate(load_recording(f"{version}.errors")["errors"][:16])
+    for number, error in enumerate(load_recording(f"{version}.errors")["errors"][:12])
 ]
 ARGUMENTS = "Could not run '{0}' with arguments from the '{1}' backend."
 

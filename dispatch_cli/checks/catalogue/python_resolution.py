@@ -74,7 +74,7 @@ def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Ite
         if one.span is not None and one.by is Registrant.USER
     )
     by_files = [one for one in found if not written.isdisjoint(one.because) or one.cpp.source in written]
-    considered = by_files if view.has_files and name not in view.unknown else found
+    considered = by_files if view.has_files and name not in view.captures.unknown else found
     failing = [one for one in considered if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
     if failing:
         yield _finding(view, name, failing, Severity.WARNING if by_files else Severity.INFO)
