@@ -106,7 +106,7 @@ def _check_together(asked: TraceAsked, out: Output) -> None:
             raise click.UsageError(f"--explain has no format {out.format}.")
         for option in ("op", "key", "line", "where", "only", "depth", "kernels"):
             if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
-                raise click.UsageError(f"--explain shows one call, of which --{option} leaves nothing out.")
+                raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
     if out.format == CHROME:
         for option in ("kernels", "depth"):
             if getattr(asked, option):

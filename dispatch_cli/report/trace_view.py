@@ -45,8 +45,8 @@ class TraceKernel(NamedTuple):
 
     key: the slot that it is in. source: the key that it is registered at, where that is another. kernel: its name or
     debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: which, of a backend fallback in
-    the place of a kernel of the operator. observed: its key was seen, and the kernel is what is registered there when
-    the program ends; otherwise the engine predicts it.
+    the place of a kernel of the operator. observed: its key was seen, and the kernel is what the operator's table
+    held there at the time; otherwise the engine predicts it.
     """
 
     key: str

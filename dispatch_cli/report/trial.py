@@ -41,7 +41,7 @@ class Trial:
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe
-        self._captures = Captures(declarations)  # a change registers or removes the user's own, so they stay
+        self._captures = Captures(declarations)  # no change adds to them; what one takes away is not asked for
         self.view = self._view(self._state)
         self._known = frozenset(map(Entry.of, _serious(self.view)))
 

@@ -302,14 +302,20 @@ def test_columns_that_stand_below_each_other_are_all_named() -> None:
     assert "Registered at / Kernel " in drive(Session(newest(), ("--base", "torch-2.15")), steps, size=(80, 24))
 
 
-def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> None:
-    """The table marks what What if counts: the slots in which calls find something else."""
-    file = tmp_path / "my.yaml"
+def reordered(folder: Path, name: OperatorName) -> Session:
+    """A file in which, on trial, a kernel is registered so late that a slot of the operator is stale."""
+    file = folder / "my.yaml"
     file.write_text(OPERATOR, encoding="utf-8")
-    name = OperatorName.parse("my::op")
     session = Session(load_state([str(file)]), (str(file),))
     keys = [RegistrationName(name, f"Composite{which}Autograd", number=1) for which in ("Explicit", "Implicit")]
     session.whatif.make(Reordering(keys[0], after=keys[1]))
+    return session
+
+
+def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> None:
+    """The table marks what What if counts: the slots in which calls find something else."""
+    name = OperatorName.parse("my::op")
+    session = reordered(tmp_path, name)
     tried = tried_slots(session, name)
     assert list(tried) == [one.key for one in session.whatif.slots]
     assert tried["AutogradCPU"].rule is Rule.FALLBACK
@@ -318,12 +324,8 @@ def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> No
 
 def test_a_slot_that_became_stale_is_not_said_to_have_held_what_it_shows(tmp_path: Path) -> None:
     """AutogradCPU is to hold PyTorch's fallback before the trial and after it; only what calls find differs."""
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
     name = OperatorName.parse("my::op")
-    session = Session(load_state([str(file)]), (str(file),))
-    keys = [RegistrationName(name, f"Composite{which}Autograd", number=1) for which in ("Explicit", "Implicit")]
-    session.whatif.make(Reordering(keys[0], after=keys[1]))
+    session = reordered(tmp_path, name)
     assert session.state.dispatcher.table(name)["AutogradCPU"].rule is Rule.FALLBACK
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
