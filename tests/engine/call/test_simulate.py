@@ -575,6 +575,15 @@ def test_new_zeros_are_not_functional() -> None:
     assert result.end.kind is EndKind.HANDLER
 
 
+def test_new_zeros_are_functional_where_the_thread_functionalizes() -> None:
+    """So torch 2.13.0 has it: the mode makes zeros, functionalization wraps them, the mode refuses the wrapper."""
+    dispatcher = dispatcher_of("CPU")
+    dispatcher.implement(NAME, "Functionalize", Kernel("skipped", fallthrough=True))
+    result = call(dispatcher, "cpu zerotensor", "mode=FakeTensorMode", "enable_functionalization")
+    assert result.end.error is not None
+    assert result.end.error.text.startswith("Please convert all Tensors to FakeTensors first")
+
+
 def test_kernels_that_custom_op_makes() -> None:
     """Known by their file, but for a batching rule, whose function is the user's; test_live_calls.py asks PyTorch."""
     dispatcher = Dispatcher(UNIVERSE)

@@ -15,7 +15,7 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
 from dispatch_cli.engine.call.trace import ErrorKind
-from dispatch_cli.model.call import Bit, WrapperKind
+from dispatch_cli.model.call import Bit, Wrapper, WrapperKind
 from dispatch_cli.model.schema.arguments import is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
@@ -107,12 +107,23 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> KernelStep:
         moment.maker.materialised(value, bit, inference) if is_seen else value
         for value, is_seen in zip(moment.values, seen, strict=True)
     )
-    if fake_mode is not None and bit is Bit.ZEROTENSOR:  # new zeros, which that mode makes
+    if bit is Bit.ZEROTENSOR:
         values = tuple(
-            python_key.made_by(fake_mode, moment.maker, new, inference) if new is not value else value
+            value if new is value else _new_zeros(moment, new, fake_mode)
             for new, value in zip(values, moment.values, strict=True)
         )
     return redispatches(moment.below(moment.slot), values=values)
+
+
+def _new_zeros(moment: Moment, value: Value, fake_mode: str | None) -> Value:
+    """The zeros that ``at::zeros`` makes on this thread: fake under such a mode, functional where the thread asks."""
+    inference = moment.thread.inference
+    if fake_mode is not None:
+        value = python_key.made_by(fake_mode, moment.maker, value, inference)
+    keys = moment.thread.keys
+    if keys.included.has(FUNCTIONALIZE) and not keys.excluded.has(FUNCTIONALIZE):
+        value = moment.maker.wrap(value, Wrapper(WrapperKind.FUNCTIONAL), inference)
+    return value
 
 
 def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None]) -> str | None:
