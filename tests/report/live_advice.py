@@ -135,7 +135,7 @@ def call(name: str, asked: Any) -> Any:
                 else:
                     positional.append(1)
             if asked["vmap"]:
-                torch.vmap(lambda *given: called(*given, **named))(*positional)
+                torch.vmap(lambda *given: (called(*given, **named), given)[1])(*positional)  # it may return nothing
             else:
                 called(*positional, **named)
     except Exception as error:

@@ -40,6 +40,7 @@ class Value(NamedTuple):
         of a bare key set that stands for all arguments.
     wrapper: what it is, where it wraps another; inner: that other.
     needs_gradient: it is an input of functorch's ``grad`` at the level of its wrapper, not wrapped on the way.
+    is_immutable: it is a view, made inside of a transform, of a tensor from outside (``TensorWrapper::is_immutable``).
     """
 
     keyset: DispatchKeySet
@@ -48,6 +49,7 @@ class Value(NamedTuple):
     wrapper: Wrapper | None = None
     inner: Value | None = None
     needs_gradient: bool = False
+    is_immutable: bool = False
 
     def has(self, key: str) -> bool:
         """Whether *key* is a key of the tensor; a key that the universe does not have is not."""

@@ -569,6 +569,34 @@ def test_a_batching_rule_in_another_transform() -> None:
     assert path(result)[-1] == "FuncTorchBatched raises"
 
 
+def test_a_batched_nested_tensor_that_is_taken_apart_as_a_plain_one() -> None:
+    """So torch 2.13.0 says, where the keys of nested tensors are excluded, of whatever backend."""
+    for key, error in (("NestedTensorXPU", "NestedTensorImpl doesn't support sizes"), ("AutogradNestedTensor", None)):
+        result = call(dispatcher_of("CompositeExplicitAutograd"), "cpu nested batched", "vmap", f"exclude={key}")
+        assert (result.end.error is None) is (error is None)
+        assert error is None or (result.end.error is not None and error in result.end.error.text)
+
+
+@pytest.mark.parametrize("schema", ["(Tensor x) -> Tensor", "(Tensor(a!) x) -> Tensor(a!)"])
+def test_slices_are_wrapped_by_the_grad_around(schema: str) -> None:
+    """The key set of the fourth call is torch 2.13.0's: slices have gone through ``grad``, as every view does."""
+    result = call(dispatcher_of("PreDispatch", schema=schema), "cpu batched=2", "grad", "vmap", "pre_dispatch")
+    kept = [hop for hop in result.hops if hop.slot == "PreDispatch"]
+    assert "FuncTorchGradWrapper" in str(kept[3].keyset)
+
+
+def test_a_slice_of_a_captured_tensor_is_not_written_to() -> None:
+    """So torch 2.13.0 has it: such a slice is a wrapper of ``grad``, but an immutable one."""
+    dispatcher = dispatcher_of("CPU", schema="(Tensor(a!) x) -> Tensor(a!)")
+    captured, own = (
+        call(dispatcher, "cpu batched=2", "grad", "vmap"),
+        call(dispatcher, "cpu grad-wrapped=1 batched=2", "grad", "vmap"),
+    )
+    assert captured.end.error is not None
+    assert "would mutate a captured Tensor" in captured.end.error.text
+    assert own.end.error is None
+
+
 def test_new_zeros_are_not_functional() -> None:
     """So torch 2.13.0 has it: the mode makes the zeros, and computes with them."""
     result = call(dispatcher_of("CPU", "Meta"), "cpu zerotensor functional", "mode=FakeTensorMode")

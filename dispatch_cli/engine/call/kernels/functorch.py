@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kern
 from dispatch_cli.engine.call.kernels.python_key import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import has_aliases, is_in_place, returns_tensors_only, takes_tensor_list
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
-from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value
 from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -105,19 +105,53 @@ def batched(moment: Moment) -> KernelStep:
         )
     fake_mode = active_fake_mode(thread)
     apart = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
+    if nested and thread.keys.excluded.has(NESTED):  # a nested tensor is taken apart as if it were a plain one
+        return raises(refused(ErrorKind.TRANSFORM, _no_nested("sizes")))
     if fake_mode is not None:
         error = refused_slice(fake_mode, moment.values, apart)
         if error is not None:
             return raises(error)
-    values = tuple(
-        moment.maker.slice(value.inner, thread.inference)
-        if value.is_batched_at(apart) and value.inner is not None
-        else value
-        for value in moment.values
-    )
+    has_others = thread.keys.included.has(BACK) and not thread.keys.excluded.has(BACK)
+    values: list[Value] = []
+    for value in moment.values:
+        if value.is_batched_at(None):  # those of other levels are viewed, too: as if they had a further dimension
+            if value.is_batched_at(apart) and value.inner is not None:
+                value = moment.maker.slice(value.inner, thread.inference)
+            found = _view_below(moment, value, thread.layers[:-1]) if has_others else value
+            if isinstance(found, Error):
+                return raises(found)
+            value = found
+        values.append(value)
     if is_in_place(schema):  # all its batched tensors are of this level
-        return calls_anew(thread, values)
-    return calls_anew(thread.exclude(moment.maker.known(moment.slot)), values)
+        return calls_anew(thread, tuple(values))
+    return calls_anew(thread.exclude(moment.maker.known(moment.slot)), tuple(values))
+
+
+def _view_below(moment: Moment, value: Value, layers: tuple[Layer, ...]) -> Value | Error:
+    """A view of a tensor, made by an operator that is called on it: what each of the other transforms makes of it.
+
+    Each ``grad`` wraps what it is given and what it returns; of tensors that it did not know before, the views are
+    immutable.
+    """
+    if not layers:
+        return value
+    layer = layers[-1]
+    is_own = value.wrapper is not None and value.wrapper.level == len(layers)
+    inner = value.inner if is_own and value.inner is not None else value
+    if layer.kind in GRADS and not is_own and (text := no_strides(value)) is not None:
+        return refused(ErrorKind.TRANSFORM, text)
+    found = _view_below(moment, inner, layers[:-1])
+    if isinstance(found, Error):
+        return found
+    if layer.kind in GRADS:
+        wrapper = Wrapper(WrapperKind.GRAD, layer.level)
+        wrapped = moment.maker.wrap(found, wrapper, moment.thread.inference)
+        return wrapped._replace(
+            needs_gradient=is_own and value.needs_gradient, is_immutable=not is_own or value.is_immutable
+        )
+    if is_own and value.wrapper is not None and found is not inner:
+        return moment.maker.wrap(found, value.wrapper, moment.thread.inference)
+    return value if found is inner else found
 
 
 def is_refused_by_fallback(schema: FunctionSchema | None) -> bool:
@@ -238,9 +272,13 @@ def no_strides(value: Value) -> str | None:
         is_nested = value.wrapper.kind is WrapperKind.BATCHED and spec.nested
         return "sizes() is not supported for batched nested tensors" if is_nested else None
     if spec.nested:
-        return "Internal error: NestedTensorImpl doesn't support strides. Please file an issue."
+        return _no_nested("strides")
     name = _COMPRESSED.get(spec.layout)
     return name and f"Sparse {name} tensors do not have strides"
+
+
+def _no_nested(what: str) -> str:
+    return f"Internal error: NestedTensorImpl doesn't support {what}. Please file an issue."
 
 
 def _is_live_wrapper(value: Value) -> bool:
@@ -268,7 +306,7 @@ def _mutates_capture(moment: Moment, values: tuple[Value, ...], layer: Layer) ->
     """``checkForInvalidMutationOnCaptures``."""
     if not is_in_place(moment.schema) or not values:
         return False
-    return values[0].wrapper != Wrapper(WrapperKind.GRAD, layer.level)
+    return values[0].wrapper != Wrapper(WrapperKind.GRAD, layer.level) or values[0].is_immutable
 
 
 def _captured_mutation(moment: Moment) -> Error:
