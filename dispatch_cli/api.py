@@ -178,7 +178,8 @@ def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem
     from dispatch_cli.declarations.universe_file import load_universe
 
     try:
-        return load_universe(name, allow_outside)
+        recorded = _recorded((name,))
+        return load_universe(name, allow_outside) if recorded is None else recorded.state.dispatcher.universe
     except InputError as error:
         return error.problems
 

@@ -46,6 +46,19 @@ _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `un
 )
 @click.option("--missing", is_flag=True, help="List only operators that nothing serves: a call ends in an error.")
 @click.option(
+    "--served-by",
+    multiple=True,
+    type=click.Choice(("kernel", "composite", "fallback", "above", "nothing", "not-known")),
+    help="List only operators that are served so: by the backend's own kernel, a composite kernel, the backend "
+    "fallback, a kernel above the backend. Repeatable: one of them.",
+)
+@click.option(
+    "--filter",
+    "words",
+    metavar="WORDS",
+    help="List only operators whose row has each of these words: name, kernel, what serves it, how it trains.",
+)
+@click.option(
     "--sort",
     "order",
     type=click.Choice(("name", "service", "training")),
@@ -76,6 +89,8 @@ def command(
     ops: tuple[str, ...],
     tags: tuple[str, ...],
     missing: bool,
+    served_by: tuple[str, ...],
+    words: str | None,
     order: str,
     autocast: bool,
     vmap: bool,
@@ -101,20 +116,24 @@ def command(
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
+    from dispatch_cli.engine.coverage.answers import Service
+    from dispatch_cli.render.coverage import filtered
     from dispatch_cli.report.coverage import CoverageOrder, coverage_report, overlay_of
 
-    report = coverage_report(
+    whole = coverage_report(
         state,
         backend,
         names,
         tags,
         missing=missing,
+        served_by=tuple(Service(one) for one in dict.fromkeys(served_by)),
         order=CoverageOrder(order),
         autocast=autocast,
         vmap=vmap,
         against=against,
         overlay=overlay_of(state, backend),
     )
+    report = filtered(whole, words)
     show(report, out)
     if out.file is not None:
         from dispatch_cli.render.coverage_wording import served_share

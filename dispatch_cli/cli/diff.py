@@ -63,10 +63,10 @@ def command(
 ) -> None:
     """Compare two states: what is different in NEW.
 
-    OLD and NEW are each an embedded PyTorch state (torch-2.15), a file of declarations, a capture, a source, a
-    directory of sources, or REV:PATH: one of these at a git revision, as in `diff main:decl.yaml decl.yaml`. What a
-    file at a revision refers to is read at that revision. --base, --universe and --when count for the sides that are
-    files. If only one of two revisions has PATH, all of it is added or removed.
+    OLD and NEW are each an embedded PyTorch state (torch-2.15) or overlay (torch-2.15-mps), a file of declarations, a
+    capture, a source, a directory of sources, or REV:PATH: one of these at a git revision, as in `diff main:decl.yaml
+    decl.yaml`. What a file at a revision refers to is read at that revision. --base, --universe and --when count for
+    the sides that are files. If only one of two revisions has PATH, all of it is added or removed.
 
     A kernel is the same in both if it is registered for the same operator and key, and is in the same source file (or
     has the same name). A slot holds what calls find there, which depends on the order of registrations where PyTorch

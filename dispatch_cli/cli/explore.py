@@ -42,7 +42,7 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 def command(source: SourceOptions, trace: str | None, theme: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
-    A view shows the command line that prints the same, if there is one. Press ? for the keys, and q to leave.
+    Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
 
     Without FILE and --base, the newest embedded PyTorch state is explored. With --trace, it is the state of the
     recorded program, and there is a view of its calls.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     metavar="NAME|PATH",
     callback=resolved,
     shell_complete=complete_universes,
-    help="The set of dispatch keys: an embedded universe, or a universe file. Default: the newest embedded one.",
+    help="The set of dispatch keys: an embedded universe, or a file that has one: a universe file, a capture or a "
+    "recording. Default: the newest embedded one.",
 )
 @click.option(
     "--against",

@@ -36,10 +36,24 @@ if TYPE_CHECKING:
     shell_complete=complete_registrable_keys,
     help="Instead: which operators have a kernel at exactly this key. Alias and functionality keys count, too.",
 )
+@click.option(
+    "--fallbacks",
+    is_flag=True,
+    help="Instead: the backend fallbacks, PyTorch's own among them; with --key, those at these keys.",
+)
+@click.option(
+    "--in-order", is_flag=True, help="Instead: the registrations of each operator in their order, the first one first."
+)
 @click.option("--all", "all_rows", is_flag=True, help="With --key, list every operator, however many.")
 @output_options("raw")
 def command(
-    source: SourceOptions, ops: tuple[str, ...], key_globs: tuple[str, ...], all_rows: bool, out: Output
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    key_globs: tuple[str, ...],
+    fallbacks: bool,
+    in_order: bool,
+    all_rows: bool,
+    out: Output,
 ) -> None:
     """Load declarations and show what they register.
 
@@ -47,9 +61,16 @@ def command(
     warning. --format raw prints what torch._C._dispatch_dump returns; with --key, the names that
     torch._C._dispatch_print_registrations_for_dispatch_key prints, sorted.
     """
-    state = load_state(source, out.color, ops=ops or key_globs)
+    _check_options(ops, key_globs, fallbacks, in_order, out)
+    state = load_state(source, out.color, ops=ops or key_globs or ("*",) * fallbacks)
+    if fallbacks:
+        _show_fallbacks(state, key_globs, out)
+        return
     if key_globs:
         _show_keys(state, ops, key_globs, all_rows, out)
+        return
+    if in_order:
+        _show_order(state, ops, out)
         return
     names, higher_order = chosen_of_both_kinds(state, ops)
     note_conditions(state, names, out.color)
@@ -82,3 +103,35 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], a
         write(raw_key_registrations(report), out.file)
     else:
         show(report, out, all_rows=all_rows)
+
+
+def _check_options(
+    ops: tuple[str, ...], key_globs: tuple[str, ...], fallbacks: bool, in_order: bool, out: Output
+) -> None:
+    """Options that do not go together; exits with 2."""
+    if fallbacks and ops:
+        raise click.UsageError("A backend fallback is one of all operators: give --fallbacks without --op.")
+    if in_order and (fallbacks or key_globs):
+        raise click.UsageError(
+            "--in-order shows all registrations of operators: it takes neither --key nor --fallbacks."
+        )
+    if (fallbacks or in_order) and out.format == "raw":
+        what = "--fallbacks" if fallbacks else "--in-order"
+        raise click.UsageError(f"PyTorch prints nothing like {what}; use another --format.")
+
+
+def _show_fallbacks(state: State, key_globs: tuple[str, ...], out: Output) -> None:
+    from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
+
+    keys = chosen_keys(state.dispatcher.universe, key_globs)
+    note_conditions(state, (), out.color)
+    show(backend_fallbacks_report(state, keys), out)
+
+
+def _show_order(state: State, ops: tuple[str, ...], out: Output) -> None:
+    """The registrations in their order. Higher-order operators are not among them: Python keeps their kernels."""
+    from dispatch_cli.report.registration_order import registration_order_report
+
+    names = chosen_operators(state, ops, own=True)
+    note_conditions(state, (), out.color)
+    show(registration_order_report(state, names), out)

@@ -20,13 +20,14 @@ _VERSION = re.compile(r"torch-[\w.+-]*")
 def side_state(argument: str, further: Sequence[str], source: SourceOptions, color: str) -> State:
     """The state that an argument names: an embedded one, a file of declarations, a source or a directory of sources.
 
+    An overlay stands for itself over its embedded state.
     further: files that are applied after it. source: the other options; --base and --universe count for files alone.
     ``torch-2.9.1`` means torch-2.9. An embedded state comes before a file of that name, which can be written as
     ``./NAME``. Errors: BadInput.
     """
     name = embedded_name(argument)
     if name is not None:
-        source = source._replace(files=tuple(further), bases=(resolved_name(name),), universe=None)
+        source = source._replace(files=tuple(further), bases=with_base(resolved_name(name)), universe=None)
     else:
         source = source._replace(files=(argument, *further))
     return load_state(source, color)
@@ -57,6 +58,17 @@ def state_without(file: str, other: State) -> State:
     bases = other.declarations.bases
     say(f"note: {safe(file)} does not exist: it counts as {' and '.join(bases) or 'a file without registrations'}\n")
     return api.load_state((), universe=other.dispatcher.universe, bases=bases)
+
+
+def with_base(name: str) -> tuple[str, ...]:
+    """The states to load for the name of one; for an overlay, also the one below it."""
+    from dispatch_cli import bases
+
+    if name not in bases.overlay_names():
+        return (name,)
+    from dispatch_cli.bases import overlay
+
+    return (overlay.load(name).over, name)
 
 
 def embedded_name(argument: str) -> str | None:

@@ -389,6 +389,7 @@ class _Loader:
 
     def _load_universe(self, first: UniverseName | None) -> Universe | None:
         if first is not None and first.inline is not None:
+            self._universe_file = first.problems.source.file
             return first.inline
         if self._given is not None:
             return self._given

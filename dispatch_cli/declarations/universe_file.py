@@ -60,10 +60,23 @@ def read_file(name: str) -> Universe:
     root = parse(problems)
     if root is None and not problems:
         raise InputError((Problem("bad-universe", f"{name} is empty"),))
+    root = None if root is None else _universe_in(problems, root)
     universe = None if root is None else read_universe(problems, root)
     if universe is None:
         raise InputError(problems.problems)
     return universe
+
+
+def _universe_in(problems: Problems, root: Node) -> Node | None:
+    """Where a file has a universe: all of it is one, or it has declarations with one in it, as captures have."""
+    if not isinstance(root, Mapping) or not any(key.text == "dispatch" for key, _ in root.pairs):
+        return root
+    found = next((value for key, value in root.pairs if key.text == "universe"), None)
+    if isinstance(found, Mapping):
+        return found
+    hint = "name the universe that it has" if found is not None else "captures have one"
+    problems.add("bad-universe", "this file of declarations has no universe written in it", found or root, hint)
+    return None
 
 
 def read_universe(problems: Problems, node: Node) -> Universe | None:

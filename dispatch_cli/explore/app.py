@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult, SystemCommand, get_system_commands_provider
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Event, Key, Resize
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
@@ -70,12 +71,20 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     Toast { width: auto; max-width: 100%; padding: 0 1; }
     .-starting LinesView { overflow-y: auto; }
     .-starting OperatorList { overflow-y: hidden; }
+    ExploreApp:nocolor .input--cursor { text-style: reverse; }
+    ExploreApp:nocolor .input--placeholder { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         # done before the next key is looked at, which can be there already
-        Binding("slash", "search", "Search", tooltip="Search operators: type a part of a name", priority=True),
+        Binding(
+            "slash",
+            "search",
+            "Search",
+            tooltip="Search operators: type some letters of a name, or a glob: aten::add*, *.out",
+            priority=True,
+        ),
         *(Binding(entry.key, f"pane('{entry.id}')", entry.title, show=False) for entry in PANES),
         Binding("o", "operators", "To the list of operators", show=False),
         Binding("escape", "back", "Back to where you were before", show=False),
@@ -103,6 +112,11 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
         self.command_bar = CommandBar()
         self._asked_to_leave = False
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
+        filters = super().get_line_filters()
+        return [*(one for one in filters if not isinstance(one, Monochrome)), NoColor()] if self.no_color else filters
 
     def get_default_screen(self) -> Screen[Any]:
         return ExploreScreen(id="_default", classes=STARTING)
@@ -182,9 +196,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
 
     def show_command(self) -> None:
         answer, view = self.answer, self.stage.views.get(self.front)
-        if answer is not None and answer.why_not:
-            self.command_bar.show("", answer.why_not)
-            return
+        self.tabs.lead(self.front)
         if answer is None and isinstance(view, Pane) and view.waits_for:
             self.command_bar.show("", view.waits_for)
             return

@@ -29,7 +29,7 @@ _COPIED = 2.5
 
 
 class Tabs(Contained, Widget):
-    """The views with their keys; the one in front is marked."""
+    """The views with their keys; those in front are marked, and of these the one that the command line is of."""
 
     DEFAULT_CSS = "Tabs { height: 1; background: $panel; color: $foreground; }"
     ALLOW_SELECT = False
@@ -46,6 +46,7 @@ class Tabs(Contained, Widget):
         self.entries = entries
         self.title = safe(title)
         self.fronts: tuple[str, ...] = ()
+        self.front = ""
 
     def name_session(self, title: str) -> None:
         """What is explored has another name now."""
@@ -57,11 +58,17 @@ class Tabs(Contained, Widget):
         self.fronts = fronts
         self.refresh()
 
+    def lead(self, front: str) -> None:
+        """Of those in front, this one has the command line."""
+        if front != self.front:
+            self.front = front
+            self.refresh()
+
     def render(self) -> Content:
         parts: list[tuple[str, str]] = []
         for entry, label in self._labels():
-            front = entry.id in self.fronts
-            parts.append((label, "bold reverse" if front else ""))
+            front = "bold reverse" if entry.id == self.front else "bold underline"
+            parts.append((label, front if entry.id in self.fronts else ""))
         used = sum(len(text) for text, _ in parts)
         room = self.size.width - used
         if len(self.title) + 1 < room:
@@ -102,8 +109,8 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
 
     is_shown: it stands at the bottom, and is not said once more.
     """
-    if answer is None or answer.why_not:
-        app.notify("There is no command line to copy." if answer is None else answer.why_not)
+    if answer is None:
+        app.notify("There is no command line to copy.")
         return
     line = command_line(answer)
     try:

@@ -23,6 +23,8 @@ class Contained(MessagePump):
 
 
 FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
+PLAIN_CURSOR, PLAIN_BLURRED = "bold reverse", "underline"
+"""The same without colour, and where the view does not have the focus."""
 
 
 class SizedScrollView(ScrollView):
@@ -79,9 +81,11 @@ class SizedScrollView(ScrollView):
 
     @property
     def cursor_style(self) -> str:
-        """The style of what the cursor is on."""
+        """The style of what the cursor is on. Without colours of our own, the focus is seen by the text's style."""
         if not self.has_focus:
-            return self.BLURRED_CURSOR
+            return PLAIN_BLURRED if self.app.no_color or self.app.native_ansi_color else self.BLURRED_CURSOR
+        if self.app.no_color:
+            return PLAIN_CURSOR
         text_style = self.app.theme_variables["block-cursor-text-style"]
         return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
 

@@ -23,6 +23,7 @@ from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.report.selection import has_words
 
 SOON = 0.04
 """Seconds for which a cursor that moves quickly has to rest until the details follow it."""
@@ -148,9 +149,9 @@ class ListPane(Pane):
     def refill(self, keep: bool = False) -> None:
         """Show the rows anew. keep: the cursor stays on its row, if that is still there."""
         before = self.list.target
-        wanted = self.filter.value.lower().split()
+        words = self.filter.value.strip()
         rows = self.rows()
-        shown = [row for row in rows if _has(self.words_of(row), wanted)] if wanted else [*rows]
+        shown = [row for row in rows if has_words(self.words_of(row), words)] if words else [*rows]
         same = shown.index(before) if keep and before in shown else 0
         with self.prevent(LinesView.Moved):
             self.list.show(self.table(shown))
@@ -233,8 +234,3 @@ class ListPane(Pane):
 
 def _safe(text: str) -> str:
     return text if text == "\n" else safe(text)
-
-
-def _has(words: str, wanted: Iterable[str]) -> bool:
-    lower = words.lower()
-    return all(one in lower for one in wanted)

@@ -22,12 +22,11 @@ class PaneAnswer(NamedTuple):
     """What a view shows.
 
     report: the same report that the command makes. command: the arguments of ``dispatch-cli`` that print it; with
-    ``--format json``, it prints exactly this report. why_not: why there is no such command; then *command* is empty.
+    ``--format json``, it prints exactly this report.
     """
 
     report: Any
     command: tuple[str, ...]
-    why_not: str = ""
 
 
 class Spot(NamedTuple):
@@ -129,3 +128,7 @@ class Session:
         """
         changes = (self.whatif.path,) if self.has_tried and self.whatif.changes else ()
         return (name, *before, *self.source, *changes, *arguments)
+
+    def command_before(self, name: str, *arguments: str) -> tuple[str, ...]:
+        """A command line over the state without the changes."""
+        return (name, *self.source, *arguments)

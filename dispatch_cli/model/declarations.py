@@ -233,8 +233,8 @@ class NameNote(NamedTuple):
 class Declarations(NamedTuple):
     """Everything that one run's files say.
 
-    universe: the key layout they all share. universe_file: the file that has it; None for an embedded one, and for one
-    that is written in a file of declarations.
+    universe: the key layout they all share. universe_file: the file that has it, which can be one of declarations; None
+    for an embedded one.
     core_fallbacks: whether the universe's own backend fallbacks stand before the history begins.
     bases: names of the embedded states that the history continues, in order.
     steps: the history. inherited_steps: those of them, in order, that are not in the files that the user named, or are

@@ -21,12 +21,14 @@ from dispatch_cli.page.python_choices import python_data
 from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
-from dispatch_cli.report.diff_arguments import DiffArguments
+from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
+from dispatch_cli.report.diff_arguments import DiffArguments, as_side
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators
 from dispatch_cli.report.slot_notes import backend_key_below
 from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.report.universe_argument import universe_argument
 
 
 class PageFile(NamedTuple):
@@ -86,6 +88,7 @@ def page_data(
             "over_assumed": state.over_assumed,
             "has_base": state.base is not None,
             "privateuse1": universe.backend_name,
+            "universe_argument": universe_argument(state, tuple(source.arguments)),
             "arguments": source.arguments,
             "diff": _diff(state, source),
             "files": data_of(source.files),
@@ -100,7 +103,7 @@ def page_data(
         "autograd": [pools.key[key] for key in universe.covered_by("Autograd")],
         "keys": report_data(universe_report(universe)),
         "ambiguous": AMBIGUOUS_KERNEL.label,
-        "fallbacks": [_fallback(state, key) for key in universe.slots if key in dispatcher.fallbacks],
+        "fallbacks": [data_of(one) for one in backend_fallbacks_report(state).fallbacks],
         "decisions": outcomes.decisions.values,
         "lines": outcomes.lines.values,
         "reasons": outcomes.reasons.values,
@@ -125,9 +128,10 @@ def page_data(
 def _diff(state: State, source: PageSource) -> tuple[str, ...]:
     """The arguments of ``diff`` for what the files change; none where it takes no such arguments."""
     files, options = source.arguments[: source.named], source.arguments[source.named :]
-    if not files or len(state.over) != 1 or state.over[0] not in bases.names():
+    below = as_side(state.over)
+    if not files or len(below) != 1 or below[0] not in (*bases.names(), *bases.overlay_names()):
         return ()
-    return DiffArguments(state.over, files, options).arguments
+    return DiffArguments(below, files, options).arguments
 
 
 def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
@@ -135,17 +139,3 @@ def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
     others = [ListedOperator(one.name, True) for one in state.higher_order_operators]
     numbers = {one: number for number, one in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
     return [numbers[one] for one in listed_operators(state)]
-
-
-def _fallback(state: State, key: str) -> dict[str, Any]:
-    registration = state.dispatcher.fallbacks[key]
-    kernel = registration.kernel
-    return {
-        "key": key,
-        "kernel": kernel.label,
-        "fallthrough": kernel.fallthrough,
-        "core": kernel.span is None,
-        "declared_at": data_of(kernel.span),
-        **data_of(state.origin(registration)),
-        "when": kernel.when,
-    }

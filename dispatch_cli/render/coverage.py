@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
@@ -40,6 +41,7 @@ from dispatch_cli.render.words import over_label, place_cell, plural, short_kern
 from dispatch_cli.report.coverage import CoverageReport, CoverageRow
 from dispatch_cli.report.coverage_counts import PassageCount, ServiceCount, TrainingCount
 from dispatch_cli.report.coverage_needs import NeedCount
+from dispatch_cli.report.selection import has_words
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""
@@ -95,6 +97,9 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     if report.needs:
         yield Gap()
         yield TableBlock(_needs_columns(report), report.needs)
+    if listed := listed_words(report):
+        yield Gap()
+        yield Paragraph(f"{len(report.operators):,} listed: {listed}.")
     if report.operators:
         yield Gap()
         families = _families(report.operators)
@@ -139,6 +144,8 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
     if not report.needs:
         return f"nothing is needed that {older} did not need"
     kinds = ", ".join(f"{one.operators:,} {NEEDS_COUNTED[one.need]}" for one in report.needs)
+    if report.served_by or report.filter is not None:
+        return f"needed since {older}: {kinds}; {plural(len(report.operators), 'operator')} of these listed"
     if report.missing_only:
         listed = plural(len(report.operators), "operator")
         return f"needed since {older}: {kinds}; nothing serves {listed} of these"
@@ -151,6 +158,28 @@ def _not_listed(report: CoverageReport) -> str:
     bare = sum(one.operators for one in report.services if one.otherwise is Service.NOTHING)
     others = f"; nothing that is known serves {bare:,} of them" if bare else ""
     return f"{plural(report.not_known, 'operator')} not listed: what serves them is not known{others}."
+
+
+def filtered(report: CoverageReport, words: str | None) -> CoverageReport:
+    """The report with those operators alone whose rows have each of some words; None for all."""
+    if words is None or not words.split():
+        return report
+    return replace(
+        report, filter=words, operators=tuple(one for one in report.operators if has_words(said(one), words))
+    )
+
+
+def said(row: CoverageRow) -> str:
+    """What a filter looks at: the operator, what serves it, and how it trains."""
+    return f"{row.operator} {words(row)} {row.kernel or ''} {training_words(row.training, row.gradient)}"
+
+
+def listed_words(report: CoverageReport) -> str:
+    """Which operators are listed, where options choose some."""
+    parts = ["not served"] if report.missing_only else []
+    parts += [f"served by {' or '.join(SERVICE_NAMES[one] for one in report.served_by)}"] if report.served_by else []
+    parts += [f"with “{report.filter}”"] if report.filter is not None else []
+    return ", ".join(parts)
 
 
 def about(report: CoverageReport) -> str:

@@ -78,7 +78,9 @@ class CoverageReport:
     percent: how many are served, of those of which it is known; None where there are none.
     against: the older embedded states; None without. needs: the counts of what the newer one needs.
     overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
-    missing_only: the operators are those that are not served. autocast, vmap: None where they were not asked for.
+    missing_only, served_by, filter: which of the operators are listed: those that nothing serves, those that are served
+    in one of these ways, those with these words; the counts are of all.
+    autocast, vmap: None where they were not asked for.
     """
 
     REPORT: ClassVar[str] = "coverage"
@@ -100,6 +102,8 @@ class CoverageReport:
     needs: tuple[NeedCount, ...]
     overlay: str | None
     missing_only: bool
+    served_by: tuple[Service, ...]
+    filter: str | None
     operators: tuple[CoverageRow, ...]
 
     def is_under(self, wanted: float) -> bool:
@@ -114,14 +118,16 @@ def coverage_report(
     tags: tuple[str, ...] = (),
     *,
     missing: bool = False,
+    served_by: tuple[Service, ...] = (),
     order: CoverageOrder = CoverageOrder.NAME,
     autocast: bool = False,
     vmap: bool = False,
     against: State | None = None,
     overlay: str | None = None,
 ) -> CoverageReport:
-    """What serves *names* on a backend. missing: list those only that are not served; the counts are of all.
+    """What serves *names* on a backend.
 
+    missing, served_by: list those only that are not served, or in one of these ways; the counts are of all.
     against: an older state; then those only are listed of which the newer one needs what that did not need.
     """
     classifier = Classifier(state.dispatcher, backend, autocast, vmap)
@@ -129,6 +135,7 @@ def coverage_report(
     answers = [answer for _, answer in found]
     counts = coverage_counts(Counter(answers))
     listed = [one for one in found if not missing or one[1].served is False]
+    listed = [one for one in listed if not served_by or one[1].service in served_by]
     needed: dict[OperatorName, Needed] = {}
     if against is not None:
         older = OlderState(state, against, backend)
@@ -154,6 +161,8 @@ def coverage_report(
         needs=need_counts(found, needed),
         overlay=overlay,
         missing_only=missing,
+        served_by=served_by,
+        filter=None,
         operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),
     )
 

@@ -22,6 +22,12 @@ def select_names(names: Sequence[str], glob: str) -> list[str]:
     return found if bare == glob else [name for name in found if name == _without_overload(name)]
 
 
+def has_words(text: str, words: str) -> bool:
+    """Whether a text has each of some words, which blanks separate; case does not matter."""
+    lower = text.lower()
+    return all(one in lower for one in words.lower().split())
+
+
 def as_cpp(name: str) -> str:
     """A name or glob as C++ writes it: ``aten::add.Tensor`` of ``torch.ops.aten.add.Tensor``."""
     return str(OperatorName.parse_printed(name))

@@ -40,7 +40,7 @@ check-invariants tests/cli/fields/all.yaml --select all
 check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
 checks
 coverage PrivateUse1 examples/out_of_tree_backend.yaml --autocast --vmap
-coverage MkldnnCPU examples/ambiguous.yaml
+coverage MkldnnCPU examples/ambiguous.yaml --served-by nothing --filter ambiguous
 coverage MPS --base torch-2.15 --base torch-2.15-mps --op 'aten::*softmax*'
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage PrivateUse1 --base torch-2.15 --against torch-2.4 --op 'aten::_cdist*' --op 'aten::_pdist*'
@@ -110,6 +110,10 @@ keys --universe nowhere.json
 register examples/call_torchbind.yaml
 register examples/custom_library.yaml
 register tests/cli/conditions.yaml --key CPU --key CUDA
+register tests/cli/conditions.yaml --fallbacks
+register tests/cli/fields/over.yaml --fallbacks
+register tests/cli/conditions.yaml --in-order
+register tests/cli/fields/over.yaml --in-order
 register tests/cli/fields/over.yaml --key '*'
 register tests/cli/conditions.yaml
 register tests/cli/fields/all.yaml

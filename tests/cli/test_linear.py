@@ -127,6 +127,7 @@ KINDS = (
     Kind("operators of one side", OPERATORS, ("diff", "y.yaml", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 40),
     Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),
+    Kind("registrations in order", OPERATORS, ("register", "x.yaml", "--in-order"), 40),
     Kind(
         "suppressions and findings",
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),

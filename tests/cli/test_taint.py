@@ -50,6 +50,8 @@ CLEAN = "clean.yaml"
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("register",): (*FORMATS, "raw"),
     ("register", "--key", "*"): (*FORMATS, "raw"),
+    ("register", "--fallbacks"): FORMATS,
+    ("register", "--in-order"): FORMATS,
     ("table",): (*FORMATS, "raw"),
     ("table", "--view", "rows", "--all"): FORMATS,
     ("table", "--resolver", "python"): FORMATS,

@@ -22,6 +22,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "tests/cli/overlay.yaml",
         *("--key", "PrivateUse1", "--key", "*XLA", "--key", "AutocastXPU"),
     ),
+    "register_fallbacks": ("register", "examples/out_of_tree_backend.yaml", "--fallbacks", "--key", "*PrivateUse1"),
+    "register_in_order": ("register", "tests/cli/conditions.yaml", "--in-order", "--op", "mylib::scale"),
     "diff": ("diff", "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"),
     "diff_versions": ("diff", "torch-2.4", "torch-2.15", "--key", "*PrivateUse1", "--key", "Functionalize"),
     "diff_operator": ("diff", "torch-2.4", "torch-2.15", "--op", "aten::argsort"),
@@ -43,6 +45,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "coverage": (
         *("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
         *("--autocast", "--vmap"),
+    ),
+    "coverage_filtered": (
+        *("coverage", "CPU", "--base", "torch-2.15", "--served-by", "kernel", "--served-by", "composite"),
+        *("--filter", "index_ composite"),
     ),
     "coverage_against": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.session import Session
+from dispatch_cli.render.data import report_data
+from tests.cli.support import call
 from tests.explore.support import drive, newest, until
 
 STALE = "examples/stale.yaml"
@@ -19,19 +24,28 @@ def test_rows_that_keys_and_words_choose() -> None:
         await until(pilot, lambda: "coverage PrivateUse1" in app.command_bar.line)
         assert not app.command_bar.note
         await pilot.press("v")
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those served by: own kernel)")
+        await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --served-by kernel"))
+        assert_prints_what_is_listed(app)
+        app.query_one(CoveragePane).filter.value = "Copy own"
+        await until(pilot, lambda: app.command_bar.line.endswith("--served-by kernel --filter 'Copy own'"))
+        assert_prints_what_is_listed(app)
+        await pilot.press("n")
+        await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --missing --filter 'Copy own'"))
+        assert_prints_what_is_listed(app)
         app.query_one(CoveragePane).filter.value = "copy"
-        await until(
-            pilot,
-            lambda: app.command_bar.note == "(prints all rows; here only those served by: own kernel, with “copy”)",
-        )
-        await pilot.press("n")  # which the command has an option for
-        await until(pilot, lambda: "--missing" in app.command_bar.line)
-        assert app.command_bar.note == "(prints all rows; here only those with “copy”)"
-        await pilot.press("1")
-        await until(pilot, lambda: not app.command_bar.note)
+        await until(pilot, lambda: app.command_bar.line.endswith("--missing --filter copy"))
+        assert_prints_what_is_listed(app)
+        assert not app.command_bar.note
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps)
+
+
+def assert_prints_what_is_listed(app: ExploreApp) -> None:
+    pane = app.query_one(CoveragePane)
+    assert pane.answer is not None
+    printed = json.loads(call(*pane.answer.command, "--format", "json").out)
+    assert [row["operator"] for row in printed["operators"]] == [row.operator for row in pane.list.rows]
+    assert json.dumps(printed) == json.dumps(report_data(pane.answer.report))
 
 
 def test_findings_that_keys_choose() -> None:
@@ -50,13 +64,19 @@ def test_findings_that_keys_choose() -> None:
 def test_registrations_in_order_and_fallbacks() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("4")
-        await until(pilot, lambda: "register" in app.command_bar.line)
-        assert app.command_bar.note == "(prints them by key, not in order)"
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --in-order"))
         await pilot.press("b")
-        await until(pilot, lambda: not app.command_bar.line)
-        assert app.command_bar.note == "no command prints the backend fallbacks"
+        await until(pilot, lambda: app.command_bar.line.endswith("register examples/stale.yaml --fallbacks"))
         await pilot.press("x")
+        await until(pilot, lambda: "diff examples/stale.yaml examples/stale.yaml --new" in app.command_bar.line)
+        view = app.query_one(ChangesPane).view
+        await until(pilot, lambda: "Findings are being looked for" not in view.text, seconds=60)
+        rows = [view.choice(number).target for number in range(view.choices())]
+        kinds = [type(row).__name__ for row in rows]
+        assert kinds[0] == "MadeChange"
+        view.move_to(kinds.index("NamedRegistration"))
+        await until(pilot, lambda: app.command_bar.line.endswith("whatif.yaml --fallbacks"))
+        view.move_to(0)
         await until(pilot, lambda: "diff" in app.command_bar.line)
-        assert app.command_bar.note.startswith("(does not print the backend fallbacks)")
 
     drive(Session(load_state([STALE]), (STALE,)), steps)

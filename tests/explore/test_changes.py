@@ -13,7 +13,7 @@ from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.explore.answers.changes import changes_answer
+from dispatch_cli.explore.answers.changes import changes_answer, registrations_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.help import HelpScreen
@@ -172,7 +172,9 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
 
 def test_without_changes_it_is_what_register_prints() -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
-    answer = changes_answer(session, Spot(OperatorName.parse("aten::mul.Tensor")))
+    owner = OperatorName.parse("aten::mul.Tensor")
+    there = [one for python in (False, True) for one in session.whatif.registrations(owner, python)]
+    answer = registrations_answer(session, owner, there)
     assert answer is not None
     assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
 

@@ -14,8 +14,10 @@ from dispatch_cli import api, bases, universes
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
+from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import backend_keys
-from dispatch_cli.explore.answers.coverage import coverage_answer
+from dispatch_cli.explore.answers.changes import registrations_answer
+from dispatch_cli.explore.answers.coverage import ListedOperators, coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
 from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
@@ -71,7 +73,22 @@ def test_coverage(session: Session) -> None:
     keys = backend_keys(session.state.dispatcher.universe)
     for key in ("PrivateUse1", *random.Random(SEED).sample(keys, 1)):
         assert_prints(coverage_answer(session, key))
-    assert_prints(coverage_answer(session, "PrivateUse1", missing=True))
+    whole = coverage_answer(session, "PrivateUse1")
+    assert whole is not None
+    for listed in (ListedOperators(missing=True), ListedOperators(False, Service.COMPOSITE, "Copy math")):
+        answer = listed.of(whole)
+        assert len(answer.report.operators) < len(whole.report.operators)
+        assert_prints(answer)
+
+
+def test_registrations_and_fallbacks(session: Session) -> None:
+    fallbacks = registrations_answer(session, None, ())
+    assert fallbacks is not None and len(fallbacks.report.fallbacks) > 30
+    assert_prints(fallbacks)
+    names = session.state.own_operators() or [OperatorName.parse(name) for name in session.state.dispatcher.names()]
+    for owner in random.Random(SEED).sample(names, min(3, len(names))):
+        there = [one for python in (False, True) for one in session.whatif.registrations(owner, python)]
+        assert_prints(registrations_answer(session, owner, there))
 
 
 def test_differences(session: Session) -> None:
@@ -169,35 +186,41 @@ def test_a_universe_file_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.Mo
     Path("sub/decl.yaml").write_text("dispatch: 1\nuniverse: ./mine.json\nprivateuse1: npu\n", encoding="utf-8")
     session = Session(api.load_state(["sub/decl.yaml"]), ("sub/decl.yaml",))
     for answer in (keys_answer(session), key_answer(session, "AutogradCPU")):
-        assert answer is not None and not answer.why_not
+        assert answer is not None
         assert_prints(answer)
 
 
-def test_a_universe_in_a_file_of_declarations_has_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_universe_in_a_file_of_declarations_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     said = {"dispatch": 1, "universe": own_universe()}
     Path("decl.json").write_text(json.dumps(said), encoding="utf-8")
     session = Session(api.load_state(["decl.json"]), ("decl.json",))
     answer = keys_answer(session)
-    assert answer.command == () and "the universe is in a file of declarations" in answer.why_not
-    assert answer.report.universe == "mine"
+    assert answer.command == ("keys", "--universe", "decl.json") and answer.report.universe == "mine"
+    assert_prints(answer)
+    assert_prints(key_answer(session, "AutogradCPU"))
 
 
-def test_a_base_with_an_overlay_is_compared_without_a_command() -> None:
+def test_the_universe_of_a_recording_is_named_to_keys() -> None:
+    recording = "tests/trace/recordings/train.trace"
+    session = Session(api.load_state((), bases=(recording,)), ("--base", recording))
+    answer = keys_answer(session)
+    assert answer.command == ("keys", "--universe", recording)
+    assert_prints(answer)
+
+
+def test_a_base_with_an_overlay_is_compared_by_the_name_of_the_overlay() -> None:
     named = ("torch-2.15", "torch-2.15-mps")
     session = Session(api.load_state((), bases=named), ("--base", named[0], "--base", named[1]))
     old = Old("torch-2.14")
     states = ComparedStates(old_state(session, old, session.original), session.original)
     answer = diff_answer(session, old, None, states)
-    assert answer is not None and answer.command == ()
-    assert "a file with `extends: [torch-2.15, torch-2.15-mps]`" in answer.why_not
+    assert answer is not None and answer.command == ("diff", "torch-2.14", "torch-2.15-mps")
     assert answer.report.counts.slots
+    assert_prints(answer)
 
 
-def test_the_file_that_is_named_instead_is_compared_with_a_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is what the line says where there is no command."""
+def test_a_file_over_a_base_with_an_overlay_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("both.yaml").write_text("dispatch: 1\nextends: [torch-2.15, torch-2.15-mps]\n", encoding="utf-8")
     session = Session(api.load_state(["both.yaml"]), ("both.yaml",))

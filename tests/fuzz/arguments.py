@@ -70,6 +70,10 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "source_codegen_backends": (0.02, _words(words.key)),
     "source_derivatives": (0.02, lambda inputs: inputs.dice.choice(["no/such/file.yaml", "a.yaml", "."])),
     "source_cache_dir": (0.02, lambda inputs: inputs.dice.choice(["cache", "a.yaml", "no/such/folder"])),
+    "words": (
+        0.2,
+        lambda inputs: inputs.dice.choice(["copy", "own kernel", "", " ", "\x1b[31m", "-x", "[", "K" * 500]),
+    ),
     "tags": (0.2, lambda inputs: inputs.dice.choice(["core", "pointwise", "generated", "nosuch", "\x1b[31m"])),
     "fail_under": (
         0.2,
@@ -148,6 +152,8 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     if inputs.careful:  # of many options, two seldom go together
         others = [one for one in given if one[0] not in _excluded_by(command, format_, arguments)]
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
+        if command == "register":
+            given = _of_registrations(given)
         if command == "check-invariants" and dice.random() < 0.06:
             given += [["--baseline", inputs.baseline()], ["--update-baseline"]]
         if "--baseline" not in [one[0] for one in given]:
@@ -160,6 +166,13 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     return [part.replace("\0", "") for part in (*arguments, *(part for one in given for part in one))]
 
 
+def _of_registrations(given: list[list[str]]) -> list[list[str]]:
+    """Options of ``register`` without those that another one of them excludes."""
+    flags = [one[0] for one in given]
+    excluded = ("--op", "--in-order") if "--fallbacks" in flags else ("--key",) if "--in-order" in flags else ()
+    return [one for one in given if one[0] not in excluded]
+
+
 def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str, ...]:
     """The options that a command does not take together with these arguments in this format."""
     excluded: tuple[str, ...] = ("-k",)
@@ -170,6 +183,8 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
         excluded += ("--summary",) if format_ in (*FOR_CI, "raw") else ()
     if command == "history":
         excluded += ("--only",) if len(arguments) > 1 else ()
+    if command == "register":
+        excluded += ("--fallbacks", "--in-order") if format_ == "raw" else ()
     if command == "table":
         excluded += ("--key",) if format_ == "raw" else ()
     if command == "crossref":

@@ -45,6 +45,7 @@ def test_the_script_of_a_page_says_what_the_engine_says(
             *equality.search(state, script),
             *equality.tables(state, script, some),
             *equality.registrations(state, script, some),
+            *equality.fallbacks(state, script),
             *equality.higher_order(state, script),
             *equality.coverage(state, script, ("PrivateUse1",)),
             *equality.slots(state, script, [*asked, *equality.advised(state, script)]),

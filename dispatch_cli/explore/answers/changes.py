@@ -1,19 +1,24 @@
-"""What is different from the state without what is tried out."""
+"""What is registered, and what is different from the state without what is tried out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.findings import operator_findings, whole_report
 from dispatch_cli.explore.answers.sides import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
 from dispatch_cli.report.diff import diff_report
 from dispatch_cli.report.diff_arguments import DiffArguments
 from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
-from dispatch_cli.report.registrations import registrations_report
+from dispatch_cli.report.registration_order import order_report
 
 MOST_NAMED = 50
 """Operators that a command line names; where changes can concern more, everything is compared."""
@@ -33,13 +38,42 @@ class WantedDiff(NamedTuple):
         return PaneAnswer(report, ("diff", *self.sides.arguments, *ops))
 
 
-def changes_answer(session: Session, spot: Spot = Spot()) -> PaneAnswer | None:  # noqa: B008
-    """What ``diff`` says of the original state and the one with the changes; without any, what is registered at a spot.
+def registrations_answer(
+    session: Session, owner: OperatorName | None, there: Sequence[NamedRegistration]
+) -> PaneAnswer | None:
+    """What is registered: the backend fallbacks (None), or *there*, the registrations of an operator in their order.
+
+    None for an operator that the state does not have.
+    """
+    if owner is not None and owner not in session.state.dispatcher:
+        return None
+    if owner is None:
+        return PaneAnswer(backend_fallbacks_report(session.state), session.command("register", "--fallbacks"))
+    report = whole(order_report(session.state, [(owner, there)]))
+    return PaneAnswer(report, session.command("register", "--op", operator_glob(session, Spot(owner)), "--in-order"))
+
+
+def finding_answer(session: Session, finding: Finding, is_new: bool, state: State) -> PaneAnswer:
+    """The findings of the operator of one that comes or goes with the changes, as ``check-invariants`` gives them.
+
+    Of all operators where it is of none. state: a snapshot to check (`state_to_check`), without the changes where the
+    finding is not new.
+    """
+    command = session.command if is_new else session.command_before
+    name = finding.operator
+    if name is None:
+        return PaneAnswer(whole_report(session, state), command("check-invariants"))
+    spot = Spot(OperatorName.parse(name)) if "::" in name else Spot(higher_order=name)
+    return PaneAnswer(
+        operator_findings(session, state, spot), command("check-invariants", "--op", operator_glob(session, spot))
+    )
+
+
+def changes_answer(session: Session) -> PaneAnswer | None:
+    """What ``diff`` says of the original state and the one with the changes.
 
     Of the operators that the changes can concern; of all where these are many, or a backend fallback is among them.
     """
-    if not session.whatif.changes:
-        return _registered(session, spot)
     wanted = wanted_diff(session)
     return None if wanted is None else wanted.answer(session.original, session.state)
 
@@ -53,10 +87,3 @@ def wanted_diff(session: Session) -> WantedDiff | None:
     names = sorted({name for one in touched for name in one.operators}, key=str)
     is_of_all = len(names) > MOST_NAMED or any(one.keys for one in touched)
     return WantedDiff(sides, () if is_of_all else tuple(names))
-
-
-def _registered(session: Session, spot: Spot) -> PaneAnswer | None:
-    if spot.operator is None or spot.operator not in session.state.dispatcher:
-        return None
-    report = whole(registrations_report(session.state, (spot.operator,), ()))
-    return PaneAnswer(report, session.command("register", "--op", operator_glob(session, spot)))

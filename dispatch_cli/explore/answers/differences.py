@@ -37,8 +37,6 @@ def diff_answer(session: Session, old: Old, spot: Spot | None, states: ComparedS
         return None
     ops = () if spot is None else ("--op", _name(spot))
     report = diff_report(states.old, states.new, (sides.old, sides.new), _chosen(spot))
-    if sides.why_not:
-        return PaneAnswer(report, (), sides.why_not)
     return PaneAnswer(report, ("diff", *sides.arguments, *ops))
 
 

@@ -23,8 +23,12 @@ from dispatch_cli.report.findings import FindingsReport, findings_report
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it, where this runs in a thread (`state_to_check`)."""
     state = state_to_check(session) if state is None else state
-    report = _report(session, state, *checked_operators(state, has_files(session)), None, progress)
-    return PaneAnswer(report, session.command("check-invariants"))
+    return PaneAnswer(whole_report(session, state, progress), session.command("check-invariants"))
+
+
+def whole_report(session: Session, state: State, progress: Progress | None = None) -> FindingsReport:
+    """The findings of a state of a session. state: a snapshot, as above."""
+    return _report(session, state, *checked_operators(state, has_files(session)), None, progress)
 
 
 def operator_findings(session: Session, state: State, spot: Spot, progress: Progress | None = None) -> FindingsReport:
@@ -61,6 +65,11 @@ def _report(
 def state_to_check(session: Session) -> State:
     """A state for a run of the checks alone, with the guards that the project names."""
     return snapshot(session.state, session.checks.guarded)
+
+
+def state_before(session: Session) -> State:
+    """The same without what is being tried."""
+    return snapshot(session.original, session.checks.guarded)
 
 
 def has_files(session: Session) -> bool:

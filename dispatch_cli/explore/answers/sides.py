@@ -9,7 +9,7 @@ from dispatch_cli import api, bases
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Session
 from dispatch_cli.model.universe import UNNAMED_BACKEND
-from dispatch_cli.report.diff_arguments import DiffArguments
+from dispatch_cli.report.diff_arguments import DiffArguments, as_side
 
 
 class Old(NamedTuple):
@@ -46,20 +46,12 @@ def sides_of(session: Session, old: Old) -> DiffArguments | None:
         before = files or named
         if not before or not tried:
             return None
-        return DiffArguments(before, (*files, *tried), options, "" if files else _several(named))
+        return DiffArguments(files or as_side(named), (*files, *tried), options)
     if files or tried:
         return DiffArguments((old.version,), (*files, *tried), options)
     if not named:
         return None
-    return DiffArguments((old.version,), named, _without_base(options), _several(named))
-
-
-def _several(named: tuple[str, ...]) -> str:
-    """Why embedded states are no side of a comparison."""
-    if len(named) == 1:
-        return ""
-    file = f"a file with `extends: [{', '.join(named)}]`"
-    return f"no command line: diff takes one embedded state for a side, or {file}, which explore takes, too"
+    return DiffArguments((old.version,), as_side(named), _without_base(options))
 
 
 def old_state(session: Session, old: Old, original: State) -> State:

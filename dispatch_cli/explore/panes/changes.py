@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.explore import change_blocks
-from dispatch_cli.explore.answers.changes import changes_answer, wanted_diff
-from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.change_answers import ChangeAnswers
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.switch import registration_beside
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
@@ -65,11 +65,13 @@ class ChangesPane(Pane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
-        self._comparing, self._searching = Background(self), Background(self)
+        self._searching = Background(self)
+        self._answers = ChangeAnswers(self, self._answer_came, self._not_done)
         self._spot = Spot()
         self._of_fallbacks = False
         self._shown: tuple[Any, ...] = ()
-        self._answer_of: object = None
+        self._listed: list[NamedRegistration] = []
+        self._has_findings = self._follows = False
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="change-blocks")
@@ -91,17 +93,9 @@ class ChangesPane(Pane):
         return [*tried.registrations(owner), *(() if owner is None else tried.registrations(owner, python=True))]
 
     @property
-    def apart(self) -> str:
-        """What `register` and `diff` do not print as it is shown here."""
-        if self._of_fallbacks:
-            which = "not print" if self.session.whatif.changes else ""
-            return f"(does {which} the backend fallbacks)" if which else "no command prints the backend fallbacks"
-        return "" if self.answer is None or self.session.whatif.changes else "(prints them by key, not in order)"
-
-    @property
     def waits_for(self) -> str:
         """The command line is made when it is known what changes."""
-        return "Looking for what changes…" if self._comparing.busy else ""
+        return self._answers.waits_for
 
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
@@ -110,57 +104,40 @@ class ChangesPane(Pane):
         if shown == self._shown:
             return
         keep = bool(self._shown) and self._shown[:2] == shown[:2]
+        if self._shown[2:] != shown[2:]:
+            self._searching.stop()
+            self._follows = False
         self._shown = shown
+        self._listed = self.there
         self._show(keep)
-        if self._answer_of != self._wanted:
-            self._answer_of = self._wanted
-            self._compare()
+        if not self._answers.compares:
+            self._search()
 
     def _show(self, keep: bool) -> None:
         found = self.session.whatif.findings
         self.view.show(
-            [*change_blocks.blocks(self.session, self.owner, self.there, found)], change_blocks.is_choice, keep
+            [*change_blocks.blocks(self.session, self.owner, self._listed, found)], change_blocks.is_choice, keep
         )
+        self._has_findings = found is not None
+        self._say_command()
 
-    @property
-    def _wanted(self) -> tuple[object, ...]:
-        """What the command line depends on."""
-        here = () if self.session.whatif.changes else (self._spot.operator, self._of_fallbacks)
-        return self.session.state, *here
+    def _say_command(self) -> None:
+        """Show the command line that prints the part under the cursor; first, what the changes lead to."""
+        target = self.view.target if self._follows else None
+        self.answered(self._answers.of(self.session, target, self.owner, self._listed))
 
-    def _compare(self) -> None:
-        """Make what the command line prints: in a thread where all operators are compared, of states of its own."""
-        self._comparing.stop()
-        self._searching.stop()
-        tried = self.session.whatif
-        wanted = wanted_diff(self.session) if tried.changes else None
-        if wanted is None or wanted.operators:
-            only_fallbacks = self._of_fallbacks and not tried.changes
-            self.answered(None if only_fallbacks else changes_answer(self.session, self._spot))
-            if tried.findings is None:
-                self._search()
-            return
-        copies = tried.copies()
-
-        def work(step: Step) -> PaneAnswer:
-            step("")
-            states = copies()
-            step("")
-            return wanted.answer(*states)
-
-        def done(answer: PaneAnswer) -> None:
-            self.answered(answer)
-            if self.session.whatif.findings is None:
-                self._search()
-            else:  # looked for by others meanwhile
-                self._show(keep=True)
-
-        self._comparing.start(work, done, self._not_done, lambda _: None)
-        self.answered(None)
+    def _answer_came(self) -> None:
+        self._say_command()
+        if self.session.whatif.findings is None:
+            self._search()
+        elif not self._has_findings:  # looked for by others meanwhile
+            self._show(keep=True)
 
     def _search(self) -> None:
         """Look for findings in a thread, where many operators have to be checked."""
         tried = self.session.whatif
+        if tried.findings is not None or self._searching.busy:
+            return
         changes, search = tried.changes, tried.search()
 
         def found(effect: FindingsEffect) -> None:
@@ -184,7 +161,10 @@ class ChangesPane(Pane):
             self.action_edit()
 
     def on_lines_view_moved(self, event: Blocks.Moved) -> None:
+        """The command line follows the cursor."""
         event.stop()
+        self._follows = True
+        self._say_command()
 
     def action_edit(self) -> None:
         """See the place of the part under the cursor in the editor."""

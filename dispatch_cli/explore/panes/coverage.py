@@ -7,17 +7,16 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.coverage import backends, coverage_answer
+from dispatch_cli.explore.answers.coverage import ListedOperators, backends, coverage_answer
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.list_pane import ListPane
-from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import PRIVATE_USE1
-from dispatch_cli.render.coverage import OperatorFamily, about, columns, counted_blocks, overlay_blocks, words
+from dispatch_cli.render.coverage import OperatorFamily, about, columns, counted_blocks, overlay_blocks, said, words
 from dispatch_cli.render.coverage_wording import SERVICE_NAMES, served_share, training_words
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
 from dispatch_cli.render.words import place_cell, plural
@@ -45,10 +44,10 @@ class CoveragePane(ListPane):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self.backend = PRIVATE_USE1
-        self.missing = False
-        self._service: Service | None = None
+        self._listed = ListedOperators()
+        self._whole: PaneAnswer | None = None
         self._state: State | None = None
-        self._report: CoverageReport | None = None
+        self._rows: Sequence[CoverageRow] = ()
         self._facts: dict[Fact, Any] = {}
         self._counts = True
 
@@ -64,12 +63,27 @@ class CoveragePane(ListPane):
     def _answer(self) -> None:
         """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
         self._state = self.session.state
-        answer = coverage_answer(self.session, self.backend, self.missing)
-        self._report = None if answer is None else answer.report
+        self._whole = coverage_answer(self.session, self.backend)
         self._counts = True
-        self.answer = answer
         self.refill()
+
+    @property
+    def _report(self) -> CoverageReport | None:
+        """What serves all operators."""
+        return None if self._whole is None else self._whole.report
+
+    def refill(self, keep: bool = False) -> None:
+        """Show the rows anew, and the command that lists them."""
+        listed = self._listed._replace(words=self.filter.value.strip())
+        answer = None if self._whole is None else listed.of(self._whole)
+        self._rows = () if answer is None else answer.report.operators
+        super().refill(keep)
         self.answered(answer)
+
+    @property
+    def apart(self) -> str:
+        """The command has options for all that chooses rows."""
+        return ""
 
     def _point(self) -> None:
         """Put the cursor on the operator that the user is at."""
@@ -81,9 +95,8 @@ class CoveragePane(ListPane):
     # the list
 
     def rows(self) -> Sequence[CoverageRow]:
-        """Those that the keys choose."""
-        rows = () if self._report is None else self._report.operators
-        return [row for row in rows if self._service is None or row.service is self._service]
+        """Those that the keys and the filter choose."""
+        return self._rows
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
         """The operators."""
@@ -93,7 +106,7 @@ class CoveragePane(ListPane):
 
     def words_of(self, row: Any) -> str:
         """What the filter looks at."""
-        return f"{row.operator} {words(row)} {row.kernel or ''} {training_words(row.training, row.gradient)}"
+        return said(row)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
         """How many are served, and what is chosen."""
@@ -106,14 +119,11 @@ class CoveragePane(ListPane):
         yield about(report)
         if names := self.session.state.higher_order_names:
             yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
-        chosen = [f"served by: {SERVICE_NAMES[self._service]}"] if self._service is not None else []
-        chosen += ["not served"] if self.missing else []
+        missing, service, _ = self._listed
+        chosen = [f"served by: {SERVICE_NAMES[service]}"] if service is not None else []
+        chosen += ["not served"] if missing else []
         if chosen or shown != report.chosen:
             yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
-
-    def chosen_rows(self) -> Iterable[str]:
-        """Those that are served in one way."""
-        return () if self._service is None else (f"served by: {SERVICE_NAMES[self._service]}",)
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """The counts, until the cursor was moved; then an operator."""
@@ -184,15 +194,15 @@ class CoveragePane(ListPane):
         """Only what is served in the next way."""
         found = [] if self._report is None else [*dict.fromkeys(one.service for one in self._report.services)]
         values = [None, *found]
-        at = values.index(self._service) if self._service in values else -1
-        self._service = values[(at + 1) % len(values)]
+        service = self._listed.service
+        at = values.index(service) if service in values else -1
+        self._listed = self._listed._replace(service=values[(at + 1) % len(values)])
         self.refill()
 
     def action_missing(self) -> None:
         """Only what nothing serves, or all."""
-        self.missing = not self.missing
-        self._service = None
-        self._answer()
+        self._listed = ListedOperators(not self._listed.missing)
+        self.refill()
 
     def action_summary(self) -> None:
         """The counts, in the place of the details."""

@@ -76,10 +76,10 @@ Object.assign(Page.prototype, {
       findings: () => ["check-invariants", ...source],
       "all-findings": () => ["check-invariants", ...source, "--all-findings"],
       "operator-findings": (name) => ["check-invariants", ...source, "--op", glob(name)],
-      coverage: (key) => ["coverage", key, ...source],
+      coverage: (key, service) => ["coverage", key, ...source, ...(service ? ["--served-by", service] : [])],
       changes: () => (this.about.diff.length > 0 ? ["diff", ...this.about.diff] : commands["all-tables"]()),
       "all-tables": () => ["table", ...source],
-      fallbacks: () => ["register", ...source],
+      fallbacks: () => ["register", ...source, "--fallbacks"],
       keys: () => ["keys", ...this.universeArguments()],
       key: (key) => ["keys", key, ...this.universeArguments()],
       tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
@@ -109,10 +109,8 @@ Object.assign(Page.prototype, {
 
   /* What `keys` needs for the universe of the page: the one that was named, and the name of the backend at PrivateUse1. */
   universeArguments() {
-    const { arguments: source, universe, privateuse1 } = this.about;
-    const named = source.lastIndexOf("--universe");
-    const own = privateuse1 === "privateuseone" ? [] : ["--privateuse1", privateuse1];
-    return ["--universe", named < 0 ? universe : source[named + 1], ...own];
+    const { universe_argument: universe, privateuse1 } = this.about;
+    return ["--universe", universe, ...(privateuse1 === "privateuseone" ? [] : ["--privateuse1", privateuse1])];
   },
 
   /* One word for a shell. What cannot be seen is spelled in bytes: bash gives the same text back, whatever its locale. */

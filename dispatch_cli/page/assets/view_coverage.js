@@ -10,13 +10,15 @@ function coverageView(argument) {
   }
   if (coverage.key !== key) Object.assign(coverage, { key, service: "" });
   const found = page.coverage(key);
-  const body = make("div", {});
-  const groups = [...new Set(found.operators.map(servedBy))];
-  const options = [["", counted("all", found.operators.length)], ...groups.map((group) => [group, counted(group, found.operators.filter((one) => servedBy(one) === group).length)])];
+  const [line, body] = [make("div", {}), make("div", {})];
+  const served = (service) => found.operators.filter((one) => one.service === service);
+  const groups = [...new Set(found.services.map((one) => one.service))];
+  const options = [["", counted("all", found.operators.length)], ...groups.map((group) => [group, counted(page.words.services[group], served(group).length)])];
   if (!groups.includes(coverage.service)) coverage.service = "";
   const draw = (service) => {
     coverage.service = service;
-    const chosen = service ? found.operators.filter((one) => servedBy(one) === service) : found.operators;
+    const chosen = service ? served(service) : found.operators;
+    line.replaceChildren(commandLine(page.command("coverage", key, service)));
     body.replaceChildren(...nodes([coverageTable(key, chosen)]));
     say(plural(chosen.length, "operator"));
   };
@@ -25,8 +27,8 @@ function coverageView(argument) {
   const isBroken = found.trainings.some(({ training }) => training === "broken");
   return {
     title: `Coverage of ${key}`,
-    command: page.command("coverage", key),
     parts: [
+      line,
       backendChoice(keys, key),
       make("p", { class: "lead" }, servedShare(found)),
       facts([

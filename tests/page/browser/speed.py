@@ -20,7 +20,7 @@ from tests.page.browser.tab import Tab
 
 ROUNDS = 10
 APART = 0.06
-"""Seconds between two changes of the address: Chromium ignores all after the 200th in 10 seconds (crbug.com/1038223)."""
+"""Seconds between two changes of the address. Chromium ignores those after the 200th in 10 s (crbug.com/1038223)."""
 WORDS = ("add.Tensor", "to.dtype", "convolution_backward", "addtens", "nonzerostat", "aten::linear", "zzz")
 _READY = """(function look() {
   if (document.documentElement?.dataset.ready) window.readyAt = performance.now(); else requestAnimationFrame(look);

@@ -167,12 +167,13 @@ def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
     assert f"PrivateUse1: {tab.text('main .lead')}" == lines("coverage", "PrivateUse1", OVERRIDE)[0]
     counts = {row["Served by"]: row["Operators"] for row in tab.rows("main table")}
     assert list(counts.values()) == [f"{one['operators']:,}" for one in covered["services"]]
-    missing = [
-        one["operator"] for one in covered["operators"] if one["service"] == "nothing" and one["lack"] == "missing"
-    ]
+    missing = [one["operator"] for one in covered["operators"] if one["service"] == "nothing"]
     (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f" ({len(missing):,})")]
     choose(tab, "#served-by", option)
     assert [row["Operator"] for row in tab.rows("main table", last=True)][:200] == missing[:200]
+    command = shlex.split(tab.text("main .command code"))
+    assert command == ["dispatch-cli", "coverage", "PrivateUse1", OVERRIDE, "--served-by", "nothing"]
+    assert [one["operator"] for one in answer(*command[1:])["operators"]] == missing
 
 
 def choose(tab: Tab, selector: str, option: str) -> None:

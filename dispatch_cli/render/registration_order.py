@@ -1,0 +1,73 @@
+"""The registrations of operators in their order, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import fallthrough_text, over_label, place_cell, plural, short_kernel
+from dispatch_cli.report.registration_order import OrderedRegistration, RegistrationOrderReport
+
+_CAPTURED = "Those of embedded states and captures come first, by key: these do not have the order between keys."
+
+
+def document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[Block]:
+    """Each operator with its registrations."""
+    operators = registrations = captured = 0
+    for operator in report.operators:
+        rows = [*enumerate(operator.registrations, 1)]
+        yield Paragraph(Run(operator.operator, Tone.HEAD), kind=ParagraphKind.TITLE)
+        yield Gap()
+        yield TableBlock(COLUMNS, rows) if rows else Paragraph("Nothing is registered.")
+        yield Gap()
+        operators += 1
+        registrations += len(rows)
+        captured += sum(one.captured for _, one in rows)
+    if captured:
+        yield Paragraph(Run(_CAPTURED, Tone.DIM))
+    counted = f"{plural(operators, 'operator')}, {plural(registrations, 'registration')}"
+    yield Paragraph(Run(f"{counted}, {over_label(report.over, report.over_assumed, report.universe)}.", Tone.DIM))
+
+
+def _key(row: tuple[int, OrderedRegistration], _: bool) -> Inline:
+    return f"{row[1].key} (in Python)" if row[1].python else row[1].key
+
+
+def _kernel(row: tuple[int, OrderedRegistration], short: bool) -> Inline:
+    _, one = row
+    if one.fallthrough:
+        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(one.kernel, one.span, short))
+    return Run(short_kernel(one.kernel) if short else one.kernel, Tone.KERNEL)
+
+
+COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [
+    Column("", lambda row, _: str(row[0]), right=True),
+    Column("Key", _key),
+    Column("Kernel", _kernel, Under("Key")),
+    Column("When", lambda row, _: row[1].when or "", Under("Key"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row[1].span), Narrow.BELOW, optional=True),
+]
+
+
+def sheet(report: RegistrationOrderReport) -> Sheet:
+    """One row for each registration."""
+    rows = (
+        (one.operator, number, row.key, row.python, row.kernel, row.fallthrough, row.captured, row.span, row.when)
+        for one in report.operators
+        for number, row in enumerate(one.registrations, 1)
+    )
+    columns = ("operator", "number", "key", "python", "kernel", "fallthrough", "captured", "declared_at", "when")
+    return Sheet(columns, rows)

@@ -1,0 +1,88 @@
+"""The registrations of operators in their order, on which it depends what is active, and what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.engine.history.changed import all_declarations
+from dispatch_cli.engine.history.reduced import whole
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.condition import all_text
+from dispatch_cli.model.declarations import Settle
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import RegistrationIndex
+from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.span import Span
+
+
+class OrderedRegistration(NamedTuple):
+    """A registration. python: for the Python dispatcher. kernel: what a dump shows. captured: of an embedded state or a
+    capture, which do not say in which order kernels at different keys were registered. when: its conditions; None where
+    it has none. All registrations are there, whatever holds.
+    """
+
+    key: str
+    python: bool
+    kernel: str
+    function: str | None
+    fallthrough: bool
+    captured: bool
+    span: Span | None
+    when: str | None
+
+
+class OperatorOrder(NamedTuple):
+    """The registrations of an operator, the first one first; those for the Python dispatcher behind the others."""
+
+    operator: str
+    registrations: tuple[OrderedRegistration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationOrderReport:
+    """The registrations of the operators that were asked for; they are computed as they are read.
+
+    over: the embedded states below. over_assumed: as in `ExplainReport`.
+    """
+
+    REPORT: ClassVar[str] = "registration-order"
+
+    universe: str
+    over: tuple[str, ...]
+    over_assumed: bool
+    operators: Iterator[OperatorOrder]
+
+
+def registration_order_report(state: State, names: Iterable[OperatorName]) -> RegistrationOrderReport:
+    """The registrations of *names*."""
+    index = RegistrationIndex(all_declarations(state), whole(state.source))
+    return order_report(
+        state, ((name, [one for python in (False, True) for one in index.of(name, python)]) for name in names)
+    )
+
+
+def order_report(
+    state: State, found: Iterable[tuple[OperatorName, Sequence[NamedRegistration]]]
+) -> RegistrationOrderReport:
+    """The registrations that were found of operators, in their order, as a report."""
+    return RegistrationOrderReport(
+        universe=state.dispatcher.universe.name,
+        over=state.over,
+        over_assumed=state.over_assumed,
+        operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in found),
+    )
+
+
+def _ordered(one: NamedRegistration) -> OrderedRegistration:
+    return OrderedRegistration(
+        key=one.name.key,
+        python=one.name.python,
+        kernel=one.kernel,
+        function=one.function,
+        fallthrough=one.fallthrough,
+        captured=one.captured is not None,
+        span=one.span,
+        when=None if one.step is None or isinstance(one.step, Settle) else all_text(one.step.when) or None,
+    )
