@@ -1,10 +1,12 @@
-"""Finds names by some of their letters."""
+"""Finds names by some of their letters, and by globs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
+
+from dispatch_cli.report.selection import select_higher_order, select_names
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
@@ -17,7 +19,8 @@ class Matcher:
     """Names that can be searched: every word of a query has its letters in the name, in order.
 
     Upper and lower case are one. Names in which a word is found whole come first, at the beginning of the name before
-    at the beginning of a part, before elsewhere; of equals PyTorch's own operators, and the shorter one.
+    at the beginning of a part, before elsewhere; of equals PyTorch's own operators, and the shorter one. A word with
+    ``*`` or ``?`` is a glob instead, as ``--op`` takes it.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -31,19 +34,34 @@ class Matcher:
 
     def find(self, query: str) -> list[int]:
         """The numbers of the names that match, best first; all, in their order, where nothing is asked."""
-        words = _words(query)
+        globs, words = _globs(query), _words(query)
+        if globs:
+            self._last = ""
+            chosen = [self._globbed(glob) for glob in globs]
+            numbers = [number for number, name in enumerate(self.names) if all(name in one for one in chosen)]
+            return self._ranked(numbers, words) if words else numbers
         if not words:
             self._last, self._found = "", [*range(len(self.names))]
             return self._found
         # what matches a longer query matched the shorter one
         narrowed = bool(self._last) and _normal(query).startswith(self._last)
-        candidates: Sequence[int] = self._found if narrowed else range(len(self.names))
+        self._found = self._ranked(self._found if narrowed else range(len(self.names)), words)
+        self._last = _normal(query)
+        return self._found
+
+    def _globbed(self, glob: str) -> frozenset[str]:
+        """The names that a glob chooses; those without a namespace are of higher-order operators."""
+        ordinary = select_names([name for name in self.names if "::" in name], glob)
+        higher_order = (name for name in self.names if "::" not in name)
+        return frozenset((*ordinary, *select_higher_order(higher_order, glob)))
+
+    def _ranked(self, candidates: Sequence[int], words: Sequence[str]) -> list[int]:
+        """Those of some names that words find, best first."""
         patterns = [_pattern(word).match for word in words]
         lower = self._lower
         found = [number for number in candidates if all(match(lower[number]) for match in patterns)]
         ranks = {number: self._rank(number, words) for number in found}
         found.sort(key=ranks.__getitem__)
-        self._last, self._found = _normal(query), found
         return found
 
     def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
@@ -62,9 +80,20 @@ def matched(name: str, query: str) -> list[int]:
     return sorted(found)
 
 
+def _globs(query: str) -> list[str]:
+    """The words of a query that are globs."""
+    return [word for word in query[:MAX_QUERY].split() if _is_glob(word)]
+
+
+def _is_glob(word: str) -> bool:
+    return "*" in word or "?" in word
+
+
 def _normal(query: str) -> str:
-    """A query as it is compared; names as PyTorch's Python writes them are taken, too."""
+    """What is asked beside globs, as it is compared; names as PyTorch's Python writes them are taken, too."""
     text = query[:MAX_QUERY].lower().strip()
+    if _is_glob(text):
+        text = " ".join(word for word in text.split() if not _is_glob(word))
     for prefix in ("torch.ops.", "torch._ops."):
         text = text.removeprefix(prefix)
     if "::" not in text and text.partition(".")[0] in ("aten", "prims", "higher_order"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 
 from dispatch_cli.explore.fuzzy import Matcher, matched
+from tests.cli.support import call
 from tests.explore.support import newest
 
 NAMES = newest().dispatcher.names()
@@ -71,3 +73,34 @@ def test_long_queries_and_names_take_no_long() -> None:
     assert Matcher(names).find("a" * 500 + "c") == [0, 1]  # the letters that count are all there
     assert Matcher(names).find("a" * 60 + "c") == []
     assert Matcher(["a" * 1_000_000]).find("ab") == []  # the name is gone through once
+
+
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "aten::add*",
+        "*.out",
+        "aten::ad?",
+        "aten::to*.default",
+        "aten.mm*",
+        "torch.ops.aten.add*",
+        "*[Tt]ensor*",
+        "ATEN*",
+    ],
+)
+def test_a_glob_finds_what_it_finds_for_op(glob: str) -> None:
+    printed = call("register", "--base", "torch-2.15", "--op", glob, "--format", "json")
+    expected = [one["operator"] for one in json.loads(printed.out)["operators"]] if printed.code == 0 else []
+    assert bool(expected) != (glob == "ATEN*")
+    matcher = Matcher(NAMES)
+    assert [NAMES[number] for number in matcher.find(glob)] == expected
+    both = {NAMES[number] for number in matcher.find(f"{glob} or")}
+    assert both == {name for name in expected if is_in("or", name)}
+    assert len(matcher.find("add")) > 10  # what is typed next is looked for in all names
+
+
+def test_a_glob_finds_higher_order_operators() -> None:
+    matcher = Matcher(["aten::cond_like", "cond", "while_loop"])
+    assert matcher.find("higher_order::c*") == [1]
+    assert matcher.find("*loop") == [2]
+    assert matched("aten::cond_like", "aten::c* like") == [11, 12, 13, 14]

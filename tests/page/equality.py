@@ -25,6 +25,7 @@ from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
+from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
 from dispatch_cli.report.coverage import coverage_report, overlay_of
 from dispatch_cli.report.explain import ExplainReport, explain_slot
 from dispatch_cli.report.higher_order import slots_of
@@ -65,6 +66,18 @@ QUERIES = (
     "::x",
     "ll.o",
     "zzzzz",
+    "aten::add*",
+    "*.out",
+    "aten::ad?",
+    "aten::a*.default",
+    "aten.mm*",
+    "torch.ops.aten.add*",
+    "*[Tt]ensor* copy",
+    "aten::[!a-z]*",
+    "*[abc",
+    "higher_order::c*",
+    "co?d",
+    "ATEN::ADD*",
 )
 """What is typed to find operators."""
 
@@ -88,6 +101,16 @@ def registrations(state: State, script: Script, names: Sequence[OperatorName]) -
         yield from differing(f"register {one.operator}", data_of(one), script.ask("register", one.operator))
 
 
+_CHOSEN = ("missing_only", "served_by", "filter")
+"""Fields of what is listed, which the page chooses by itself."""
+
+
+def fallbacks(state: State, script: Script) -> Iterator[str]:
+    """The same of the backend fallbacks."""
+    expected = [data_of(one) for one in backend_fallbacks_report(state).fallbacks]
+    yield from differing("fallbacks", expected, script.ask("fallbacks"))
+
+
 def higher_order(state: State, script: Script) -> Iterator[str]:
     """The same of the tables of higher-order operators."""
     for one in slots_of(state, state.higher_order_operators):
@@ -100,7 +123,18 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
     for key in keys:
         backend = backend_of(state.dispatcher.universe, key)
         expected = report_data(coverage_report(state, backend, names, overlay=overlay_of(state, backend)))
-        for name in ("schema_version", "report", "tags", "autocast", "vmap", "against", "needs", "missing_only"):
+        for name in (
+            "schema_version",
+            "report",
+            "tags",
+            "autocast",
+            "vmap",
+            "against",
+            "needs",
+            "missing_only",
+            "served_by",
+            "filter",
+        ):
             del expected[name]
         for row in expected["operators"]:
             for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
@@ -212,6 +246,7 @@ def main(arguments: Sequence[str]) -> int:
                 ("searches", search(state, script), len(QUERIES)),
                 ("tables", tables(state, script, names), len(names)),
                 ("registrations", registrations(state, script, names), len(names)),
+                ("fallbacks", fallbacks(state, script), len(state.dispatcher.fallbacks)),
                 ("higher-order operators", higher_order(state, script), len(state.higher_order_operators)),
                 ("slots explained", slots(state, script, asked), len(asked)),
                 ("slots with advice", slots(state, script, with_advice), len(with_advice)),

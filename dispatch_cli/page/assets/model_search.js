@@ -5,12 +5,28 @@ Object.assign(Page.prototype, {
   search(text, limit = 200) {
     const words = searchedWords(text);
     let found = this.entries.map((entry, number) => ({ entry, number, name: entry.name.toLowerCase() }));
+    for (const glob of searchedGlobs(text)) {
+      const chosen = this.globbed(glob);
+      found = found.filter(({ entry }) => chosen.has(entry.name));
+    }
     if (words.length > 0) {
       found = found.filter(({ name }) => words.every((word) => hasLetters(name, word)));
       for (const one of found) one.cost = 2 * words.reduce((sum, word) => sum + wordCost(one.name, word), 0) + (one.name.startsWith("aten::") ? 0 : 1);
       found.sort((one, other) => one.cost - other.cost || one.name.length - other.name.length || one.number - other.number);
     }
     return { total: found.length, found: found.slice(0, limit).map(({ entry }) => ({ entry })) };
+  },
+
+  /* The names that a glob chooses, as --op does. Those without a namespace are of higher-order operators. */
+  globbed(glob) {
+    const names = this.entries.map((entry) => entry.name);
+    const bare = glob.replace(/\.default$/, "");
+    const ordinary = names.filter((name) => name.includes("::"));
+    let found = matchingNames(ordinary, bare);
+    if (found.length === 0 && bare.includes(".")) found = matchingNames(ordinary, asCpp(bare));
+    if (bare !== glob) found = found.filter((name) => withoutOverload(name) === name);
+    const higherOrder = glob.replace(/^torch\.ops\./, "").replace(/^higher_order(::|\.)/, "");
+    return new Set([...found, ...matchingNames(names.filter((name) => !name.includes("::")), higherOrder)]);
   },
 
   /* Operators whose names are like one that is not there: those that the longest beginning of it finds.
@@ -37,9 +53,61 @@ Object.assign(Page.prototype, {
 /* Letters of a query that are looked for. */
 const MOST_LETTERS = 80;
 
-/* The words of a query; names as PyTorch's Python writes them are taken, too. */
+const isGlob = (word) => word.includes("*") || word.includes("?");
+
+/* The words of a query that are globs. */
+function searchedGlobs(query) {
+  return query.slice(0, MOST_LETTERS).split(/\s+/).filter(isGlob);
+}
+
+/* A name of PyTorch's Python as C++ writes it. */
+function asCpp(name) {
+  const bare = name.replace(/[.:]+$/, "");
+  if (bare.includes("::")) return bare;
+  return bare.replace(/^(torch\._ops\.)?(torch\.)?(_ops\.)?(ops\.)?/, "").replace(".", "::").replace(/\.default$/, "");
+}
+
+function withoutOverload(name) {
+  const dot = name.indexOf(".", name.lastIndexOf("::") + 1);
+  return dot < 0 ? name : name.slice(0, dot);
+}
+
+function matchingNames(names, glob) {
+  if (!/[*?[]/.test(glob)) return names.filter((name) => name === glob || name.startsWith(`${glob}.`));
+  const parts = [...glob.matchAll(/\*+|\?|\[!?\]?[^\]]*\]|[^]/gu)].map(([part]) => part);
+  return names.filter((name) => globFits(parts, [...name]) || globFits(parts, [...withoutOverload(name)]));
+}
+
+/* Whether letters fit a glob. Only the last star is tried again, so that no glob takes long. */
+function globFits(parts, letters) {
+  let [at, part, star, from] = [0, 0, -1, 0];
+  while (at < letters.length) {
+    if (part < parts.length && parts[part][0] === "*") [star, from, part] = [part, at, part + 1];
+    else if (part < parts.length && letterFits(parts[part], letters[at])) [at, part] = [at + 1, part + 1];
+    else if (star >= 0) [from, at, part] = [from + 1, from + 1, star + 1];
+    else return false;
+  }
+  return parts.slice(part).every((one) => one[0] === "*");
+}
+
+function letterFits(part, letter) {
+  if (part === "?") return true;
+  if (part[0] !== "[" || part.length === 1) return part === letter;
+  const inverted = part[1] === "!";
+  const signs = [...part.slice(inverted ? 2 : 1, -1)];
+  let isIn = false;
+  for (let at = 0; at < signs.length; at += 1) {
+    const isRange = signs[at + 1] === "-" && at + 2 < signs.length;
+    isIn ||= isRange ? signs[at] <= letter && letter <= signs[at + 2] : signs[at] === letter;
+    if (isRange) at += 2;
+  }
+  return isIn !== inverted;
+}
+
+/* The words of a query beside its globs; names as PyTorch's Python writes them are taken, too. */
 function searchedWords(query) {
-  let text = query.slice(0, MOST_LETTERS).toLowerCase().trim().replace(/^torch\.ops\./, "").replace(/^torch\._ops\./, "");
+  const asked = query.slice(0, MOST_LETTERS).toLowerCase().trim();
+  let text = (isGlob(asked) ? asked.split(/\s+/).filter((word) => !isGlob(word)).join(" ") : asked).replace(/^torch\.ops\./, "").replace(/^torch\._ops\./, "");
   if (!text.includes("::") && ["aten", "prims", "higher_order"].includes(text.split(".", 1)[0])) text = text.replace(".", "::");
   return text.replace(/^higher_order::/, "").replace(/\.default$/, "").split(/\s+/).filter(Boolean);
 }
