@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, ...]] = {
         *("--key", "PrivateUse1", "--key", "*XLA", "--key", "AutocastXPU"),
     ),
     "register_fallbacks": ("register", "examples/out_of_tree_backend.yaml", "--fallbacks", "--key", "*PrivateUse1"),
-    "register_in_order": ("register", "tests/cli/conditions.yaml", "--in-order", "--op", "mylib::scale"),
+    "register_in_order": ("register", "tests/cli/overlay.yaml", "--in-order", "--op", "aten::to.dtype"),
     "diff": ("diff", "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"),
     "diff_versions": ("diff", "torch-2.4", "torch-2.15", "--key", "*PrivateUse1", "--key", "Functionalize"),
     "diff_operator": ("diff", "torch-2.4", "torch-2.15", "--op", "aten::argsort"),
