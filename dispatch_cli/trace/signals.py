@@ -1,0 +1,172 @@
+"""Run a program that gets the signals which it would get if it had been started in the place of this process.
+
+A signal comes to this process alone (``kill PID``), or to its whole group, the program too (``kill -GROUP``, ctrl+c).
+Nothing in the signal itself says which. A *witness* tells: a process in the same group that takes no signals. What
+waits for it came to the group; what does not is passed on to the program.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+_FAULTS = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS"}
+_TOGETHER = 0.01
+"""Seconds in which a signal that is sent to several processes, one after the other, has come to all of them."""
+_LATE = 0.5
+"""Seconds after which it is looked whether the program has ended, though nothing has told so."""
+_SET_PARENT_DEATH_SIGNAL = 1
+
+
+def run(command: Sequence[str]) -> int:
+    """Run a program to its end. To be called in the main thread.
+
+    It has the streams, the blocked and the ignored signals of this process. When this process is killed, it is killed.
+    When it is stopped, as by ctrl+z, this process stops, too, and so a shell takes the terminal.
+    Returns its exit code, -n where signal n has ended it. Errors: OSError when it cannot be started.
+    """
+    if sys.platform != "linux":
+        return _run_without_signals(command)
+    faults = {getattr(signal, name) for name in _FAULTS}
+    held = {int(one) for one in signal.valid_signals() - faults - {signal.SIGKILL, signal.SIGSTOP}}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    children = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody is told an exit code
+    try:
+        begin = partial(_begin, os.getpid(), ctypes.CDLL(None).prctl, children, before)
+        process = subprocess.Popen(command, close_fds=False, preexec_fn=begin)
+        witness = _Witness()
+        try:
+            while process.poll() is None:
+                sent = signal.sigtimedwait(held, _LATE)
+                if sent is not None and sent.si_signo != signal.SIGCHLD:
+                    time.sleep(_TOGETHER)
+                    _pass_on([sent, *_waiting(held)], process, witness)
+                _stop_with(process)
+        finally:
+            witness.end()
+            _waiting(held)  # they came while the program ran, and would end this process now
+        return process.returncode
+    finally:
+        signal.signal(signal.SIGCHLD, children)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run_without_signals(command: Sequence[str]) -> int:
+    """Run a program that gets the interrupts of a terminal. Elsewhere than on Linux nothing is recorded."""
+    process = subprocess.Popen(command, close_fds=False)
+    while True:
+        with suppress(KeyboardInterrupt):
+            return process.wait()
+
+
+def _begin(launcher: int, prctl: Any, children: Any, blocked: set[int]) -> None:
+    """Runs in the new process, before it becomes the program."""
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, children)
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != launcher:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class _Witness:
+    """A process of this group, for which all signals wait. It ends with this process: its input does.
+
+    Where there is none, because the system has no room for a process, all signals count as sent to this process alone.
+    """
+
+    def __init__(self) -> None:
+        cat = shutil.which("cat", path=os.defpath)
+        self._command = [cat] if cat else [sys.executable, "-I", "-S", "-c", "import os; os.read(0, 1)"]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._seen: set[int] = set()
+        self._start()
+
+    def _start(self) -> None:
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        with suppress(OSError):
+            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=nowhere, stderr=nowhere)
+
+    def have_seen(self, numbers: set[int]) -> set[int]:
+        """Those of these signals that came to the group. It is asked once of each signal that comes."""
+        waiting = 0
+        if self._process is not None and self._process.poll() is None:
+            status = Path(f"/proc/{self._process.pid}/status").read_bytes()
+            waiting = int(status.partition(b"\nShdPnd:")[2].split()[0], 16)
+        if waiting or self._process is None or self._process.returncode is not None:
+            self.end()
+            self._start()
+        self._seen |= {number for number in signal.valid_signals() if waiting >> (number - 1) & 1}
+        seen = self._seen & numbers
+        self._seen -= numbers
+        return seen
+
+    def end(self) -> None:
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def _waiting(held: set[int]) -> list[signal.struct_siginfo]:
+    """The signals that have come and were not taken yet."""
+    found = []
+    while (sent := signal.sigtimedwait(held, 0)) is not None:
+        found.append(sent)
+    return found
+
+
+def _pass_on(came: Sequence[signal.struct_siginfo], process: subprocess.Popen[bytes], witness: _Witness) -> None:
+    """Send the program what came to this process alone, or to a group that it would have led.
+
+    What the program sends to its parent is for the parent of this process.
+    """
+    seen = witness.have_seen({one.si_signo for one in came})
+    with suppress(OSError):  # it has ended, or has become another user's
+        is_gone = os.getpgrp() == os.getpid() and os.getpgid(process.pid) != os.getpgrp()
+        for one in came:
+            if one.si_signo == signal.SIGCHLD or (one.si_signo in seen and not is_gone):
+                continue
+            if one.si_pid != process.pid:
+                process.send_signal(one.si_signo)
+            elif os.getppid() > 1:
+                os.kill(os.getppid(), one.si_signo)
+
+
+def _stop_with(process: subprocess.Popen[bytes]) -> None:
+    """Stop where the program has stopped, so that whoever waits for it knows.
+
+    Not for SIGSTOP without a terminal: the program may be told to go on directly, which would not reach this process.
+    """
+    try:
+        change = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG)
+    except ChildProcessError:
+        return  # it has ended
+    if change is None:
+        return
+    number = change.si_status
+    if (number == signal.SIGSTOP and not _is_in_foreground()) or signal.SIGCONT in signal.sigpending():
+        return
+    os.kill(os.getpid(), number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+
+
+def _is_in_foreground() -> bool:
+    with suppress(OSError), Path("/dev/tty").open("rb") as terminal:
+        return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    return False

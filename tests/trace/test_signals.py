@@ -1,0 +1,302 @@
+"""Signals that are sent to programs, alone and launched: they get the same ones. No PyTorch is needed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is recorded"),
+    pytest.mark.parametrize("how", ["alone", "launched"]),
+]
+
+SAYS = """
+import os, signal, sys, time
+def say(*words):
+    os.write(1, (" ".join(str(one) for one in words) + "\\n").encode())
+def says(*numbers):
+    for number in numbers:
+        signal.signal(number, lambda number, _: say("got", signal.Signals(number).name))
+"""
+ENDS = """
+say("ready")
+os.read(0, 1)
+sys.exit(5)
+"""
+"""It ends when its standard input gets a character."""
+EVERY = "SIGINT SIGQUIT SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO SIGURG SIGABRT SIGWINCH SIGCONT"
+ALL = f"says(*(getattr(signal, name) for name in {EVERY.split()}))"
+SOON = 0.15
+"""Seconds in which a signal has been passed on."""
+
+
+class Started:
+    """A program that runs, the leader of its group of processes."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.pid = process.pid
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().decode().strip()
+
+    def send(self, *numbers: signal.Signals, group: bool = False) -> None:
+        for number in numbers:
+            (os.killpg if group else os.kill)(self.pid, number)
+        time.sleep(SOON)
+
+    def end(self) -> tuple[list[str], int]:
+        """What it has printed since, and its exit code, as shells tell it."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(b".")
+        self.process.stdin.close()
+        said = self.process.stdout.read().decode().split("\n")[:-1]
+        code = self.process.wait(20)
+        return said, 128 - code if code < 0 else code
+
+    def stopped(self) -> int | None:
+        """The signal that has stopped it; None where it runs."""
+        found, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
+        return os.WSTOPSIG(status) if found and os.WIFSTOPPED(status) else None
+
+
+@contextmanager
+def started(
+    tmp_path: Path, how: str, source: str, before: Sequence[str] = (), terminal: int | None = None
+) -> Iterator[Started]:
+    """before: the words of a command that runs it. Nothing of its group is left at the end."""
+
+    def begin() -> None:
+        if terminal is None:
+            os.setpgrp()
+        else:
+            os.setsid()
+            fcntl.ioctl(terminal, termios.TIOCSCTTY)
+
+    program = tmp_path / "program.py"
+    program.write_text(SAYS + source + ENDS, encoding="utf-8")
+    command = [sys.executable, str(program)]
+    if how == "launched":
+        start = "import sys; from pathlib import Path; from dispatch_cli.trace.launch import launch\n"
+        start += f"sys.exit(launch(sys.executable, [{str(program)!r}], Path({str(tmp_path / 'save')!r})))"
+        command = [sys.executable, "-c", start]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([*before, *command], stdin=pipe, stdout=pipe, preexec_fn=begin)
+    one = Started(process)
+    late = Timer(20, lambda: os.killpg(one.pid, signal.SIGKILL))
+    late.start()
+    try:
+        assert one.line() == "ready"
+        yield one
+        for _ in range(50):
+            try:
+                os.killpg(one.pid, 0)
+            except ProcessLookupError:
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("processes of its group are left")
+    finally:
+        late.cancel()
+        with suppress(ProcessLookupError):
+            os.killpg(one.pid, signal.SIGKILL)
+        process.wait()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_every_signal_comes_once(tmp_path: Path, how: str, group: bool) -> None:
+    """To the process that was started, and to its group as terminals send them."""
+    with started(tmp_path, how, ALL) as program:
+        for name in EVERY.split():
+            program.send(getattr(signal, name), group=group)
+        assert program.end() == ([f"got {name}" for name in EVERY.split()], 5)
+
+
+def test_to_the_process_and_to_its_group_in_turn(tmp_path: Path, how: str) -> None:
+    with started(tmp_path, how, ALL) as program:
+        for group in (True, False, False, True, True, False):
+            program.send(signal.SIGINT, group=group)
+        assert program.end() == (["got SIGINT"] * 6, 5)
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_several_at_once(tmp_path: Path, how: str, group: bool) -> None:
+    with started(tmp_path, how, ALL) as program:
+        for _ in range(3):
+            program.send(signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT, group=group)
+        said, code = program.end()
+        assert sorted(said) == [f"got SIG{name}" for name in ("CONT", "HUP", "TERM", "USR1") for _ in range(3)]
+        assert code == 5
+
+
+@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGKILL"])
+def test_a_signal_ends_it(tmp_path: Path, how: str, name: str, group: bool) -> None:
+    """SIGKILL of the process that was started ends the program, too: its standard output is closed."""
+    number = getattr(signal, name)
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); signal.signal(2, signal.SIG_DFL)"
+    with started(tmp_path, how, limit) as program:
+        program.send(number, group=group)
+        assert program.process.stdout is not None
+        assert program.process.stdout.read() == b""
+        assert program.process.wait(20) in (-number, 128 + number)
+        time.sleep(SOON)
+
+
+def test_ignored_signals_are_ignored(tmp_path: Path, how: str) -> None:
+    """As under nohup; and a handler of the program is called though."""
+    ignore = ["env", "--ignore-signal=HUP", "--ignore-signal=USR1"]
+    if subprocess.run([*ignore, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this env ignores no signals")
+    with started(tmp_path, how, "says(signal.SIGUSR1)", ignore) as program:
+        for group in (False, True):
+            program.send(signal.SIGHUP, group=group)
+            program.send(signal.SIGUSR1, group=group)
+        assert program.end() == (["got SIGUSR1"] * 2, 5)
+
+
+def test_ignored_children(tmp_path: Path, how: str) -> None:
+    """Where whatever starts it ignores SIGCHLD, its exit code is known though."""
+    ignore = ["env", "--ignore-signal=CHLD"]
+    if subprocess.run([*ignore, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this env ignores no signals")
+    source = "say(signal.getsignal(signal.SIGCHLD).name, signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    with started(tmp_path, how, "say('ready')\n" + source, ignore) as program:
+        assert program.line() == "SIG_IGN set()"
+        assert program.end() == (["ready"], 5)
+
+
+def test_what_is_blocked_stays_blocked(tmp_path: Path, how: str) -> None:
+    block = ["env", "--block-signal=USR2"]
+    if subprocess.run([*block, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this env blocks no signals")
+    source = (
+        "say('ready')\nsays(signal.SIGUSR2)\nsay(*(one.name for one in signal.pthread_sigmask(signal.SIG_BLOCK, [])))"
+    )
+    with started(tmp_path, how, source, block) as program:
+        assert program.line() == "SIGUSR2"
+        program.send(signal.SIGUSR2, group=True)
+        program.send(signal.SIGUSR2)
+        assert program.end() == (["ready"], 5)
+
+
+def test_a_program_in_a_group_of_its_own(tmp_path: Path, how: str) -> None:
+    """Alone it would have stayed in this one, as its leader."""
+    with started(tmp_path, how, ALL + "\nos.setpgrp()") as program:
+        program.send(signal.SIGINT, group=True)
+        program.send(signal.SIGTERM)
+        assert program.end() == (["got SIGINT", "got SIGTERM"], 5)
+
+
+def test_a_program_in_a_group_that_it_could_leave(tmp_path: Path, how: str) -> None:
+    """It runs in a group that another process leads: signals to that one are not for it any more."""
+    shell = ["sh", "-c", 'trap "" INT TERM; "$@"; exit $?', "sh", "env", "--default-signal=INT,TERM"]
+    with started(tmp_path, how, ALL + "\nos.setsid()", shell) as program:
+        program.send(signal.SIGINT, group=True)
+        program.send(signal.SIGTERM, group=True)
+        assert program.end() == ([], 5)
+
+
+def test_the_program_sends_to_its_group(tmp_path: Path, how: str) -> None:
+    with started(tmp_path, how, ALL + "\nsay('ready')\nos.kill(0, 15)\nos.killpg(0, signal.SIGUSR1)") as program:
+        time.sleep(SOON)
+        said, code = program.end()
+        assert (sorted(said), code) == (["got SIGTERM", "got SIGUSR1", "ready"], 5)
+
+
+def test_the_program_sends_to_its_parent(tmp_path: Path, how: str) -> None:
+    """That is whatever has started it, as supervisors are told that it is ready."""
+    shell = ["sh", "-c", 'trap "echo told" USR1; "$@" <&0 & wait $!; wait $!', "sh"]
+    source = "say('ready')\nos.kill(os.getppid(), signal.SIGUSR1)\ntime.sleep(0.3)"
+    with started(tmp_path, how, source, shell) as program:
+        assert program.end() == (["told", "ready"], 5)
+
+
+@pytest.mark.skipif(shutil.which("timeout") is None, reason="there is no timeout")
+@pytest.mark.parametrize("options", [(), ("--foreground",)])
+def test_a_signal_of_timeout_comes_once(tmp_path: Path, how: str, options: tuple[str, ...]) -> None:
+    """It goes to the process that was started and to its group, or with an option to that process alone."""
+    with started(tmp_path, how, "says(signal.SIGTERM)", ["timeout", *options, "2"]) as program:
+        time.sleep(2.5)
+        said, code = program.end()
+        assert (set(said), code) == ({"got SIGTERM"}, 124)
+        assert len(said) == 1 or how == "alone"
+
+
+@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize("name", ["SIGTSTP", "SIGTTIN", "SIGTTOU"])
+def test_it_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str, group: bool) -> None:
+    number = getattr(signal, name)
+    with started(tmp_path, how, "says(signal.SIGCONT, signal.SIGTERM)") as program:
+        for _ in range(2):
+            program.send(number, group=group)
+            assert program.stopped() == number
+            program.send(signal.SIGCONT, group=group)
+            assert program.stopped() is None
+            program.send(signal.SIGTERM)
+        assert program.end() == (["got SIGCONT", "got SIGTERM"] * 2, 5)
+
+
+def test_a_program_that_is_not_stopped(tmp_path: Path, how: str) -> None:
+    """Whoever waits for it is not told that it was: a shell would take the terminal."""
+    with started(tmp_path, how, "says(signal.SIGTSTP)") as program:
+        program.send(signal.SIGTSTP, group=True)
+        assert program.stopped() is None
+        program.send(signal.SIGTSTP)
+        assert program.stopped() is None
+        assert program.end() == (["got SIGTSTP"] * 2, 5)
+
+
+@pytest.fixture
+def terminal() -> Iterator[int]:
+    """A terminal that is nobody's yet."""
+    files = pty.openpty()
+    yield files[1]
+    for file in files:
+        os.close(file)
+
+
+def test_a_program_that_stops_itself(tmp_path: Path, how: str, terminal: int) -> None:
+    """Whoever waits for it is told: a shell takes the terminal."""
+    source = "says(signal.SIGCONT)\nsay('ready')\nos.kill(os.getpid(), signal.SIGSTOP)"
+    with started(tmp_path, how, source, terminal=terminal) as program:
+        time.sleep(SOON)
+        assert program.stopped() == signal.SIGSTOP
+        program.send(signal.SIGCONT)
+        assert program.end() == (["got SIGCONT", "ready"], 5)
+
+
+def test_a_program_that_is_stopped_and_goes_on_by_itself(tmp_path: Path, how: str) -> None:
+    """Another process of its own does that, which knows nothing of the one that was started."""
+    source = """
+says(signal.SIGCONT)
+say("ready")
+if not os.fork():
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        time.sleep(0.2)
+        os.kill(os.getppid(), number)
+    os._exit(0)
+os.wait()
+"""
+    with started(tmp_path, how, source) as program:
+        assert program.line() == "got SIGCONT"
+        assert program.end() == (["ready"], 5)
