@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from functools import cache
 from typing import TypeVar
+from unittest.mock import patch
 
+from textual._compositor import Compositor
 from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
@@ -28,10 +31,13 @@ def drive(
     steps: Callable[[ExploreApp, Pilot[None]], Awaitable[_Result]],
     size: tuple[int, int] = (120, 40),
     fails: bool = False,
+    painted: bool = False,
 ) -> _Result:
     """Run the application on a screen of a size (columns, lines), and take steps in it.
 
-    fails: errors may happen; otherwise one that the application contained fails the test.
+    fails: errors may happen; otherwise one that the application contained fails the test. painted: parts of the screen
+    are painted as they change. Otherwise the whole screen is, when it changes as a whole, when a test looks at it, and
+    at the end: that takes half of the time.
     """
 
     async def run() -> _Result:
@@ -40,14 +46,21 @@ def drive(
             await pilot.pause()
             result = await steps(app, pilot)
             await pilot.pause()
+            if app.is_running:
+                screen_text(app)
         if app.failures and not fails:
             raise app.failures[0]
         return result
 
-    return asyncio.run(run())
+    with nullcontext() if painted else patch.object(Compositor, "render_partial_update", _not_painted):
+        return asyncio.run(run())
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], object], seconds: float = 5) -> None:
+def _not_painted(compositor: Compositor) -> None:
+    compositor._dirty_regions.clear()
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object], seconds: float = 30) -> None:
     """Wait until something is so. Errors: AssertionError, with what the screen shows, where it does not become so."""
     for _ in range(int(seconds / 0.02)):
         if condition():

@@ -180,7 +180,7 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(where: str, panes: 
         await pilot.press("r")
         await until(pilot, lambda: shown_command(app) == f"dispatch-cli explain {app.spot.operator}")
 
-    drive(session(), steps, fails=True)
+    drive(session(), steps, fails=True, painted=True)
 
 
 @pytest.mark.parametrize("where", ["open", "compose"])

@@ -71,6 +71,11 @@ class Value(NamedTuple):
         return wrapper is not None and wrapper.kind is WrapperKind.BATCHED and level in (None, wrapper.level)
 
 
+def is_functional(value: Value) -> bool:
+    """Whether functionalization has wrapped a tensor."""
+    return value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL
+
+
 class TensorMaker:
     """Makes the tensors of one universe."""
 

@@ -223,7 +223,7 @@ class Generator:
         self._disturbing = {key for key, (_, backend) in universe.runtime_parts.items() if backend}
         self._disturbing |= backend_keys(universe) | {*universe.runtime} - fallbacks
         self._disturbing |= {"FuncTorchBatched", "BatchedNestedTensor", "FuncTorchGradWrapper"}
-        self._disturbing |= {"Conjugate", "Negative", "ZeroTensor"}
+        self._disturbing |= {"Conjugate", "Negative", "ZeroTensor", "BackendSelect"}
         self._keys = [key for key in universe.runtime if key in universe.parseable and key not in NOT_INCLUDED]
 
     def operators(self, count: int, calls: int) -> Iterator[AskedOperator]:

@@ -597,6 +597,13 @@ def test_a_slice_of_a_captured_tensor_is_not_written_to() -> None:
     assert own.end.error is None
 
 
+def test_the_clone_of_a_functional_tensor_where_functionalization_is_excluded() -> None:
+    """torch 2.13.0 ends by a signal, for a negative as for a conjugate; not for a zero tensor, which is not cloned."""
+    for bit in ("neg", "conj", "zerotensor"):
+        end = call(dispatcher_of("CPU"), f"cpu {bit} functional", "exclude=Functionalize").end
+        assert (end.error is not None and end.error.kind is ErrorKind.CRASH) is (bit != "zerotensor")
+
+
 def test_new_zeros_are_not_functional() -> None:
     """So torch 2.13.0 has it: the mode makes the zeros, and computes with them."""
     result = call(dispatcher_of("CPU", "Meta"), "cpu zerotensor functional", "mode=FakeTensorMode")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dispatch_cli.engine.call.errors import meta, refused
+from dispatch_cli.engine.call.errors import crash, meta, refused
 from dispatch_cli.engine.call.kernels import functorch, python_key
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_optional_list, is_view, mixes_aliases
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
-from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
+from dispatch_cli.engine.call.tensors import BIT_KEYS, Value, is_functional
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.model.call import Bit, Wrapper, WrapperKind
 from dispatch_cli.model.schema.arguments import is_tensor_list, writes
@@ -32,7 +32,7 @@ def fallback_of(moment: Moment) -> Callable[[Moment], KernelStep] | None:
 
 def unwrap_functional(value: Value) -> Value:
     """What a functional tensor wraps; any other tensor as it is."""
-    if value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL and value.inner is not None:
+    if is_functional(value) and value.inner is not None:
         return value.inner
     if value.spec is None and value.has(FUNCTIONALIZE):
         return value._replace(keyset=value.keyset.remove(FUNCTIONALIZE))
@@ -102,6 +102,12 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> KernelStep:
         error = python_key.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
         if error is not None:
             return raises(error)
+    if bit is not Bit.ZEROTENSOR and moment.thread.keys.excluded.has(FUNCTIONALIZE):
+        functional = (
+            value for value, is_seen in zip(moment.values, seen, strict=True) if is_seen and is_functional(value)
+        )
+        if any(value.has(BIT_KEYS[bit]) for value in functional):
+            return raises(crash("a functional tensor has no data of its own, and its clone reads them"))
     inference = moment.thread.inference
     values = tuple(
         moment.maker.materialised(value, bit, inference) if is_seen else value

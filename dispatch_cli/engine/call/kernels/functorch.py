@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kern
 from dispatch_cli.engine.call.kernels.python_key import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import has_aliases, is_in_place, returns_tensors_only, takes_tensor_list
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
-from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value
+from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value, is_functional
 from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -64,7 +64,7 @@ def back(moment: Moment) -> KernelStep:
     values = moment.values
     if layer.kind in GRADS:
         values = tuple(_unwrap(value, layer) for value in values)
-    elif layer.kind is ContextKind.FUNCTIONALIZE and any(map(_is_functional, values)):
+    elif layer.kind is ContextKind.FUNCTIONALIZE and any(map(is_functional, values)):
         condition = "!at::functionalization::impl::isFunctionalTensor(tensor)"
         return raises(failed_assert(ErrorKind.TRANSFORM, condition, "FunctionalizeInterpreter.cpp"))
     gradients = thread.gradients and (layer.kind is not ContextKind.GRAD or layer.gradients)
@@ -257,14 +257,10 @@ def _unwrap(value: Value, layer: Layer) -> Value:
     return value.inner if is_own and value.inner is not None else value
 
 
-def _is_functional(value: Value) -> bool:
-    return value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL
-
-
 def no_strides(value: Value) -> str | None:
     """What PyTorch says when a tensor without strides is wrapped for grad; None for others."""
     spec = value.spec
-    if value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL and value.inner is not None:
+    if is_functional(value) and value.inner is not None:
         return no_strides(value.inner)
     if spec is None or spec.subclass is not None or spec.fake is not None:
         return None
@@ -282,7 +278,7 @@ def _no_nested(what: str) -> str:
 
 
 def _is_live_wrapper(value: Value) -> bool:
-    if value.wrapper is None or value.wrapper.kind is WrapperKind.FUNCTIONAL:
+    if value.wrapper is None or is_functional(value):
         return False
     return value.wrapper.kind is WrapperKind.BATCHED or value.wrapper.level is not None
 
