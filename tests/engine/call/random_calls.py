@@ -223,7 +223,7 @@ class Generator:
         self._disturbing = {key for key, (_, backend) in universe.runtime_parts.items() if backend}
         self._disturbing |= backend_keys(universe) | {*universe.runtime} - fallbacks
         self._disturbing |= {"FuncTorchBatched", "BatchedNestedTensor", "FuncTorchGradWrapper"}
-        self._disturbing |= {"Conjugate", "Negative", "ZeroTensor", "BackendSelect"}
+        self._disturbing |= {"Conjugate", "Negative", "ZeroTensor"}
         self._keys = [key for key in universe.runtime if key in universe.parseable and key not in NOT_INCLUDED]
 
     def operators(self, count: int, calls: int) -> Iterator[AskedOperator]:
@@ -329,9 +329,10 @@ class Generator:
         return context
 
     def _disturbs(self, context: str) -> bool:
-        """Whether operators that a fallback calls on its way would fail in that context: clone, permute, select."""
+        """Whether operators that a fallback calls on its way fail in that context: clone, zeros, permute, select."""
         word, _, keys = context.partition("=")
-        return word == "include" and any(key in self._disturbing for key in keys.split(","))
+        disturbing = {"include": self._disturbing, "exclude": {"BackendSelect"}}.get(word, ())
+        return any(key in disturbing for key in keys.split(","))
 
     def _is_unclear(self, tensors: tuple[str, ...], contexts: list[str], kernels: tuple[AskedKernel, ...]) -> bool:
         """Whether the Python dispatcher has to choose for a key that nothing can be registered at.
