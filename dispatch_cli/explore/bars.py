@@ -199,10 +199,10 @@ class KeyBar(Contained, Widget):
         return [found[action] for action in sorted(found, key=ranks.__getitem__)]
 
     def _fitting(self) -> list[tuple[str, str, str]]:
-        """Those for which there is room; help is always among them."""
+        """Those for which there is room: first those that are wanted everywhere, then those that come first."""
         keys, room = self._keys(), self.content_size.width + 2  # nothing comes behind the last
         there = []
-        for one in sorted(keys, key=lambda one: one[0] != _LAST[0]):
+        for one in sorted(keys, key=lambda one: one[0] not in _ALWAYS):
             width = len(one[1]) + len(one[2]) + 3
             if width <= room:
                 room -= width
@@ -225,7 +225,9 @@ class KeyBar(Contained, Widget):
 
 
 _LAST = ("question_mark", "q")
-"""The keys at the end of the line; the first of them is always there."""
+"""The keys at the end of the line."""
+_ALWAYS = ("question_mark", "y", "u")
+"""The keys that are there first where there is little room: help, copy, undo."""
 
 
 @cache

@@ -12,6 +12,8 @@ def change_text(change: Change) -> str:
     if isinstance(change, Addition):
         kernel = change.kernel
         name = kernel if isinstance(kernel, str) else "a fallthrough" if kernel.fallthrough else kernel.debug
+        if not isinstance(kernel, str) and kernel.fake is not None:
+            return f"add the fake implementation {short_kernel(name)} of {change.operator}"
         whose = "the backend fallback" if change.operator is None else str(change.operator)
         return f"add {short_kernel(name)} at {change.key} of {whose}"
     if isinstance(change, Removal):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
-from dispatch_cli.model.edit import Action, Function
+from dispatch_cli.model.edit import Action
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.advice import Change as AdvisedChange
@@ -36,7 +35,7 @@ def filled_by_fallback(session: Session, key: str) -> int:
 
 
 def take_advice(session: Session, advised: AdvisedChange) -> None:
-    """Make an advised change on trial, as one step. Errors: Refused, also for what cannot be tried."""
+    """Make an advised change on trial, as one step. Errors: Refused."""
     from dispatch_cli.report.trial import kernel_of
 
     changes: list[Change] = []
@@ -44,8 +43,6 @@ def take_advice(session: Session, advised: AdvisedChange) -> None:
         if edit.action is Action.REMOVE:
             there = [one for one in session.whatif.registrations(edit.operator) if one.name.key == edit.key]
             changes += [Removal(one.name) for one in there[-1:]]
-        elif edit.function is Function.FAKE:
-            raise Refused(Refusal.NO_KERNEL, "A fake implementation cannot be tried out here; declare it in a file.")
         else:
             changes.append(Addition(edit.operator, edit.key, kernel_of(edit, session.state.dispatcher)))
     session.whatif.apply(*changes)

@@ -96,12 +96,18 @@ HistoryChange = Removal | Reordering
 class Addition(NamedTuple):
     """A registration is made, after all others.
 
-    operator: whose; None for a backend fallback. kernel: what is registered; of the Python dispatcher, its name.
+    operator: whose; None for a backend fallback. kernel: what is registered; of the Python dispatcher, its name. That
+    of a fake implementation (`Kernel.fake`) is at Meta, and registered after what is added otherwise.
     """
 
     operator: OperatorName | None
     key: str
     kernel: Kernel | str
+
+    @property
+    def is_of_block(self) -> bool:
+        """Whether it is made in a registration block, and not by a function of Python."""
+        return isinstance(self.kernel, Kernel) and self.kernel.fake is None
 
 
 Change = Addition | Removal | Reordering
@@ -158,6 +164,12 @@ def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarati
             raise ChangeError("a backend fallback is not a kernel of the Python dispatcher")
         one = PythonKernel(operator, key, kernel, at.registration)
         return said._replace(python_kernels=(*said.python_kernels, one))
+    if operator is not None and kernel.fake is not None:
+        kind, namespace = LibraryKind.FRAGMENT, operator.namespace or ""
+        block = Block(kind, namespace, None, at.block.file, at.block.line, at.block, implicit=True)
+        return said._replace(
+            steps=(*said.steps, Implement(block, operator, key, kernel._replace(span=at.kernel), at.registration))
+        )
     namespace = WILDCARD if operator is None else operator.namespace or ""
     block_key = key if operator is None else None
     block = Block(LibraryKind.IMPL, namespace, block_key, at.block.file, at.block.line, at.block)
@@ -171,6 +183,7 @@ def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarati
 
 def with_added(said: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
     """Declarations with what changes add. places: of each addition."""
-    for change, at in zip((one for one in changes if isinstance(one, Addition)), places, strict=False):
+    added = [*zip((one for one in changes if isinstance(one, Addition)), places, strict=False)]
+    for change, at in sorted(added, key=lambda one: not one[0].is_of_block):
         said = _added(said, change, at)
     return said

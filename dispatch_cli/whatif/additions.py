@@ -25,9 +25,9 @@ class AdditionLine(NamedTuple):
 
 
 class AdditionSections(NamedTuple):
-    """What is added, by the sections of a file: blocks of registrations, and operators with kernels in Python.
+    """What is added, by the sections of a file: blocks of registrations, then operators with what Python registers.
 
-    Each is in the order in which it was added; what is in Python has no order among the others.
+    Each is in the order in which it was added.
     """
 
     libraries: Sequence[Addition]
@@ -38,8 +38,8 @@ def sections_of(changes: Iterable[Change]) -> AdditionSections:
     """The additions among changes."""
     added = [one for one in changes if isinstance(one, Addition)]
     return AdditionSections(
-        [one for one in added if isinstance(one.kernel, Kernel)],
-        [one for one in added if not isinstance(one.kernel, Kernel)],
+        [one for one in added if one.is_of_block],
+        [one for one in added if not one.is_of_block],
     )
 
 
@@ -48,7 +48,7 @@ def addition_places(changes: Sequence[Change], path: str, first: int) -> list[Ad
     libraries = len(sections_of(changes).libraries)
     in_libraries, in_operators = count(first + 1), count(first + 1 + (libraries + 1 if libraries else 0))
     return [
-        _place(path, next(in_libraries if isinstance(one.kernel, Kernel) else in_operators), addition_line(one))
+        _place(path, next(in_libraries if one.is_of_block else in_operators), addition_line(one))
         for one in changes
         if isinstance(one, Addition)
     ]
@@ -65,6 +65,9 @@ def addition_line(change: Addition) -> AdditionLine:
     if isinstance(kernel, str):
         start = f"{_ENTRY}{{name: {quoted(str(operator))}, python_dispatch: {{"
         return AdditionLine(f"{start}{quoted(key)}: {quoted(kernel)}}}}}", len(start) + 1, len(start) + 1)
+    if kernel.fake is not None:
+        start = f"{_ENTRY}{{name: {quoted(str(operator))}, fake: "
+        return AdditionLine(f"{start}{quoted(kernel.fake.function or '')}}}", len(start) + 1, len(start) + 1)
     if operator is None:
         start = f'{_ENTRY}{{kind: "IMPL", namespace: {quoted(WILDCARD)}, dispatch_key: {quoted(key)}, fallback: '
         return AdditionLine(f"{start}{flow(_kernel(kernel))}}}", len(start) + 1, len(start) + 1)

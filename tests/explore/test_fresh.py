@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Role
+from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
 
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
@@ -268,6 +270,38 @@ def test_advice_is_tried_by_enter() -> None:
         assert not app.session.whatif.changes
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, size=(120, 60))
+
+
+def test_advice_with_a_fake_implementation_is_tried_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, the new kernel would be one that fails with fake tensors."""
+    monkeypatch.chdir(tmp_path)
+    file = "traced.yaml"
+    operator = (
+        "  - func: lib::b(Tensor x) -> Tensor\n    tags: [pt2_compliant_tag]\n    dispatch: {Autograd: b_autograd}\n"
+    )
+    Path(file).write_text(f"dispatch: 1\noperators:\n{operator}", encoding="utf-8")
+    session = Session(load_state([file]), (file,))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("lib::b"), "CPU"), "slot")
+        view = app.query_one(ExplainedSlot)
+        await until(pilot, lambda: "and register a fake implementation" in flat(view.text))
+        view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session.unsaved)
+        await pilot.press("4")
+        await until(pilot, lambda: "add the fake implementation b_fake of lib::b" in flat(screen_text(app)))
+        await pilot.press("w")
+        await until(pilot, lambda: not app.session.unsaved)
+
+    drive(session, steps, size=(120, 60))
+    assert "fake: " in Path("whatif.yaml").read_text(encoding="utf-8")
+    found = json.loads(call("check-invariants", file, "whatif.yaml", "--format", "json").out)["findings"]
+    assert "no-fake-kernel" not in [one["check"] for one in found]
+    fake = call("resolve", "lib::b", file, "whatif.yaml", "--tensor", "cpu fake")
+    assert fake.code == 0 and "b_fake" in fake.out, fake.out
 
 
 @pytest.mark.parametrize(

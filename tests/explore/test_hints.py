@@ -17,6 +17,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.report.registrations import registrations_report
 from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.explore.test_trace import REAL, session_of
 
 ABS = Spot(OperatorName("aten::abs"))
 MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
@@ -60,13 +61,19 @@ def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
 
 
 def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
-    """Those that are the same everywhere are in help."""
+    """All of them, and those that copy and help; others that are the same everywhere are in help."""
     wanted = {
-        "1": ("v Rows/grid", "x Switch off", "e Edit"),
-        "3": ("a Add tensor", "e Edit", "y Copy"),
-        "6": ("m All keys", "r Operators there", "f Filter", "y Copy"),
-        "8": ("b Compare with", "t This operator", "h History", "f Filter"),
+        "1": ("v Rows/grid", "a All slots", "p Python", "f Filter", "e Edit", "x Off"),
+        "2": ("h Previous", "l Next", "e Edit", "x Off/on"),
+        "3": ("a Add tensor", "c Add context", "d Remove", "s Key set/call", "e Edit"),
+        "4": ("x Off/on", "a Add", "[ Earlier", "] Later", "b Fallbacks", "e Edit"),
+        "5": ("v Severity", "c Check", "t Operator", "i Summary", "f Filter", "e Edit"),
+        "6": ("m All keys", "r Operators there", "f Filter", "e Edit"),
+        "7": ("b Backend", "v Served by", "n Missing", "i Counts", "f Filter", "e Edit"),
+        "8": ("b Compare with", "a All", "t Operator", "h History", "f Filter", "e Edit"),
+        "9": ("v Only", "t Operator", "i Findings", "x Explain", "f Filter", "e Edit"),
     }
+    recorded = session_of(REAL)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("enter")
@@ -74,7 +81,19 @@ def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
             await pilot.press(key)
             await pilot.pause(0.1)
             shown = screen_text(app).splitlines()[-1]
-            assert all(text in shown for text in (*texts, "? Help")), shown
+            assert all(text in shown for text in (*texts, "y Copy", "? Help")), shown
+
+    drive(recorded, steps, (80, 24))
+
+
+def test_with_a_change_on_trial_there_is_room_for_undo() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ABS._replace(key="CPU"), "table")
+        await pilot.press("enter", "x")
+        for key in "1234":
+            await pilot.press(key)
+            await pilot.pause(0.1)
+            assert all(text in keys_below(app) for text in ("u Undo", "y Copy", "? Help")), keys_below(app)
 
     drive(session(), steps, (80, 24))
 

@@ -6,7 +6,7 @@ from random import Random
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.model.change import Addition, Change, Removal, Reordering
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
 
@@ -20,6 +20,8 @@ def random_change(dice: Random, tried: WhatIf, operators: list[OperatorName]) ->
     kind = dice.choice(("add", "remove", "remove", "move"))
     if kind == "add":
         name = f"kernel_{dice.randrange(5)}"
+        if operator is not None and dice.random() < 0.2:
+            return Addition(operator, "Meta", Kernel(name, python=True, fake=FakeImpl(name)))
         kernel = dice.choice(
             (Kernel(name, name), Kernel("fallthrough", "fallthrough", fallthrough=True), Kernel("text of a dump"))
         )

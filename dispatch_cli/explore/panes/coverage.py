@@ -37,7 +37,7 @@ class CoveragePane(ListPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "backend", "Backend", tooltip="Choose another backend"),
         Binding("v", "service", "Served by", tooltip="List the operators that are served in the next way"),
-        Binding("n", "missing", "Not served", tooltip="List only the operators that are not served, or all"),
+        Binding("n", "missing", "Missing", tooltip="List only the operators that are not served, or all"),
         Binding("i", "summary", "Counts", tooltip="Show the counts"),
     ]
 

@@ -39,8 +39,8 @@ class DifferencesPane(ListPane):
     WORDS = "operator, what is different"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
-        Binding("a", "go('everything')", "Everything", tooltip="Show all that differs"),
-        Binding("t", "go('this')", "This operator", tooltip="Show what differs in the operator that you are at"),
+        Binding("a", "go('everything')", "All", tooltip="Show all that differs"),
+        Binding("t", "go('this')", "Operator", tooltip="Show what differs in the operator that you are at"),
         Binding("h", "go('history')", "History", tooltip="Show that operator in all embedded versions"),
     ]
 

@@ -37,7 +37,7 @@ class FindingsPane(ListPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "severity", "Severity", tooltip="List the findings of the next severity"),
         Binding("c", "check", "Check", tooltip="List the findings of the next check"),
-        Binding("t", "this", "This operator", tooltip="List only the findings of this operator, or all"),
+        Binding("t", "this", "Operator", tooltip="List only the findings of this operator, or all"),
         Binding("i", "summary", "Summary", tooltip="Show how much each check found"),
     ]
 

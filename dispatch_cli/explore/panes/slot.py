@@ -46,10 +46,10 @@ class SlotPane(Pane):
         ("(6)", "the rule that uses the registration, by its number"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "next_slot(-1)", "Slot before", tooltip="Go to the slot before this one"),
-        Binding("right,l", "next_slot(1)", "Slot after", tooltip="Go to the slot after this one"),
+        Binding("left,h", "next_slot(-1)", "Previous", tooltip="Go to the slot before this one"),
+        Binding("right,l", "next_slot(1)", "Next", tooltip="Go to the slot after this one"),
         Binding("e", "edit", "Edit", tooltip="Open the place of what is under the cursor in the editor"),
-        Binding("x", "switch", "Switch off/on", tooltip=f"{SWITCHES_OFF}, or on again"),
+        Binding("x", "switch", "Off/on", tooltip=f"{SWITCHES_OFF}, or on again"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

@@ -73,10 +73,10 @@ class TablePane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "toggle_grid", "Rows/grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
-        Binding("p", "next_resolver", "C++/Python", tooltip="The C++ table, Python's choice, or where they differ"),
+        Binding("p", "next_resolver", "Python", tooltip="The C++ table, Python's choice, or where they differ"),
         Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
+        Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
-        Binding("x", "switch", "Switch off", tooltip=SWITCHES_OFF),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)

@@ -42,8 +42,8 @@ class TracePane(ListPane):
     WORDS = "operator, key, Python line"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "only", "Only", tooltip="List only calls with the next of the facts that --only knows, or all"),
-        Binding("t", "this", "This operator", tooltip="List only calls of this operator, or all"),
-        Binding("i", "findings", "Findings/calls", tooltip="Show the findings, or the calls"),
+        Binding("t", "this", "Operator", tooltip="List only calls of this operator, or all"),
+        Binding("i", "findings", "Findings", tooltip="Show the findings, or the calls"),
         Binding("x", "explain", "Explain", tooltip="Show the call alone, as `trace --explain` does, or the calls"),
         Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
     ]
