@@ -67,7 +67,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     .-narrow Operators { width: 28; }
     .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
-    ToastRack { margin-bottom: 4; }
+    ToastRack { margin-bottom: 4; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; }
     .-starting LinesView { overflow-y: auto; }
     .-starting OperatorList { overflow-y: hidden; }
