@@ -228,5 +228,5 @@ def _row(view: TraceView, item: Item) -> TraceRow:
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
         mismatch=mismatch,
-        predicted=() if mismatch is None else tuple(one.key for one in view.predicted(call).own),
+        predicted=() if mismatch is None else tuple(hop.slot for hop in view.explainer.of_call(call).own_hops),
     )

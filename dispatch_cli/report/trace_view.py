@@ -144,10 +144,6 @@ class TraceView:
         known = dispatcher.active(name).get(registration.key) if name in dispatcher else None
         return known is not None and source_file(known.kernel.debug) == source_file(kernel.debug)
 
-    def predicted(self, call: int) -> TracePath:
-        """What the engine predicts, whatever was observed."""
-        return _path(self.explainer.of_call(call))
-
     def ended_as(self, call: int) -> CallEnd:
         """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
         calls = self.recording.calls

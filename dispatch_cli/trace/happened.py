@@ -21,7 +21,8 @@ class Happened:
     """What happened in each call. Calls in which the same happened have the same number.
 
     A kernel of a user is predicted to redispatch. That it calls its operator again is seen by the call inside of it,
-    and all else by the kernels that were observed.
+    that it does not go on to a kernel that is missing by the return of the call, and all else by the kernels that were
+    observed.
     """
 
     def __init__(self, explainer: Explainer) -> None:
@@ -29,6 +30,7 @@ class Happened:
         self._recording = explainer.recording
         self._first_again: array[int] | None = None
         self._numbers: dict[object, int] = {}
+        self._misses: dict[int, bool] = {}
         self._others: list[Explained] = []
         self._differences: list[Difference | None] = []
 
@@ -38,14 +40,17 @@ class Happened:
         ran = self._recording.kernels.get(call)
         again = self.again(call)
         inside = NONE if again == NONE else self._recording.calls.signature[again]
-        if not ran and (inside == NONE or self._calls_again_at(signature, inside) is None):
+        is_wrong = self._misses_a_kernel(signature) and self._recording.calls.returned(call)
+        if not ran and not is_wrong and (inside == NONE or self._calls_again_at(signature, inside) is None):
             return signature
-        look = (signature, inside, tuple(ran or ()))
+        look = (signature, inside, tuple(ran or ()), is_wrong)
         number = self._numbers.get(look)
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
             found = self._explainer.of_signature(signature)
             differs = difference(found, ran) if ran else None
+            if is_wrong and differs is None and (ran or found.hops[-2].why is not Why.CONVENTION):
+                differs = Difference(sum(map(is_seen, found.hops)), None, slot_of(found.hops[-1]))
             self._differences.append(differs)
             self._others.append(self._observed(signature, inside, ran or (), differs))
         return number
@@ -76,6 +81,15 @@ class Happened:
                     found[parent] = number
         return self._first_again[call]
 
+    def _misses_a_kernel(self, signature: int) -> bool:
+        """Whether it is predicted that a kernel goes on to one that is missing, so that the call raises."""
+        found = self._misses.get(signature)
+        if found is None:
+            hops, end = self._explainer.of_signature(signature).hops, self._explainer.of_signature(signature).end
+            fails = end is not None and end.kind is EndKind.ERROR and len(hops) > 1
+            found = self._misses[signature] = fails and is_seen(hops[-2]) and not is_seen(hops[-1])
+        return found
+
     def _calls_again_at(self, signature: int, inside: int) -> int | None:
         """Which kernel of a call made the call inside, and is predicted to redispatch; None where none does.
 
@@ -95,8 +109,9 @@ class Happened:
         if found.call is None:
             return found
         if not ran:
-            made_by = self._calls_again_at(signature, inside)
-            assert made_by is not None, "the caller has looked"
+            made_by = None if inside == NONE else self._calls_again_at(signature, inside)
+            if made_by is None:
+                return self._of_kernels(found, len(found.hops) - 1, ())
             return self._with_call_inside(found, made_by, inside)
         seen = chain_of(found.operator, ran, found.state.dispatcher)
         if differs is None:
@@ -113,7 +128,8 @@ class Happened:
     def _position(found: Explained, kernel: int) -> int:
         """Where a kernel is among the hops: some are no kernels of the dispatcher."""
         places = [at for at, hop in enumerate(found.hops) if is_seen(hop)]
-        return places[kernel] if kernel < len(places) else len(found.hops)
+        end = len(found.hops) - (found.hops[-1].live.kernel is None and found.hops[-1].python is None)
+        return places[kernel] if kernel < len(places) else end
 
     def _with_call_inside(self, found: Explained, at: int, inside: int) -> Explained:
         """A call whose kernel *at* calls the operator again, and what happens then. inside: the signature of that."""

@@ -48,6 +48,30 @@ def autograd(x):
 
 torch.ops.acme.gelu(torch.randn(3))
 """
+ONLY_AUTOGRAD = """
+import torch
+lib = torch.library.Library("acme", "DEF")
+lib.define("gelu(Tensor x) -> Tensor")
+lib.define("passes_on(Tensor x) -> Tensor")
+
+
+@torch.library.impl(lib, "gelu", "AutogradCPU")
+def computes(x):
+    print("AutogradCPU ran")
+    return x * torch.sigmoid(1.702 * x)
+
+
+def passes_on(keyset, x):
+    return torch.ops.acme.passes_on.default.redispatch(keyset & torch._C._after_autograd_keyset, x)
+
+
+lib.impl("passes_on", passes_on, "AutogradCPU", with_keyset=True)
+torch.ops.acme.gelu(torch.randn(3, requires_grad=True))
+try:
+    torch.ops.acme.passes_on(torch.randn(3))
+except NotImplementedError:
+    print("raised")
+"""
 GRADIENTS = """
 import torch
 lib = torch.library.Library("acme", "DEF")
@@ -145,6 +169,26 @@ def test_a_kernel_that_calls_its_operator_again(tmp_path: Path, verify: bool) ->
     said = traced.text("--explain", str(outer["number"]))
     assert "calls the operator again, as was observed" in said
     assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_a_call_that_returned_does_not_raise(tmp_path: Path, verify: bool) -> None:
+    """By convention a kernel at Autograd redispatches, which fails here: there is no kernel below it."""
+    traced = Traced(tmp_path, ONLY_AUTOGRAD, verify)
+    assert traced.ran == ["AutogradCPU", "raised"]
+    found = traced.answer("--op", "acme::*")
+    returned, raised = found["threads"][0]["rows"]
+    assert [(one["key"], one["does"]) for one in returned["path"]["kernels"]] == [("AutogradCPU", "ends")]
+    assert (returned["path"]["end"], returned["raised"]) == ("kernel", 0)
+    assert (raised["path"]["end"], raised["raised"]) == ("error", 1)
+    said = traced.text("--op", "acme::gelu")
+    assert "(raises)" not in said
+    assert (" AutogradCPU (predicted: AutogradCPU → CPU)\n" in said) is verify
+    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
+    assert found["counts"]["different"] == (1 if verify else 0)
+    explained = traced.text("--explain", str(returned["number"]))
+    assert "The call fails" not in explained
+    assert "this is not what is predicted, which is AutogradCPU > CPU" in explained
 
 
 def test_kernels_whose_calls_record_the_gradient_are_no_finding(tmp_path: Path) -> None:
