@@ -24,8 +24,8 @@ def chrome_text(view: TraceView, chosen: Selected) -> Iterator[str]:
     yield f'{{"otherData":{_json(about)},"displayTimeUnit":"ms","traceEvents":[\n'
     yield _json(_meta(pid, 0, "process_name", " ".join(head.argv) or view.recording.file))
     for thread, name in enumerate(view.recording.threads):
-        if name:  # Perfetto takes an empty name for an error of the file
-            yield ",\n" + _json(_meta(pid, thread, "thread_name", name))
+        # Perfetto takes an empty name for an error of the file
+        yield ",\n" + _json(_meta(pid, thread, "thread_name", name or "unnamed thread"))
     ends = _ends(view)
     for numbers in chosen.of_thread:
         for call in numbers:

@@ -108,7 +108,8 @@ class Column(Generic[Row]):
     cell: the text for a row; its second argument asks for the short form, for where there is little room.
     narrow: what happens to the column there. optional: it is dropped if all of its cells are empty.
     wraps: its cells may be broken into lines. right: they are set to the right; such cells never wrap.
-    short_header: the header where there is little room, if it is another.
+    short_header: the header where there is little room, if it is another. overflows: a cell beside which nothing stands
+    does not make its column wider.
     """
 
     header: str
@@ -118,6 +119,7 @@ class Column(Generic[Row]):
     wraps: bool = True
     right: bool = False
     short_header: str = ""
+    overflows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,12 +145,20 @@ def _rows(table: TableBlock, width: int | None) -> list[Part] | None:  # type: i
 def _aligned(grid: ShownCells, table: TableBlock) -> list[Part]:  # type: ignore[type-arg]
     """Every cell as wide as its column, the headers first."""
     cells = [[shown_lines(column.header, Tone.HEAD) for column in grid.columns]]
-    cells += [[shown_lines(cell) for cell in row] for row in grid.rows]
-    widths = [max(line_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
-    return [
-        Part(item, beside(row, widths, [column.right for column in grid.columns], table.indent))
-        for item, row in zip((None, *table.rows), cells, strict=True)
-    ]
+    cells += [_without_last_blanks(grid, [shown_lines(cell) for cell in row]) for row in grid.rows]
+    whole = [row for row in cells if len(row) == len(grid.columns)]
+    widths = [max(line_width(line) for cell in column for line in cell) for column in zip(*whole, strict=True)]
+    right = [column.right for column in grid.columns]
+    parts = []
+    for item, row in zip((None, *table.rows), cells, strict=True):
+        parts.append(Part(item, beside(row, widths[: len(row)], right[: len(row)], table.indent)))
+    return parts
+
+
+def _without_last_blanks(grid: ShownCells, cells: list[list[TextLine]]) -> list[list[TextLine]]:
+    """The cells of a row up to the last one that has a text, if that may be wider than its column."""
+    last = max((at for at, cell in enumerate(cells) if any(cell)), default=0)
+    return cells[: last + 1] if grid.columns[last].overflows else cells
 
 
 def beside(

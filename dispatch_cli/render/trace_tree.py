@@ -83,7 +83,7 @@ def _columns() -> list[Column[ShownLine]]:
 
     return [
         Column("Call", number, wraps=False, right=True),
-        Column("Operator", operator, wraps=False),
+        Column("Operator", operator, wraps=False, overflows=True),
         Column("", times, wraps=False, right=True, optional=True),
         Column("Kernels in turn", kernels),
     ]

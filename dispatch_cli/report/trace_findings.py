@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import BACKEND_SELECT
+from dispatch_cli.model.universe import BACKEND_SELECT, META
 from dispatch_cli.report.trace_view import TraceView, registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
@@ -178,13 +178,16 @@ def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
 
 
 def _others(explained: Explained) -> tuple[str, ...]:
-    """The keys of other backends at which an operator has a kernel that a call like this would reach."""
+    """The keys of other backends at which an operator has a kernel that a call like this would reach.
+
+    Not Meta: what is there finds out shapes, and computes nothing.
+    """
     dispatcher, keyset = explained.state.dispatcher, explained.own_hops[-1].keyset
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
     group = next((dispatcher.universe.per_backend.get(one, ()) for one in reversed(computing) if keyset.has(one)), ())
     active = dispatcher.active(explained.operator)
-    return tuple(key for key in group if key in active and not active[key].kernel.fallthrough)
+    return tuple(key for key in group if key != META and key in active and not active[key].kernel.fallthrough)
 
 
 def _different(view: TraceView, call: int) -> _About:

@@ -190,3 +190,22 @@ def test_stale_slots_of_a_program(tmp_path: Path) -> None:
     assert [last["late"], last["early"]] == said
     chosen = call("trace", str(tmp_path / "r.trace"), "--only", "stale", "--format", "json")
     assert [one["operator"] for one in json.loads(chosen.out)["operators"]] == ["judged::late"]
+
+
+TAKEN_APART = """
+import torch
+library = torch.library.Library("judged", "FRAGMENT")
+for name, key in (("has_shapes", "Meta"), ("has_cuda", "CUDA")):
+    library.define(f"{name}(Tensor x) -> Tensor")
+    library.impl(name, lambda x: torch.empty_like(x), key)
+    library.impl(name, lambda x: x * 2, "CompositeImplicitAutograd")
+    getattr(torch.ops.judged, name)(torch.ones(3))
+print("null")
+"""
+
+
+def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(tmp_path: Path) -> None:
+    code, _, found = recorded(tmp_path, TAKEN_APART)
+    assert code == 0
+    findings = [(one["operator"], one["keys"]) for one in found["findings"] if one["kind"] == "decomposes"]
+    assert findings == [("judged::has_cuda", ["CUDA"])]

@@ -313,3 +313,28 @@ def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
     starts, ends = ([one for one in events if one["ph"] == kind] for kind in "sf")
     assert [one["id"] for one in starts] == [one["id"] for one in ends] != []
     assert {one["args"]["name"] for one in events if one["name"] == "thread_name"} == {"MainThread", "autograd"}
+
+
+def test_a_thread_without_a_name_has_one_in_chrome(tmp_path: Path) -> None:
+    """Perfetto takes an empty name for an error of the file, and says that data was lost."""
+    made = Writer()
+    made.call("aten::sin", thread="")
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    events = json.loads(call("trace", str(tmp_path / "f.trace"), "--format", "chrome").out)["traceEvents"]
+    assert [one["args"]["name"] for one in events if one["name"] == "thread_name"] == ["unnamed thread"]
+
+
+def test_a_long_line_of_python_moves_no_kernels_to_the_right(tmp_path: Path) -> None:
+    made = Writer()
+    made.number("f", "/home/me/train.py")
+    made.call("aten::sin", line=7)
+    made.lines = [
+        [*one[:-1], "a_function_with_a_long_name"] if isinstance(one, list) and one[0] == "l" else one
+        for one in made.lines
+    ]
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    said = call("trace", str(tmp_path / "f.trace")).out.splitlines()
+    at = next(number for number, line in enumerate(said) if line.startswith("Call  Operator"))
+    assert said[at].index("Kernels in turn") < len("      train.py:7 in a_function")
+    assert said[at + 1] == "      train.py:7 in a_function_with_a_long_name"
+    assert said[at + 2].index("CPU") == said[at].index("Kernels")
