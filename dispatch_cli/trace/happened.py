@@ -40,8 +40,9 @@ class Happened:
         ran = self._recording.kernels.get(call)
         again = self.again(call)
         inside = NONE if again == NONE else self._recording.calls.signature[again]
-        is_wrong = self._misses_a_kernel(signature) and self._recording.calls.returned(call)
-        if not ran and not is_wrong and (inside == NONE or self._calls_again_at(signature, inside) is None):
+        made_by = None if inside == NONE or ran else self._calls_again_at(signature, inside)
+        is_wrong = made_by is None and self._misses_a_kernel(signature) and self._recording.calls.returned(call)
+        if not ran and not is_wrong and made_by is None:
             return signature
         look = (signature, inside, tuple(ran or ()), is_wrong)
         number = self._numbers.get(look)

@@ -337,4 +337,4 @@ def test_a_long_line_of_python_moves_no_kernels_to_the_right(tmp_path: Path) -> 
     at = next(number for number, line in enumerate(said) if line.startswith("Call  Operator"))
     assert said[at].index("Kernels in turn") < len("      train.py:7 in a_function")
     assert said[at + 1] == "      train.py:7 in a_function_with_a_long_name"
-    assert said[at + 2].index("CPU") == said[at].index("Kernels")
+    assert said[at + 2].index("AutogradCPU") == said[at].index("Kernels")
