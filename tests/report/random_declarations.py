@@ -63,7 +63,7 @@ def declared(dice: random.Random) -> tuple[dict[str, Any], str]:
     head = {"name": name} if over or (pairs and dice.random() < 0.04) else {"func": f"demo::{schema(dice)}"}
     document["operators"] = [{**head, "dispatch": dict(pairs)}]
     if dice.random() < 0.1 and not over:  # another form of it
-        dispatch = {key: kernel_at(dice, key) for key in keys(dice)}
+        dispatch = {key: kernel_at(dice, key, "other") for key in keys(dice)}
         document["operators"].append({"func": "demo::op_(Tensor(a!) x) -> Tensor(a!)", "dispatch": dispatch})
     return document, name
 
@@ -82,14 +82,14 @@ def keys(dice: random.Random) -> list[str]:
     return found
 
 
-def kernel_at(dice: random.Random, key: str) -> Any:
-    """A kernel, or a fallthrough."""
+def kernel_at(dice: random.Random, key: str, name: str = "k") -> Any:
+    """A kernel, or a fallthrough. name: how the kernel's begins; those of one name are one function."""
     if dice.random() < 0.1:
         return {"fallthrough": True}
     if key.startswith("Autograd") and dice.random() < 0.3:
         goes = dice.choice((False, "below-key", "below-autograd", "other-operators"))
-        return {"kernel": f"k_{key}", "redispatches": goes}
-    return f"k_{key}"
+        return {"kernel": f"{name}_{key}", "redispatches": goes}
+    return f"{name}_{key}"
 
 
 def changed(document: dict[str, Any], edits: list[dict[str, Any]]) -> dict[str, Any]:
