@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -36,6 +37,10 @@ class PlainRows(Rows):
 class _PartInput(TextInput):
     """The line to type in. Short texts all take the whole width: another one would mean a layout of the screen."""
 
+    async def action_submit(self) -> None:
+        """textual's. The chooser does it."""
+        raise SkipAction
+
     @property
     def content_width(self) -> int:
         """The width of the text, or of the line."""
@@ -46,7 +51,7 @@ class Chooser(Contained, Vertical):
     """A line to type in, and below it the words to choose from. It is empty until it is opened.
 
     changed: called with the part and its text, once the text is another one whose last word is whole; at once, so that
-    one frame shows the words and the answer.
+    one frame shows the words and the answer. It returns why the text cannot be read; empty where it can.
     """
 
     DEFAULT_CSS = """
@@ -70,7 +75,7 @@ class Chooser(Contained, Vertical):
     def __init__(
         self,
         universe: Universe,
-        changed: Callable[[PartLine, str], None],
+        changed: Callable[[PartLine, str], str],
         *,
         id: str | None = None,  # noqa: A002  (textual's name)
     ) -> None:
@@ -80,6 +85,7 @@ class Chooser(Contained, Vertical):
         self.line: PartLine | None = None
         self._devices: Sequence[str] = ()
         self._given = ""
+        self._shown = ""
         self._title = Label("", markup=False)
         self._input = _PartInput(select_on_focus=False)
         self._rows = PlainRows()
@@ -105,7 +111,7 @@ class Chooser(Contained, Vertical):
         with self.prevent(Input.Changed):
             self._write(line.text)
         self._show(everything=True)
-        self._input.focus()
+        self.screen.set_focus(self._input)
         if self._is_one_word:
             self._input.action_select_all()  # what is typed or chosen takes its place
 
@@ -116,15 +122,16 @@ class Chooser(Contained, Vertical):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.line is not None:
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show what goes with the text that is typed now, if that is not done yet."""
+        text = self._input.value
+        if self.line is not None and text != self._shown:
             self._given = ""
             self._show()
-            if not self._is_begun(event.value):
-                self.changed(self.line, event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_choose()
+            if not self._is_begun(text):
+                self.changed(self.line, text)
 
     def on_lines_view_opened(self, event: LinesView.Opened) -> None:
         event.stop()
@@ -142,9 +149,14 @@ class Chooser(Contained, Vertical):
         self._rows.action_page(by)
 
     def action_choose(self) -> None:
-        """Take the word under the cursor, or take it away."""
+        """Take the word under the cursor, or take it away; without one, what is typed, if it can be read."""
+        if self.line is None:
+            return
+        self._follow()
         if isinstance(self._rows.target, WordChoice):
             self._choose(self._rows.target)
+        elif why := self.changed(self.line, self._input.value):
+            self.notify(why, severity="warning")
         else:
             self.action_done()
 
@@ -185,7 +197,8 @@ class Chooser(Contained, Vertical):
         """Show the words. keep: the cursor stays on its word. everything: not only what goes on with the text."""
         assert self.line is not None, "a part is being chosen"
         at = self._rows.target.word if keep and isinstance(self._rows.target, WordChoice) else self.line.text
-        text = "" if everything and self._is_one_word else self._input.value
+        self._shown = self._input.value
+        text = "" if everything and self._is_one_word else self._shown
         words = words_of(self.universe, self.line.part, text, self._devices, self._given)
         self._rows.show(TableBlock(_COLUMNS, words))
         if keep or everything:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.events import Key
 from textual.widgets import Input
 
 from dispatch_cli.explore.contained import Contained
@@ -17,6 +19,17 @@ class TextInput(Contained, Input):
     TextInput, TextInput:focus { border: none; height: 1; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+u", "clear_all", "Clear what is typed", show=False)]
+
+    async def _on_key(self, event: Key) -> None:
+        """textual's. What a key does is done before the letters behind it are typed; textual would do these first."""
+        if event.is_printable:
+            return
+        for node in self.ancestors_with_self:
+            for binding in () if isinstance(node, App) else node._bindings.key_to_bindings.get(event.key, ()):
+                if await self.app.run_action(binding.action, node):
+                    event.stop()
+                    event.prevent_default()
+                    return
 
     def action_clear_all(self) -> None:
         """Nothing is typed. textual's key takes away only what is before the cursor."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -74,7 +75,7 @@ async def typed(pilot: Pilot[None], *keys: str) -> None:
         await pilot.pause()
 
 
-NAMED = ("enter", "escape", "tab", "down", "up", "delete", "backspace")
+NAMED = ("enter", "escape", "tab", "down", "up", "end", "delete", "backspace")
 LETTERS = {" ": "space", "_": "underscore", "=": "equals_sign", "[": "left_square_bracket", "-": "minus"}
 
 
@@ -245,3 +246,33 @@ def test_a_context_is_replaced_by_what_is_typed_and_a_bad_one_does_not_stay() ->
         assert app.pane.draft.contexts == ("autocast cuda",)
 
     drive(app, steps, (120, 40))
+
+
+def test_what_is_typed_at_once_is_taken_in_order() -> None:
+    """A terminal hands over many keys together. Enter takes what stood there when it was pressed."""
+    app = Host("aten::add.Tensor")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await typed(pilot, "enter")
+        for key in (*"cuda", "enter", *"xested", "home", "end", *["backspace"] * 6, *"nested", "enter"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await pilot.pause(0.3)
+        assert app.query_one(Chooser).is_open
+        assert app.command == "resolve aten::add.Tensor --base torch-2.15 --tensor cuda nested --tensor cpu"
+
+    drive(app, steps, (120, 24))
+
+
+@pytest.mark.parametrize(("key", "word"), [("enter", "cpux"), ("c", "inferenc_mode")])
+def test_enter_on_a_word_that_is_none_says_so_and_goes_on(key: str, word: str) -> None:
+    app = Host("aten::add.Tensor")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        before = app.command
+        await typed(pilot, key, "end", *["backspace"] * 4, word, "enter")
+        assert app.query_one(Chooser).is_open
+        assert [word in one.message for one in app._notifications] == [True]
+        await typed(pilot, "escape")
+        assert not app.query_one(Chooser).is_open and app.command == before
+
+    drive(app, steps, (120, 24))

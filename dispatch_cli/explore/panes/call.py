@@ -125,9 +125,10 @@ class CallPane(Pane):
         elif isinstance(target, CallTarget):
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
-    def _change_part(self, line: PartLine, text: str) -> None:
+    def _change_part(self, line: PartLine, text: str) -> str:
         """Another text of a part, while it is being chosen; the call before that is kept until then."""
         self._change(with_part(self._drafts[self.spot], line, text))
+        return "\n".join(one.message for one in self.problems)
 
     def on_chooser_done(self, event: Chooser.Done) -> None:
         event.stop()
