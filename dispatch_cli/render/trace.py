@@ -99,7 +99,8 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
     of = f"{plural(counts.operators, 'operator')}, on {plural(counts.threads, 'thread')}"
     within = f" within {duration(counts.microseconds)}" if counts.microseconds is not None else ""
-    facts = [Fact("Calls", f"{counts.calls:,}{within}: {counts.distinct:,} distinct, of {of}")]
+    calls = f"{counts.calls:,}{within}: {counts.distinct:,} distinct, of {of}" if counts.calls else "none"
+    facts = [Fact("Calls", calls)]
     if counts.shown != counts.calls:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
     if counts.raised:

@@ -13,6 +13,8 @@ from dispatch_cli.trace.recording import PythonPlace
 
 INDENT = 2
 """Blanks before a call for each call that it is inside of."""
+MOST_INDENTED = 24
+"""So many levels are indented. Calls that are deeper, as of an operator that calls itself, say their level."""
 
 
 def thread_title(thread: TraceThread) -> str:
@@ -63,13 +65,13 @@ def _columns() -> list[Column[ShownLine]]:
         return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
 
     def operator(line: ShownLine, short: bool) -> Inline:
-        row, indent = line.row, Run(" " * line.indent)
+        row, indent = line.row, Run(" " * min(line.indent, INDENT * MOST_INDENTED))
         if row is None:
             return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
-        return (
-            indent,
-            Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD),
-        )
+        said = Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD)
+        if line.indent > INDENT * MOST_INDENTED:
+            return (indent, Run(f"level {row.level}: ", Tone.DIM), said)
+        return (indent, said)
 
     def kernels(line: ShownLine, _: bool) -> Inline:
         row = line.row

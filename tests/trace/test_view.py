@@ -338,3 +338,18 @@ def test_a_long_line_of_python_moves_no_kernels_to_the_right(tmp_path: Path) -> 
     assert said[at].index("Kernels in turn") < len("      train.py:7 in a_function")
     assert said[at + 1] == "      train.py:7 in a_function_with_a_long_name"
     assert said[at + 2].index("AutogradCPU") == said[at].index("Kernels")
+
+
+def test_calls_that_are_very_deep_stay_in_sight(tmp_path: Path) -> None:
+    made = Writer()
+    for depth in range(100):
+        made.call("aten::sin", depth=depth, ends=False)
+    for _ in range(100):
+        made.end()
+    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    said = call("trace", str(tmp_path / "f.trace")).out.splitlines()
+    assert max(map(len, said)) < 120
+    rows = {line.split()[0]: line for line in said if "aten::sin" in line and line.split()[0].isdigit()}
+    assert len(rows) == 100
+    assert rows["3"].index("aten") - rows["2"].index("aten") == 2
+    assert " level 99: aten::sin" in rows["99"]
