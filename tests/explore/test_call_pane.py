@@ -13,11 +13,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from dispatch_cli import api
+from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.call_chooser import Chooser
 from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from tests.cli.support import call
+from tests.explore.support import drive as drive_app
+from tests.explore.support import flat, screen_text, until
 
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\u202e"
 
@@ -276,3 +280,32 @@ def test_enter_on_a_word_that_is_none_says_so_and_goes_on(key: str, word: str) -
         assert not app.query_one(Chooser).is_open and app.command == before
 
     drive(app, steps, (120, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+def test_that_gradients_are_lost_is_on_the_screen(size: tuple[int, int]) -> None:
+    """In no_grad, nothing is. What a live PyTorch does then is compared in the tests of the engine."""
+    session = Session(api.what_if_state(["CPU"]), ("-k", "CPU"))
+    said = "Gradients are lost: AutogradCPU holds PyTorch's own fallback, which has no derivative."
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("__test__::foo")), "call")
+        await pilot.pause()
+        assert "Gradients are lost" not in screen_text(app)
+        await typed(pilot, "enter", "req", "enter", "escape")
+        await until(pilot, lambda: said in shown(app))
+        answer = app.answer
+        assert answer is not None and answer.command[-2:] == ("--tensor", "cpu requires_grad")
+        assert said in flat(call(*answer.command).out)
+        await typed(pilot, "c", "no_g", "enter", "escape")
+        await until(pilot, lambda: "no_grad" in app.command_bar.line)
+        assert "Gradients are lost" not in screen_text(app)
+
+    drive_app(session, steps, size)
+
+
+def shown(app: ExploreApp) -> str:
+    """The lines of the answer that are on the screen, as one."""
+    area = app.query_one(CallPane).shown.region
+    lines = screen_text(app).splitlines()[area.y : area.bottom]
+    return flat(" ".join(line[area.x : area.right].removeprefix("▌") for line in lines))
