@@ -87,7 +87,6 @@ def blocks(
     """
     tried = session.whatif
     made = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
-    slots, python_slots = tried.slots, tried.python_slots
     if made:
         yield _section("Changes")
         yield TableBlock(_CHANGES, made)
@@ -102,6 +101,10 @@ def blocks(
     if not made:
         return
     yield Gap()
+    if not tried.has_slots:
+        yield Paragraph("Slots that change are being looked for…")
+        return
+    slots, python_slots = tried.slots, tried.python_slots
     places = {one.place for one in slots} | {one.place for one in python_slots}
     operators = plural(len({operator for operator, _ in places}), "operator")
     yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")

@@ -24,7 +24,7 @@ _PAUSE = 0.002
 
 
 def tried_operators(session: Session) -> frozenset[str]:
-    """The operators of which a change on trial changes a slot."""
+    """The operators of which a change on trial changes a slot; these have to be known (`WhatIf.has_slots`)."""
     if not session.has_tried:
         return frozenset()
     tried = session.whatif

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
     from dispatch_cli.explore.marks import Found
     from dispatch_cli.whatif.findings import FindingsEffect
+    from dispatch_cli.whatif.tried import SlotsFound
 
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
@@ -60,6 +61,9 @@ class OperatorInput(TextInput):
 class Operators(Contained, Vertical):
     """Search, filter and list."""
 
+    class SlotsKnown(Message):
+        """It is known which slots the changes on trial change."""
+
     DEFAULT_CSS = """
     Operators { width: 36; border-right: vkey $panel; }
     """
@@ -77,6 +81,7 @@ class Operators(Contained, Vertical):
         self.catalogue = catalogue = self._catalogue()
         self._original: Found | None = None
         self._work: Background | None = None
+        self._looking: Background | None = None
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
@@ -161,6 +166,9 @@ class Operators(Contained, Vertical):
         """The state is another one, or its findings are known now."""
         from dispatch_cli.explore.marks import tried_operators
 
+        if self.session.has_tried and not self.session.whatif.has_slots:
+            self._look_for_slots()
+            return
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
             self._repaint(before ^ self.catalogue.tried)
@@ -170,6 +178,20 @@ class Operators(Contained, Vertical):
             self._mark_findings()
         else:
             self.call_after_refresh(self._mark_findings)
+
+    def _look_for_slots(self) -> None:
+        """Look for the slots that the changes on trial change, where all operators have to be compared for that."""
+        from dispatch_cli.explore.background import Background
+
+        tried = self.session.whatif
+        changes, look = tried.changes, tried.look()
+
+        def done(found: SlotsFound) -> None:
+            if tried.take_slots(changes, found):
+                self.post_message(self.SlotsKnown())
+
+        self._looking = self._looking or Background(self)
+        self._looking.start(lambda _: look(), done, self._not_checked, _untold)
 
     def _repaint(self, names: frozenset[str] | None) -> None:
         """These operators have other marks; None for all."""

@@ -12,7 +12,6 @@ from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.words import plural
 
 if TYPE_CHECKING:
     from dispatch_cli.report.explain_rules import Concerned
@@ -100,11 +99,10 @@ class Pane(Contained, Vertical):
         """Leave a registration out on trial, and say so where that concerns all operators."""
         from dispatch_cli.explore import switch
 
-        slots = switch.filled_by_fallback(self.session, one.key) if one.backend_fallback else 0
         if self.try_out(lambda: switch.switch_off(self.session, spot, one)) and one.backend_fallback:
-            filled = f"it filled {plural(slots, 'slot')}"
             self.notify(
-                f"The backend fallback at {one.key} is off for all operators: {filled}. u switches it on again."
+                f"The backend fallback at {one.key} is off for all operators; 4 shows the slots that it filled. "
+                "u switches it on again."
             )
 
     def say_no_file(self, state: str | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
@@ -25,13 +24,6 @@ def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
     found = registration_of(session.whatif.registrations(operator), concerned)
     if found is not None:
         session.whatif.apply(Removal(found.name))
-
-
-def filled_by_fallback(session: Session, key: str) -> int:
-    """How many slots the backend fallback at a key fills."""
-    dispatcher = session.state.dispatcher
-    keys = dispatcher.universe.covered_by(key)
-    return sum(table[one].rule is Rule.FALLBACK for table in map(dispatcher.table, dispatcher) for one in keys)
 
 
 def take_advice(session: Session, advised: AdvisedChange) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 from dispatch_cli.engine.history.changed import all_declarations, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
@@ -27,13 +30,24 @@ from dispatch_cli.whatif.effect import (
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION
 
+MANY = 500
+"""Operators that are compared in a moment."""
+
+
+class SlotsFound(NamedTuple):
+    """The slots that changes have changed: the fields of `TriedChanges` of these names."""
+
+    steps: tuple[frozenset[SlotPlace], ...]
+    slots: tuple[SlotEffect, ...]
+    python_slots: tuple[PythonSlotEffect, ...]
+
 
 class TriedChanges:
     """Some changes, and the state with them.
 
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. said: with all changes.
-    touched: what each change can concern. steps: the slots that each has changed.
+    touched: what each change can concern. before: the version without the last change; None where there is none.
     """
 
     def __init__(self, original: State, changes: tuple[Change, ...], path: str) -> None:
@@ -49,16 +63,24 @@ class TriedChanges:
             raise refusal_of(error) from None
         self.state = rerun(original, self.said) if changes else original
         self.touched: tuple[Touched, ...] = ()
-        self.steps: tuple[frozenset[SlotPlace], ...] = ()
+        self.before: TriedChanges | None = None
 
     def follow(self, before: TriedChanges) -> None:
-        """Note what the last change has changed since *before*, which does not have it."""
-        one = before.touched_by(self.changes[-1])
-        slots = slot_changes(before.state, self.state, one)
-        self.touched = (*before.touched, one)
-        self.steps = (*before.steps, frozenset(slot.place for slot in slots))
+        """Note what the last change can concern. before: the version that does not have it."""
+        self.before = before
+        self.touched = (*before.touched, before.touched_by(self.changes[-1]))
+
+    @cached_property
+    def steps(self) -> tuple[frozenset[SlotPlace], ...]:
+        """The slots that each change has changed."""
+        before = self.before
+        if before is None:
+            return ()
+        slots = slot_changes(before.state, self.state, self.touched[-1])
+        steps = (*before.steps, frozenset(slot.place for slot in slots))
         if not before.changes:  # the slots that this one has changed are all
-            vars(self)["slots"] = caused_by(slots, self.steps)
+            vars(self)["slots"] = caused_by(slots, steps)
+        return steps
 
     def touched_by(self, change: Change) -> Touched:
         """What a further change can concern."""
@@ -96,7 +118,9 @@ class TriedChanges:
     @cached_property
     def slots(self) -> tuple[SlotEffect, ...]:
         """The slots that are different from the original state."""
-        return caused_by(slot_changes(self.original, self.state, self.all_touched), self.steps)
+        steps = self.steps
+        found = vars(self).get("slots")
+        return found or caused_by(slot_changes(self.original, self.state, self.all_touched), steps)
 
     @cached_property
     def python_slots(self) -> tuple[PythonSlotEffect, ...]:
@@ -107,6 +131,41 @@ class TriedChanges:
     def findings(self) -> FindingsEffect:
         """The findings that come and go."""
         return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
+
+    @property
+    def has_slots(self) -> bool:
+        """Whether the slots are known, or found in a moment."""
+        return "slots" in vars(self) or self.compared <= MANY
+
+    @property
+    def compared(self) -> int:
+        """How many operators have to be compared for the slots."""
+        return len(self.original.dispatcher) if self.all_touched.keys else len(self.all_touched.operators)
+
+    def look(self) -> Callable[[], SlotsFound]:
+        """A function that finds the slots, and may run in a thread: it uses states of its own."""
+        known, said = self.before, [self.said]
+        while known is not None and known.changes and "steps" not in vars(known):
+            said.append(known.said)
+            known = known.before
+        steps = () if known is None else known.steps
+        said = [*said, *(() if known is None else (known.said,))][::-1]
+        original, touched, all_touched = self.original, self.touched[len(steps) :], self.all_touched
+
+        def found() -> SlotsFound:
+            states = [rerun(original, one) for one in said]
+            places = [*steps]
+            for (before, after), one in zip(pairwise(states), touched, strict=True):
+                places.append(frozenset(slot.place for slot in slot_changes(before, after, one)))
+            first = rerun(original, all_declarations(original)) if steps else states[0]
+            slots = caused_by(slot_changes(first, states[-1], all_touched), places)
+            return SlotsFound(tuple(places), slots, tuple(python_slot_changes(first, states[-1], all_touched)))
+
+        return found
+
+    def take(self, found: SlotsFound) -> None:
+        """Note what a function of `look` has found."""
+        vars(self).update(found._asdict())
 
     @cached_property
     def takes_long(self) -> bool:

@@ -20,7 +20,7 @@ from dispatch_cli.whatif.effect import Effect, PythonSlotEffect, SlotEffect, Tou
 from dispatch_cli.whatif.exact import exact, without_registration
 from dispatch_cli.whatif.file import ChangesFile
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
-from dispatch_cli.whatif.tried import TriedChanges
+from dispatch_cli.whatif.tried import SlotsFound, TriedChanges
 from dispatch_cli.whatif.written import text_of
 
 
@@ -156,6 +156,22 @@ class WhatIf:
         """Whether these findings have been looked for already."""
         return "findings" in vars(self._now)
 
+    @property
+    def has_slots(self) -> bool:
+        """Whether `slots` and `python_slots` are known, or found in a moment; otherwise, `look` is to find them."""
+        return self._now.has_slots
+
+    def look(self) -> Callable[[], SlotsFound]:
+        """A function that looks for these slots, and may run in a thread."""
+        return self._now.look()
+
+    def take_slots(self, changes: tuple[Change, ...], found: SlotsFound) -> bool:
+        """Note what `look` has found for these changes; whether they are the ones that are in effect."""
+        if self.changes != changes:
+            return False
+        self._now.take(found)
+        return True
+
     def search(self) -> Callable[[], FindingsEffect]:
         """A function that looks for these findings, and may run in a thread: it uses states of its own."""
         copies, touched = self.copies(), self._now.all_touched
@@ -194,7 +210,7 @@ class WhatIf:
         common = 0
         while common < min(len(changes), len(now.changes)) and changes[common] is now.changes[common]:
             common += 1
-        before = now if common == len(now.changes) else self._followed(changes[:common])
+        before = now if common == len(now.changes) else self._followed(common)
         for change in changes[common:]:
             after = TriedChanges(self.original, (*before.changes, exact(change, before)), self._now.path)
             after.follow(before)
@@ -217,8 +233,9 @@ class WhatIf:
             return False
         return True
 
-    def _followed(self, changes: tuple[Change, ...]) -> TriedChanges:
-        """A version with the first few of the changes that are in effect."""
-        found = TriedChanges(self.original, changes, self._now.path)
-        found.touched, found.steps = self._now.touched[: len(changes)], self._now.steps[: len(changes)]
+    def _followed(self, count: int) -> TriedChanges:
+        """The version with the first few of the changes that are in effect."""
+        found = self._now
+        while found.before is not None and len(found.changes) > count:
+            found = found.before
         return found

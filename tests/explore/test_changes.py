@@ -24,6 +24,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.report.diff import DiffReport, diff_report
+from dispatch_cli.whatif.effect import SlotEffect, slot_changes
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import HEAD
@@ -403,7 +404,6 @@ def test_an_unknown_key_is_said_and_can_be_corrected() -> None:
 def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
     dispatcher = session.state.dispatcher
-    filled = sum(dispatcher.table(name)["AutogradXLA"].rule is Rule.FALLBACK for name in dispatcher)
     name = next(name for name in dispatcher if dispatcher.table(name)["AutogradXLA"].rule is Rule.FALLBACK)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -412,7 +412,7 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
         await pilot.press(view)
         await pilot.pause()
         await pilot.press("x")
-        text = f"The backend fallback at AutogradXLA is off for all operators: it filled {filled} slots."
+        text = "The backend fallback at AutogradXLA is off for all operators; 4 shows the slots that it filled."
         await until(pilot, lambda: any(one.startswith(text) for one in said(app)))
         await pilot.press("question_mark")
         await pilot.pause()
@@ -420,7 +420,47 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
         assert "a backend fallback, for all operators" in flat(app.screen._text().plain)
 
     drive(session, steps)
-    assert len(session.whatif.slots) == filled
+
+
+def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Meanwhile keys go on, and What if says what is being done; undo and redo find the same."""
+    session = Session(newest(), ("--base", "torch-2.15"))
+    dispatcher = session.state.dispatcher
+    filled = {str(name) for name in dispatcher if dispatcher.table(name)["AutogradXLA"].rule is Rule.FALLBACK}
+    name = next(name for name in dispatcher if str(name) in filled)
+    may_look, in_screen = Event(), list[bool]()
+
+    def held(*arguments: Any) -> list[SlotEffect]:
+        if arguments[2].keys:  # without a fallback, few operators are compared
+            in_screen.append(current_thread() is main_thread())
+            assert in_screen[-1] or may_look.wait(60)
+        return slot_changes(*arguments)
+
+    monkeypatch.setattr("dispatch_cli.whatif.tried.slot_changes", held)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(name, "AutogradXLA"), "slot")
+        await pilot.pause()
+        await pilot.press("x", "4")
+        await until(pilot, lambda: "Slots that change are being looked for" in screen_text(app))
+        await pilot.press("1")  # other keys go on, and show the state that is tried
+        await until(pilot, lambda: app.front == "table")
+        assert session.state.dispatcher.table(name)["AutogradXLA"].rule is not Rule.FALLBACK
+        assert not session.whatif.has_slots and not app.catalogue.tried
+        await pilot.press("4")
+        may_look.set()
+        await until(pilot, lambda: f"{len(filled)} slots of {len(filled)} operators changed" in screen_text(app), 60)
+        assert app.catalogue.tried == filled
+        await pilot.press("u", "ctrl+r")
+        await until(pilot, lambda: f"{len(filled)} slots of {len(filled)} operators changed" in screen_text(app), 60)
+
+    drive(session, steps, WIDE)
+    assert in_screen and not any(in_screen)
+    found = session.whatif
+    assert {str(one.operator) for one in found.slots} == filled and {one.changes for one in found.slots} == {(1,)}
+    again = WhatIf(session.original)
+    again.apply(*found.changes)
+    assert [(one.place, one.changes) for one in again.slots] == [(one.place, one.changes) for one in found.slots]
 
 
 def test_all_operators_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:

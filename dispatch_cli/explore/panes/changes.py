@@ -100,11 +100,11 @@ class ChangesPane(Pane):
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
         self._spot = spot
-        shown = (spot.operator, self._of_fallbacks, self.session.state)
+        shown = (spot.operator, self._of_fallbacks, self.session.state, self.session.whatif.has_slots)
         if shown == self._shown:
             return
         keep = bool(self._shown) and self._shown[:2] == shown[:2]
-        if self._shown[2:] != shown[2:]:
+        if self._shown[2:3] != shown[2:3]:
             self._searching.stop()
             self._follows = False
         self._shown = shown
