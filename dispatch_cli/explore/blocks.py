@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dispatch_cli.explore.lines_view import MARK, LinesView, Openable
+from dispatch_cli.explore.line_looks import MARK
+from dispatch_cli.explore.lines_view import LinesView, Openable
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_lines import TextLine, line_width
 from dispatch_cli.render.text_list import ListLayout, list_layout

@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from dispatch_cli.explore.lines_view import MARK, LinesView, Openable
+from dispatch_cli.explore.line_looks import MARK
+from dispatch_cli.explore.lines_view import LinesView, Openable
 from dispatch_cli.render.text_lines import TextLine, line_width
 
 _MARK = len(MARK[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,34 +14,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from dispatch_cli.explore.contained import Contained, SizedScrollView
+from dispatch_cli.explore.line_looks import LOOKS, MARK
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
-
-
-def can_be_written(sign: str) -> bool:
-    """Whether the terminal's encoding, which is that of standard error for textual, has a sign."""
-    try:
-        sign.encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
-"""What stands before the lines that the cursor is on, and before others, where something can be opened."""
-
-
-_LOOKS = {
-    Tone.HEAD: "bold",
-    Tone.KERNEL: "bold $text-success",
-    Tone.ALIAS: "$text-accent",
-    Tone.FALLBACK: "$text-primary",
-    Tone.WARN: "$text-warning",
-    Tone.BAD: "bold $text-error",
-    Tone.DIM: "$foreground-muted",
-    Tone.PLACE: "$foreground-muted",
-}
-"""The styles of tones; text without one is plain."""
 
 
 class Openable(NamedTuple):
@@ -263,5 +237,5 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
 
     def tone_look(self, tone: Tone, cursor: bool = False) -> Style:
         """The style of a text. cursor: the cursor is on it."""
-        styles = (_LOOKS[tone],) if tone in _LOOKS else ()
+        styles = (LOOKS[tone],) if tone in LOOKS else ()
         return self.look(*styles, self.cursor_style) if cursor else self.look(*styles)

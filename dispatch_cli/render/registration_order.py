@@ -21,7 +21,9 @@ from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import fallthrough_text, over_label, place_cell, plural, short_kernel
 from dispatch_cli.report.registration_order import OrderedRegistration, RegistrationOrderReport
 
-_CAPTURED = "Those of embedded states and captures come first, by key: these do not have the order between keys."
+_CAPTURED = (
+    "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
+)
 
 
 def document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[Block]:

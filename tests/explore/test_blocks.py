@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli import api
 from dispatch_cli.explore.blocks import Blocks, LinesView, Rows
-from dispatch_cli.explore.lines_view import MARK, can_be_written
+from dispatch_cli.explore.line_looks import MARK, can_be_written
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render import coverage, key, registrations
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
