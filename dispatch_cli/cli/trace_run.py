@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -14,6 +14,9 @@ from dispatch_cli.cli.options import say_note
 from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, write
 from dispatch_cli.cli.system import CannotWrite
 from dispatch_cli.cli.trace_answer import TraceAsked, check_asked, show_trace, trace_view
+
+if TYPE_CHECKING:
+    from dispatch_cli.trace.kept import RecordingPlace
 
 
 class RunAsked(NamedTuple):
@@ -82,7 +85,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
             )
             if not is_recording(file):
                 say_note("nothing was recorded")
-            elif _show_run(file if place is None else place.keep(), asked, out) and place is not None and place.is_kept:
+            elif _show_run(file, place, asked, out) and place is not None and place.is_kept:
                 say_note("`dispatch-cli trace --last` shows these calls again")
         finally:
             if place is not None:
@@ -116,15 +119,20 @@ def _check_targets(run: RunAsked, out: Output) -> None:
             raise CannotWrite(f"cannot write {run.save}: the file is there, and is no recording")
 
 
-def _show_run(file: str, asked: TraceAsked, out: Output) -> bool:
-    """Show a recording beside what the program printed; False where it has no calls.
+def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: Output) -> bool:
+    """Show a recording beside what the program printed, and keep it; False where it has no calls.
 
     What goes wrong with it does not change how the run ends.
     """
     asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
     with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):
         try:
-            view = trace_view(file, out.color)
+            try:
+                view = trace_view(file, out.color)
+            finally:
+                if place is not None:
+                    place.keep()
+            view.recording.file = file if place is None else place.name
             if not len(view.recording.calls):
                 why = "; ".join(one.text for one in view.recording.stopped) or "the program made no calls"
                 say_note(f"nothing was recorded: {why}")

@@ -29,14 +29,18 @@ class RecordingPlace:
         handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-", folder if self.is_kept else None)
         os.close(handle)
 
-    def keep(self) -> str:
-        """Make it the last recording, if it is to be kept. The answer is the name that it has then."""
+    @property
+    def name(self) -> str:
+        """The file that it is in the end."""
+        return os.fspath(Path(self.file).with_name(_LAST)) if self.is_kept else self.file
+
+    def keep(self) -> None:
+        """Make it the last recording, if it is to be kept, when it has been read: then another run can replace it."""
         if self.is_kept:
             try:
-                return os.fspath(Path(self.file).replace(Path(self.file).with_name(_LAST)))
+                Path(self.file).replace(self.name)
             except OSError:
                 self.is_kept = False
-        return self.file
 
     def remove(self) -> None:
         """Remove the file, unless it has become the last recording."""

@@ -1346,6 +1346,8 @@ class RecordingFile:
             finally:
                 os.close(file)
         except (OSError, ValueError) as error:
+            if not is_own(error):
+                raise
             self._stop("disk", f"the recording cannot be written: {error}")
             return False
         return True
@@ -1410,6 +1412,14 @@ class RecordingFile:
             at = 0
             while at < len(line):
                 at += os.pwrite(file, line[at:], end + at)
+
+
+def is_own(error: BaseException) -> bool:
+    """Whether an exception was raised in this file, and not by the handler of a signal, for example."""
+    at: Any = error.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    return bool(at.tb_frame.f_code.co_filename == is_own.__code__.co_filename)
 
 
 def mapped(file: int, offset: int, length: int) -> int:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -31,11 +32,14 @@ MAX_LIBRARY = 64 << 20
 """Bytes of the library. It has 1 MiB."""
 SHOWN_LINES = 8
 """Lines of a compiler's errors that an error message shows."""
+MAX_LINE = 500
+"""Characters of such a line."""
 _FLAGS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control")
 _ANSWER = b"dispatch-cli: "
 _START = f"import sys; sys.path[:] = [one for one in sys.path if one]; say = lambda *all: print('\\n{_ANSWER.decode()}'"
 _START += " + __import__('json').dumps(all), file=sys.stderr); "
 _WHERE = _START + "from importlib.util import find_spec; found = find_spec('torch'); say(found and found.origin)"
+_LOAD = _START + "import torch, ctypes; ctypes.PyDLL(sys.argv[1])"
 _ABI = _START + "import torch; say(int(torch.compiled_with_cxx11_abi()))"
 
 
@@ -136,17 +140,33 @@ def _build(python: str, torch: Path, compiler: Sequence[str], library: Path) -> 
             made = Path(directory) / library.name
             command = [*compiler, *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *(f"-I{one}" for one in headers)]
             command += [os.fspath(SOURCES / "kernel_log.cpp"), "-o", os.fspath(made)]
-            command += [f"-L{torch / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch / 'lib'}"]
+            command += [
+                f"-L{torch / 'lib'}",
+                "-ltorch_cpu",
+                "-lc10",
+                *("-Xlinker", "-rpath", "-Xlinker", f"{torch / 'lib'}"),
+            ]
             ended = process.run(command, SECONDS, lambda _: False)
             if ended.code is None:
                 raise _error(f"{compiler[0]} did not end within {SECONDS} seconds")
             if ended.code != 0:
-                said = [line for line in ended.errors.splitlines() if line.strip()]
-                errors = [line for line in said if "error" in line] or said
-                raise _error(f"{compiler[0]} exited with {ended.code}\n" + "\n".join(errors[:SHOWN_LINES]))
+                how = f"exited with {ended.code}" if ended.code > 0 else f"was ended by signal {-ended.code}"
+                raise _error(f"{compiler[0]} {how}{_errors_of(ended.errors)}")
+            if not made.is_file():
+                raise _error(f"{compiler[0]} has made no library, and says no error")
+            loaded = process.run([python, "-c", _LOAD, os.fspath(made)], SECONDS, lambda _: False)
+            if loaded.code != 0:
+                raise _error(f"{python} cannot load what {compiler[0]} has made{_errors_of(loaded.errors)}")
             made.replace(library)
     except OSError as error:
         raise _error(f"{library.parent}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _errors_of(text: str) -> str:
+    """The lines of an error message that say most, each on a line of its own."""
+    said = [line for line in text.splitlines() if line.strip()]
+    errors = [line for line in said if "error" in line.lower()] or said
+    return "".join(f"\n{textwrap.shorten(line, MAX_LINE)}" for line in errors[:SHOWN_LINES])
 
 
 def _answer(python: str, code: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -84,6 +85,29 @@ def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.
     assert [path.name for path in cache.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 0", "has made no library, and says no error"),
+        ("kill -9 $$", "was ended by signal 9"),
+        ('for word; do [ "$last" = -o ] && echo no > "$word"; last=$word; done', "cannot load what "),
+        ("head -c 60000 /dev/zero | tr '\\0' x >&2; exit 1", "exited with 1\n[...]"),
+    ],
+)
+def test_what_a_compiler_makes(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    """Nothing is kept that cannot be loaded: it would be there for the next run, too."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    message = refused(python_with(tmp_path / "with", headers=True))
+    assert said in message
+    assert len(message) < 2000
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
 def test_no_folder(tmp_path: Path, cache: Path) -> None:
     cache.write_text("", encoding="utf-8")
     assert "cannot be made" in refused(python_with(tmp_path / "with", headers=True))
@@ -93,7 +117,8 @@ def test_built_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
     """And anew where PyTorch, the compiler or its options are others."""
     torch, log = tmp_path / "with" / "torch", tmp_path / "log"
     compiler = tmp_path / "compiler"
-    script = f'#!/bin/sh\nfor word; do [ "$last" = -o ] && echo built > "$word"; last=$word; done\necho >> "{log}"\n'
+    some = importlib.util.find_spec("_ctypes").origin
+    script = f'#!/bin/sh\nfor word; do [ "$last" = -o ] && cp "{some}" "$word"; last=$word; done\necho >> "{log}"\n'
     compiler.write_text(script, encoding="utf-8")
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
@@ -101,7 +126,7 @@ def test_built_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
     begun: list[str] = []
     library = Path(verify.library_for(python, lambda: begun.append("building")))
     assert [path for path in cache.rglob("*") if path.is_file()] == [library]
-    assert library.read_text(encoding="utf-8") == "built\n"
+    assert library.read_bytes() == Path(some).read_bytes()
     assert verify.library_for(python, lambda: begun.append("again")) == str(library)
     assert begun == ["building"]
     assert log.read_text(encoding="utf-8") == "\n"
