@@ -1873,9 +1873,9 @@ class CallRecorder:
             self.tables.original = library.kernel_log_original
 
     def kernels(self, thread: CallingThread, function: int) -> None:
-        """Write the kernels that ran in a call. function: the address of its RecordFunction."""
-        for line in (self.kernel_log.kernel_log_kernels(function) or b"").splitlines():
-            self.output.write(b'["k",%d,%s]\n' % (thread.number, line))
+        """Write the kernels that ran in a call, all or none. function: the address of its RecordFunction."""
+        lines = (self.kernel_log.kernel_log_kernels(function) or b"").splitlines()
+        self.output.write(b"".join([b'["k",%d,%s]\n' % (thread.number, line) for line in lines]))
 
     def node(self, thread: CallingThread, function: int) -> None:
         """A node of autograd begins to run backward in a thread."""

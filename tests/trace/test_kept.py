@@ -1,9 +1,11 @@
-"""Where the last recording is kept, and exceptions of a program while a recording grows. No PyTorch is needed."""
+"""Where the last recording is kept, and what a handler that raises does to a recording. No PyTorch is needed."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -45,3 +47,15 @@ def test_an_exception_of_a_handler_while_the_recording_grows(tmp_path: Path, mon
         patch.setattr(output, "path", str(tmp_path / "gone"))
         assert not output.make_room(1 << 20)
     assert output.stopped == "disk"
+
+
+def test_kernels_of_a_call_are_written_at_once() -> None:
+    """A handler that raises in between would leave some of them, and they would not be what is predicted."""
+    written: list[bytes] = []
+    log = SimpleNamespace(
+        kernel_log_kernels=lambda _: b'0,"AutogradCPU",1,"call",false\n1,"CPU",2,"redispatch",false\n'
+    )
+    one: Any = SimpleNamespace(kernel_log=log, output=SimpleNamespace(write=written.append))
+    thread: Any = SimpleNamespace(number=3)
+    recorder.CallRecorder.kernels(one, thread, 0)
+    assert written == [b'["k",3,0,"AutogradCPU",1,"call",false]\n["k",3,1,"CPU",2,"redispatch",false]\n']
