@@ -24,7 +24,7 @@ Object.assign(Page.prototype, {
     const ordinary = names.filter((name) => name.includes("::"));
     let found = matchingNames(ordinary, bare);
     if (found.length === 0 && bare.includes(".")) found = matchingNames(ordinary, asCpp(bare));
-    if (bare !== glob) found = found.filter((name) => withoutOverload(name) === name);
+    if (bare !== glob) found = found.filter((name) => bareName(name) === name);
     const higherOrder = glob.replace(/^torch\.ops\./, "").replace(/^higher_order(::|\.)/, "");
     return new Set([...found, ...matchingNames(names.filter((name) => !name.includes("::")), higherOrder)]);
   },
@@ -67,7 +67,7 @@ function asCpp(name) {
   return bare.replace(/^(torch\._ops\.)?(torch\.)?(_ops\.)?(ops\.)?/, "").replace(".", "::").replace(/\.default$/, "");
 }
 
-function withoutOverload(name) {
+function bareName(name) {
   const dot = name.indexOf(".", name.lastIndexOf("::") + 1);
   return dot < 0 ? name : name.slice(0, dot);
 }
@@ -75,7 +75,7 @@ function withoutOverload(name) {
 function matchingNames(names, glob) {
   if (!/[*?[]/.test(glob)) return names.filter((name) => name === glob || name.startsWith(`${glob}.`));
   const parts = [...glob.matchAll(/\*+|\?|\[!?\]?[^\]]*\]|[^]/gu)].map(([part]) => part);
-  return names.filter((name) => globFits(parts, [...name]) || globFits(parts, [...withoutOverload(name)]));
+  return names.filter((name) => globFits(parts, [...name]) || globFits(parts, [...bareName(name)]));
 }
 
 /* Whether letters fit a glob. Only the last star is tried again, so that no glob takes long. */
