@@ -134,6 +134,8 @@ class Going(App[None]):
     async def action_forward(self) -> None:
         if self.visits.forward() is not None:
             await self._arrive()
+        else:
+            self.notify("There is no place to go forward to.")
 
     def action_operators(self) -> None:
         self.screen.remove_class("-in-view")

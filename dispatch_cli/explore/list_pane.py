@@ -221,7 +221,7 @@ class ListPane(Pane):
         if place is None and self.list.target is not None:
             place = self.place_of(self.list.target)
         if place is None:
-            self.notify("There is no place in a file here.")
+            self.say_no_place()
         else:
             self.post_message(self.OpenPlace(place))
 

@@ -110,6 +110,10 @@ class Pane(Contained, Vertical):
         whole = f"It is part of {state or 'PyTorch itself'}."
         self.notify(f"This registration is in no file that can be opened. {whole}")
 
+    def say_no_place(self) -> None:
+        """Say that what the cursor is on is in no file."""
+        self.notify("There is no place in a file here.")
+
     def answered(self, answer: PaneAnswer | None) -> None:
         """Note what is shown, and tell the application, which shows the command line."""
         self.answer = answer

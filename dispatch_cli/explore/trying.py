@@ -23,6 +23,10 @@ class Trying(App[None]):
         Binding("u", "undo_change", "Undo", tooltip="Undo the last change on trial"),
         Binding("ctrl+r", "redo_change", "Redo", tooltip="Redo the change that was undone"),
         Binding("w", "write_changes", "Write", tooltip="Write the changes on trial as a declaration file"),
+        # those of the same keys come into effect where these have nothing to do
+        Binding("u", "say_nothing_to('undo')", show=False),
+        Binding("ctrl+r", "say_nothing_to('redo')", show=False),
+        Binding("w", "say_nothing_to('write')", show=False),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -43,6 +47,10 @@ class Trying(App[None]):
     def state_changed(self) -> Any:
         """Whatever is shown is made anew."""
         raise NotImplementedError
+
+    def action_say_nothing_to(self, what: str) -> None:
+        """What a key would do has nothing to be done with."""
+        self.notify(f"There is no change to {what}.")
 
     def action_undo_change(self) -> None:
         """Go back by one change."""

@@ -149,9 +149,11 @@ class CallPane(Pane):
     def action_remove(self) -> None:
         """Take away the part under the cursor."""
         line = self.parts.target
-        if isinstance(line, PartLine) and not line.is_new:
+        if isinstance(line, PartLine) and line.text:
             self._change(with_part(self.draft, line, ""))
             self._keep()
+        else:
+            self.notify("There is nothing to remove here.")
 
     def action_again(self) -> None:
         """Begin with the operator's first call."""
@@ -231,7 +233,7 @@ class CallPane(Pane):
         if isinstance(target, CallTarget) and target.span is not None:
             self.post_message(self.OpenPlace(target.span))
         else:
-            self.notify("There is no place to open here.")
+            self.say_no_place()
 
     def action_switch(self) -> None:
         """Show the key set of the call, or the call."""

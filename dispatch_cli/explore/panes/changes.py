@@ -175,7 +175,7 @@ class ChangesPane(Pane):
         elif isinstance(item, NamedRegistration):
             self.say_no_file(", ".join(self.session.original.over))
         else:
-            self.notify("There is no place to open here.")
+            self.say_no_place()
 
     # changes
 

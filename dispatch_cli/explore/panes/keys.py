@@ -203,6 +203,9 @@ class KeysPane(ListPane):
             self._registered = None
         elif isinstance(row, KeyLine):
             self._registered = registered_answer(self.session, row.key)
+        else:
+            self.notify("There is no key here.")
+            return
         with self.prevent(Input.Changed):
             self.filter.value = ""
         self.refill()

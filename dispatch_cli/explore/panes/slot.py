@@ -171,8 +171,10 @@ class SlotPane(Pane):
             self.switch_off(self._spot, one)
 
     def action_edit(self) -> None:
-        """See the place under the cursor in the editor."""
-        self._edit(self.view.target)
+        """See the place under the cursor in the editor; of the rule that fired, that of what fills the slot."""
+        target = self.view.target
+        one = filling(self.session, self._spot) if isinstance(target, ToSlot) and target.by_rule else None
+        self._edit(target if one is None else ToRegistration(one))
 
     def _edit(self, target: Target | None) -> None:
         span: Span | None = None
@@ -182,5 +184,8 @@ class SlotPane(Pane):
             span = target.one.span
             if span is None:
                 self.say_no_file(target.one.origin.state)
+                return
         if span is not None:
             self.post_message(self.OpenPlace(span))
+        else:
+            self.say_no_place()

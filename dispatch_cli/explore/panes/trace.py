@@ -225,6 +225,8 @@ class TracePane(ListPane):
             name = self._operator_of(self.list.target) or (
                 None if self.spot.operator is None else str(self.spot.operator)
             )
+            if name is None:
+                self.notify("There is no operator here.")
         self._asked = self._asked._replace(operator=name)
         self._read()
 
