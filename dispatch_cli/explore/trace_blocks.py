@@ -36,6 +36,7 @@ from dispatch_cli.render.trace_wording import (
     place_text,
     seen_sentence,
     state_sentence,
+    unfinished_sentence,
 )
 from dispatch_cli.render.words import plural
 from dispatch_cli.report.trace import TraceReport, TraceRow
@@ -98,6 +99,9 @@ def title_of(shown: ShownCalls, chosen: Sequence[str]) -> Iterator[str | tuple[s
     if shown.cut:
         yield "\n"
         yield f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"
+    if unfinished := unfinished_sentence(report):
+        yield "\n"
+        yield (f"Unfinished: {unfinished}", "$text-warning")
     missing = [*missing_sentences(report)]
     if missing:
         yield "\n"

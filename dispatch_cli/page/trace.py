@@ -8,7 +8,13 @@ from typing import Any
 
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.trace_finding_wording import finding_help, finding_text, finding_title
-from dispatch_cli.render.trace_wording import missing_sentences, row_path, seen_sentence, state_sentence
+from dispatch_cli.render.trace_wording import (
+    missing_sentences,
+    row_path,
+    seen_sentence,
+    state_sentence,
+    unfinished_sentence,
+)
 from dispatch_cli.report.trace import TraceReport, TraceRow, trace_report
 from dispatch_cli.report.trace_findings import TraceFinding
 from dispatch_cli.report.trace_view import TraceView
@@ -48,6 +54,7 @@ def trace_data(view: TraceView, argument: str) -> dict[str, Any]:
         "torch": report.torch,
         "registrations": state_sentence(report),
         "seen": seen_sentence(report),
+        "unfinished": unfinished_sentence(report),
         "missing": [*missing_sentences(report)],
         "counts": {"calls": counts.calls, "operators": counts.operators, "threads": counts.threads},
         "more": more,

@@ -39,6 +39,7 @@ from dispatch_cli.render.trace_wording import (
     place_text,
     seen_sentence,
     state_sentence,
+    unfinished_sentence,
 )
 from dispatch_cli.render.words import plural, short_kernel
 from dispatch_cli.report.trace import TraceReport
@@ -105,9 +106,8 @@ def _summary(report: TraceReport) -> Iterator[Block]:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
     if counts.raised:
         facts.append(Fact("Raised", Run(plural(counts.raised, "call"), Tone.BAD)))
-    if counts.unfinished:
-        what = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
-        facts.append(Fact("Unfinished", Run(what, Tone.WARN)))
+    if unfinished := unfinished_sentence(report):
+        facts.append(Fact("Unfinished", Run(unfinished, Tone.WARN)))
     if counts.casts:
         facts.append(Fact("Autocast", plural(counts.casts, "cast")))
     if counts.shown:

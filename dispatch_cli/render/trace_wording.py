@@ -164,6 +164,12 @@ _ENDS_EARLY = ("limit", "disk", "internal")
 _NOT_RECORDED = {"fork": "calls of child processes, such as workers"}
 
 
+def unfinished_sentence(report: TraceReport) -> str:
+    """How many calls have no end in the recording; empty where all have."""
+    unfinished = report.counts.unfinished
+    return f"{plural(unfinished, 'call')}, whose end is not recorded" if unfinished else ""
+
+
 def missing_sentences(report: TraceReport) -> Iterator[str]:
     """What is not in the recording."""
     counts = report.counts

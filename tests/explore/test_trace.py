@@ -364,3 +364,15 @@ def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch:
     result = call("explore", "--trace", str(OWN), "--base", "torch-2.15")
     assert result.code == 2
     assert "--trace has a state of its own" in result.err
+
+
+def test_calls_whose_end_is_not_recorded_are_counted(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.trace"
+    cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
+    (line,) = [one for one in call("trace", str(cut)).out.splitlines() if "Unfinished" in one]
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "Trace of" in screen_text(app))
+        assert f"Unfinished: {line.replace('Unfinished', '').strip()}" in screen_text(app)
+
+    drive(session_of(cut), steps, (140, 40))

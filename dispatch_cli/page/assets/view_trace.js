@@ -22,6 +22,7 @@ function traceView(argument) {
         ["PyTorch", trace.torch],
         ["Kernels", trace.seen],
         ["Registrations", trace.registrations],
+        ["Unfinished", trace.unfinished],
         ["Not recorded", trace.missing.join("; ")],
         ["Left out", trace.more && `all after the first ${trace.rows.length.toLocaleString("en-US")} lines; the command prints them with --limit 0`],
       ]),

@@ -15,6 +15,7 @@ from tests.page.browser.test_hostile import _MARKUP, NAMES
 from tests.trace.support import Writer
 
 OWN = "tests/trace/recordings/own.trace"
+TRAIN = "tests/trace/recordings/train.trace"
 Pages = Callable[..., Path]
 
 
@@ -80,12 +81,23 @@ def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
     assert tab.text(".trace tr.chosen a") == "650"
 
 
+def test_calls_whose_end_is_not_recorded_are_counted(tab: Tab, page_of: Pages, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.trace"
+    cut.write_bytes(Path(TRAIN).read_bytes()[:6539])
+    (line,) = [one for one in call("trace", str(cut)).out.splitlines() if "Unfinished" in one]
+    said = line.replace("Unfinished", "").strip()
+    assert said.startswith("2 calls")
+    tab.open(page_of("--trace", str(cut)), "!trace")
+    assert tab.texts(".facts dd")[tab.texts(".facts dt").index("Unfinished")] == said
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_it_has_room_on_a_phone(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
     tab = new_tab(width, 740)
     tab.size(width, 740, phone=width == 360)
-    tab.open(page_of("--trace", OWN), "!trace")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    for recording in (OWN, TRAIN):
+        tab.open(page_of("--trace", recording), "!trace")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
