@@ -56,14 +56,19 @@ class SizedScrollView(ScrollView):
         self.sized()
 
     def resize_content(self, size: Size) -> None:
-        """Set the size of what can be scrolled through. textual would lay out the whole screen for it."""
+        """Set the size of what can be scrolled through. textual would lay out the whole screen for it.
+
+        That is needed only where the view is as high as what is in it.
+        """
         if size == self.virtual_size:
             return
         if self.container_size:
+            height = self.styles.height
+            grows = height is not None and height.is_auto and size.height != self.virtual_size.height
             self.set_reactive(SizedScrollView.virtual_size, size)
             self._refresh_scrollbars()
             self._scroll_update(size)
-            self.refresh()
+            self.refresh(layout=grows)
         else:
             self.virtual_size = size
 

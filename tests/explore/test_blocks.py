@@ -68,6 +68,21 @@ def screen(app: App[None]) -> list[str]:
     return ["".join(segment.text for segment in strip).rstrip() for strip in app.screen._compositor.render_strips()]
 
 
+def test_a_view_that_is_as_high_as_its_rows_grows_with_them() -> None:
+    app = Shown(view := Rows())
+    view.styles.height, view.styles.max_height = "auto", 20
+
+    async def steps(pilot: Pilot[None]) -> None:
+        heights = []
+        for rows in (ROWS[:3], ROWS, ROWS[:7]):
+            view.show(TableBlock(TABLE.columns, rows))
+            await pilot.pause()
+            heights.append(view.size.height)
+        assert heights == [4, 20, 8]  # with the headers
+
+    drive(app, steps, (100, 30))
+
+
 def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
     state = api.load_state((), bases=("torch-2.15",))
     universe = state.dispatcher.universe
