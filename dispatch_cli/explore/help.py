@@ -93,13 +93,20 @@ def help_text(sections: Iterable[HelpSection], width: int) -> Content:
 
 
 def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[HelpSection]:
-    """What help shows: the view's own keys first. has_trace: a recording of a program is shown."""
+    """What help shows: first the keys of the list, where it has the focus, else those of the view.
+
+    has_trace: a recording of a program is shown.
+    """
+    in_list = isinstance(app.focused, OperatorList)
+    of_list = [("Keys in the list of operators", key_rows(OperatorList))]
     own = () if pane is None else key_rows(type(pane))
-    if pane is not None and own:
-        yield f"Keys in the view “{pane.TITLE}”", own
+    of_view = [(f"Keys in the view “{pane.TITLE}”", own)] if pane is not None and own else []
+    yield from of_list if in_list else of_view
     titles = {entry.title for entry in PANES}
     everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
     yield "Keys everywhere", (*dict.fromkeys((*key_rows(ReadingAgain), *everywhere)), *_OF_TEXTUAL)
+    if in_list:
+        yield from of_view
     if pane is not None:
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
         rows = dict.fromkeys(row for node in pane.query("*") for row in key_rows(type(node)))
@@ -107,7 +114,8 @@ def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
             yield f"Keys in the parts of the view “{pane.TITLE}”", (*rows,)
     views = tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
     yield "Keys of the views", views
-    yield "Keys in the list of operators", key_rows(OperatorList)
+    if not in_list:
+        yield from of_list
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 

@@ -409,7 +409,13 @@ async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
     """What help says of a view."""
     await pilot.press(key)
     await until(pilot, lambda: app.front == next(entry.id for entry in PANES if entry.key == key))
-    await pilot.press("o", "question_mark")
+    await pilot.press("o")
+    return await help_here(app, pilot)
+
+
+async def help_here(app: ExploreApp, pilot: Pilot[None]) -> str:
+    """What help says now."""
+    await pilot.press("question_mark")
     await until(pilot, lambda: isinstance(app.screen, HelpScreen) and "Keys everywhere" in str(help_text_of(app)))
     text = str(help_text_of(app))
     await pilot.press("escape")
@@ -419,6 +425,18 @@ async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
 
 def help_text_of(app: ExploreApp) -> object:
     return app.screen.query_one(Static).visual
+
+
+def test_help_begins_with_the_keys_of_the_part_that_has_the_focus() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for key, first in (("o", "Keys in the list of operators"), ("1", "Keys in the view “Table”")):
+            await pilot.press(key)
+            await pilot.pause(0.1)
+            text = await help_here(app, pilot)
+            assert text.startswith(first)
+            assert text.count(first) == 1
+
+    drive(session(), steps)
 
 
 def test_help_says_what_each_key_and_mark_means() -> None:

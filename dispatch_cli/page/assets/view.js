@@ -33,9 +33,11 @@ function wanted() {
 function viewOf(target) {
   if (target.view) {
     const view = Object.hasOwn(VIEWS, target.view) ? VIEWS[target.view] : null;
-    return view ? view(target.argument ?? null) : unknownView(target.view);
+    if (!view) return unknownView(target.view);
+    const argument = target.argument ?? null;
+    return argument && view.length === 0 ? unknownPart(target.view, argument) : view(argument);
   }
-  if (!target.entry) return unknownOperator(target.name);
+  if (!target.entry) return unknownOperator(target.name, target.key);
   return target.entry.higher_order ? higherOrderOperatorView(target) : operatorView(target);
 }
 
@@ -46,9 +48,21 @@ function unknownView(name) {
   };
 }
 
+/** An address of something in a view that is shown only as a whole. */
+function unknownPart(view, name) {
+  return {
+    title: view === "findings" ? "No such finding" : "No such part of this view",
+    parts: [
+      paragraph("This view has no address for ", make("code", {}, name), "."),
+      paragraph(make("a", { href: page.linkTo(view) }, "The whole view")),
+    ],
+  };
+}
+
 /** An address of an operator that is not in the state: what is like it. */
-function unknownOperator(name) {
-  const like = page.similar(name);
+function unknownOperator(operator, key) {
+  const like = page.similar(operator);
+  const name = key === null || page.slotOf.has(key) ? operator : `${operator}/${key}`;
   return {
     title: "No such operator",
     parts: [

@@ -126,5 +126,7 @@ def test_an_address_is_data_too(tab: Tab, hostile: Path) -> None:
         for address in (text, quote(text)):
             tab.go(address)
             assert tab.text("h1").startswith("No such"), address
+    tab.go(quote("<script>alert(1)</script>"))
+    assert tab.texts("main p code") == ["<script>alert(1)</script>"]
     assert tab.evaluate("window.ran") is None
     assert tab.troubles() == []

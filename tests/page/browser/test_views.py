@@ -49,6 +49,8 @@ def test_links_back_and_forward(tab: Tab, page_of: Pages) -> None:
         ("!keys/CPUU", "No such key"),
         (f"{NAME}/CPUU", f"{NAME} at CPUU"),
         ("!constructor", "No such view"),
+        ("!findings/x", "No such finding"),
+        ("!about/x", "No such part of this view"),
     ],
 )
 def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title: str) -> None:
@@ -59,6 +61,8 @@ def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title
         opened.wait(f"document.querySelector('h1').innerText === '{NAME}'")
     if "CPUU" in fragment:
         assert "CPUU" in opened.texts("main p code")
+    if fragment.endswith("/x"):
+        assert opened.texts("main p code") == ["x"]
     assert not opened.troubles()
 
 
