@@ -58,13 +58,14 @@ class SizedScrollView(ScrollView):
     def resize_content(self, size: Size) -> None:
         """Set the size of what can be scrolled through. textual would lay out the whole screen for it.
 
-        That is needed only where the view is as high as what is in it.
+        That is needed only where the view is as high as what is in it, up to a height that it may have.
         """
         if size == self.virtual_size:
             return
         if self.container_size:
-            height = self.styles.height
-            grows = height is not None and height.is_auto and size.height != self.virtual_size.height
+            height, lines = self.styles.height, self.size.height
+            is_as_high_as_may_be = self.virtual_size.height > lines and size.height > lines
+            grows = height is not None and height.is_auto and size.height != lines and not is_as_high_as_may_be
             self.set_reactive(SizedScrollView.virtual_size, size)
             self._refresh_scrollbars()
             self._scroll_update(size)

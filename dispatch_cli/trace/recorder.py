@@ -1416,10 +1416,10 @@ class RecordingFile:
 
 def is_own(error: BaseException) -> bool:
     """Whether an exception was raised in this file, and not by the handler of a signal, for example."""
-    at: Any = error.__traceback__
-    while at.tb_next is not None:
-        at = at.tb_next
-    return bool(at.tb_frame.f_code.co_filename == is_own.__code__.co_filename)
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is None or last.tb_frame.f_code.co_filename == OWN_FILE
 
 
 def mapped(file: int, offset: int, length: int) -> int:
@@ -1607,7 +1607,7 @@ class CallRecorder:
         _keep_from_compiling(
             torch,
             (CallRecorder, CallingThread, CalledOperator, RecordingFile, MemoryLayout, LiveTables),
-            *(full_name, start, end),
+            *(full_name, is_own, start, end),
         )
 
     def install(self) -> None:
@@ -2215,10 +2215,7 @@ class CallRecorder:
             else:
                 self.dropped += 1
             return
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        own = last is None or last.tb_frame.f_code.co_filename == OWN_FILE
+        own = is_own(error)
         if own and isinstance(error, (RecursionError, MemoryError)) and not self.is_passed_on(error):
             self.dropped += 1
             return
