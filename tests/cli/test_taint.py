@@ -104,13 +104,15 @@ class Planted(NamedTuple):
 def planted(document: Any, taint: str, step: int = 1) -> Iterator[Planted]:
     """The document with a taint of `TAINTS` in each text and each name in turn, behind it or in its place.
 
-    The two take turns, and the taints begin with one or the other: each place sees both, from different taints.
+    Places and taints take turns: each place sees two taints, one behind its text and one instead of it.
 
     step: only in every so many of them.
     """
     first = [*TAINTS].index(taint)
     text = TAINTS[taint]
     for number, (path, is_name) in enumerate(list(_texts(document, ()))[::step], first):
+        if ((number - first) // 2 + first // 2) % 2:
+            continue
         tainted = (lambda _: text) if number % 2 else (lambda before: f"{before}{text}")
         yield Planted(".".join(map(str, path)), _changed(document, path, is_name, tainted))
 
@@ -166,7 +168,7 @@ def test_each_field_of_declarations(taint: str, folder: Path) -> None:
         command, *options = next(runs)
         run(command, "d.json", *options)
         count += 1
-    assert count > 250
+    assert count > 125
 
 
 @cache

@@ -20,7 +20,7 @@ from tests.fuzz.cases import case_in_folder, pairs, run_chunk
 from tests.fuzz.inputs import Inputs
 
 SEED = 20
-COUNT = 4
+COUNT = 2
 
 
 def test_a_fixed_run() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,17 @@ def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, 
     return table_then(kernels, held, at_end, **{FALLBACK["key"]: FALLBACK["debug"], **fallbacks})
 
 
-def with_tables(file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,)) -> Any:
-    """The answer about calls of mylib::plain, of which each has a table."""
+def with_tables(
+    file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,), raised: Collection[int] = ()
+) -> Any:
+    """The answer about calls of mylib::plain, of which each has a table. raised: the numbers of those that raised."""
     made = Writer()
     made.call("mylib::scale", tensors=(PLAIN,))
     for number, one in enumerate(tables, start=1):
         made.add("o", number, "mylib::plain")
         made.add("s", number, signature(number, tensors))
         made.add("c", number, 0, 0, 0, number * 100, -1, -1)
-        made.add("e", 0, number * 100 + 5, False)
+        made.add("e", 0, number * 100 + 5, number in raised)
         if one:
             made.add("r", number, one)
     made.add("state", found)
@@ -156,7 +159,7 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
     other = table(kernels, {"CPU": 1}, PrivateUse1="registered at /home/me/first.cpp:3")
     none = table(kernels, {"CPU": 1, "PrivateUse1": 0})
     wrong = table(kernels, {"CPU": 1}, AutogradCPU="registered at /home/me/first.cpp:3")
-    answered = with_tables(tmp_path / "s.trace", state(), other, none, wrong, {}, tensors=(OF_A_BACKEND,))
+    answered = with_tables(tmp_path / "s.trace", state(), other, none, wrong, {}, tensors=(OF_A_BACKEND,), raised={2})
     paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
     places = [[one["registered_at"] for one in path["kernels"]][-1:] for path in paths]
     autograd = places[1][0]
