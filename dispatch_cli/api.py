@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants.variants import Variant, Variants
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.declarations import Declarations
+    from dispatch_cli.model.declarations import Declarations, NameNote
     from dispatch_cli.model.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
@@ -52,7 +52,12 @@ def load_state(
     """
     alone = not paths and not guards and universe is None and privateuse1 is None and not when
     known = _recorded(bases)
+    notes: tuple[NameNote, ...] = ()
     if known is not None and known.is_base:
+        from dispatch_cli.model.declarations import NameNote
+
+        text = f"the registrations of its program are not in {bases[0]}: those of {known.base} stand for them"
+        notes = (NameNote(text, None),)
         bases, known = (known.base,), None
     if known is not None and alone:
         return known.state
@@ -60,7 +65,12 @@ def load_state(
         # nothing to read and nothing to run: the state as it is
         base = _fitting(bases)
         if base is not None:
-            return State(Dispatcher(base.universe, base=base), source=base)
+            if not notes:
+                return State(Dispatcher(base.universe, base=base), source=base)
+            from dispatch_cli.model.declarations import Declarations
+
+            declarations = Declarations(base.universe, notes=notes)
+            return State(Dispatcher(base.universe, base=base), source=base, declarations=declarations)
     from dispatch_cli.declarations.loader import load
 
     try:
@@ -74,6 +84,7 @@ def load_state(
         )
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
+    declarations = declarations._replace(notes=(*notes, *declarations.notes))
     return run_declarations(declarations, when) if known is None else _continued(declarations, when, known)
 
 

@@ -245,7 +245,8 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             privateuse1=backend,
             when=choices(source.when),
         )
-        if source.files:  # what options name is resolved, and noted, as they are read
+        # what options name is resolved, and noted, as they are read; of a recording there can be more to say
+        if source.files or any(not name.startswith("torch-") for name in source.bases):
             say_name_notes(state)
         return state
     except InputError as error:

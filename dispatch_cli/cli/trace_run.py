@@ -138,6 +138,11 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
                 say_note(f"nothing was recorded: {why}")
                 return False
             show_trace(view, asked, out)
+        except KeyboardInterrupt:
+            again = file if place is None else "--last"
+            is_kept = place is None or place.is_kept
+            say_note(f"interrupted; `dispatch-cli trace {again}` shows the calls" if is_kept else "interrupted")
+            return False
         except BadInput as error:
             error.show()
         except click.ClickException as error:

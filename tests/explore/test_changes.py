@@ -518,3 +518,20 @@ def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.M
         await until(pilot, lambda: not app.query(Toast))
 
     drive(session, steps, (80, 24))
+
+
+def test_rows_that_are_gone_have_a_line_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    text = "dispatch: 1\noperators:\n- func: lib::b(Tensor x) -> Tensor\n  dispatch: {Autograd: b_autograd}\n"
+    file.write_text(text, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("4")
+        await until(pilot, lambda: app.front == "changes")
+        await pilot.press("x", "5")
+        await until(pilot, lambda: "marked -: no longer found" in screen_text(app))
+        line = next(line for line in screen_text(app).splitlines() if "marked -" in line)
+        assert "All checks passed" not in line
+        assert "\\n" not in line
+
+    drive(Session(load_state((str(file),)), (str(file),)), steps)

@@ -125,6 +125,26 @@ def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypat
     assert "the calls cannot be shown, which is a bug of dispatch-cli: ZeroDivisionError: kept" in done.err
 
 
+@pytest.mark.parametrize(("save", "again"), [(["--save", "kept"], "kept"), ([], "--last")])
+def test_who_does_not_wait_for_the_answer_gets_the_exit_code(
+    folder: Path, save: list[str], again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trace_view(_file: str, _color: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dispatch_cli.cli.trace_run.trace_view", trace_view)
+    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
+    monkeypatch.chdir(folder)
+    (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")
+    done = call("trace", *save, "--python", sys.executable, "seven.py")
+    assert done.code == 7
+    assert f"note: interrupted; `dispatch-cli trace {again}` shows the calls" in done.err
+    monkeypatch.undo()
+    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
+    monkeypatch.chdir(folder)
+    assert "the program has not imported PyTorch" in call("trace", again).out
+
+
 def test_a_recording_is_known_by_its_content(tmp_path: Path) -> None:
     """Its options may stand behind it; those of a run are refused."""
     file = tmp_path / "recording.py"

@@ -169,6 +169,17 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
     assert "other backend fallbacks" in paths[2]["problem"]
 
 
+def test_where_another_state_stands_for_that_of_a_recording_it_is_said(tmp_path: Path) -> None:
+    made = Writer()
+    made.call("aten::relu", tensors=(PLAIN,))
+    file = tmp_path / "cut.trace"
+    file.write_text(made.text(), encoding="utf-8")
+    for arguments in (("table", "--op", "aten::relu", "--base", str(file)), ("diff", str(file), "torch-2.13")):
+        answered = call(*arguments)
+        assert answered.code == 0
+        assert f"note: the registrations of its program are not in {file}: those of torch-2.13 stand" in answered.err
+
+
 def test_without_a_state_nothing_is_said_of_operators_that_changed(tmp_path: Path) -> None:
     made = Writer()
     made.call("aten::sin")

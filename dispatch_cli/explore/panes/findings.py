@@ -163,7 +163,8 @@ class FindingsPane(ListPane):
             yield "".join(f"; {one}" for one in not_checked_sentences(summary.not_checked))
         gone = sum(row.mark == GONE for row in self._rows)
         if gone:
-            yield f"\n{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
+            yield "\n"
+            yield f"{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
         chosen = [*self.chosen_rows()]
         if chosen or shown != count:
             yield "\n"
