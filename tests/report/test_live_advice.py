@@ -88,8 +88,13 @@ def goes_on(key: str, kernel: Any) -> str:
     return {"BackendSelect": "by-device", "FuncTorchBatched": "unwrapped"}.get(key, "below-key")
 
 
-def calls(schema: str, advice: dict[str, Any], registered: list[str]) -> list[dict[str, Any]]:
-    """The calls that a piece of advice is about."""
+def calls(schema: str, advice: dict[str, Any], was: list[list[str]]) -> list[dict[str, Any]]:
+    """The calls that a piece of advice is about. was: what was registered before, and how it goes on.
+
+    Where a composite kernel is a fallthrough, calls of backends without a kernel fail whatever is done above them.
+    """
+    registered = [key for key, _ in was]
+    others = not any(key.startswith("Composite") and goes == "fallthrough" for key, goes in was)
     plain = {"tensor": None, "inference": False, "vmap": False, "device": "cpu"}
     kind, culprits = advice["kind"], advice["culprits"]
     if "Tensor" not in schema.partition(" -> ")[0]:
@@ -104,7 +109,7 @@ def calls(schema: str, advice: dict[str, Any], registered: list[str]) -> list[di
         tensor = {**plain, "tensor": TENSORS[slot]}
         return [tensor, {**tensor, "inference": True}] if slot in ("CPU", "Meta") else [tensor]
     found = [one for one in ABOVE.get(slot, ()) if one in (culprits if kind == "bypassed" else registered)]
-    return [{**plain, "tensor": TENSORS[one]} for one in found or ABOVE.get(slot, ())[:1]]
+    return [{**plain, "tensor": TENSORS[one]} for one in found or ABOVE.get(slot, ())[: int(others)]]
 
 
 def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: Counter[str]) -> list[dict[str, Any]]:
@@ -128,7 +133,7 @@ def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: C
                     counts["changes"] += 1
                     after = changed(document, change["edits"])
                     was, now = kernels(document), kernels(after)
-                    asked = calls(schema, advice, [one for one, _ in was])
+                    asked = calls(schema, advice, was)
                     if asked:
                         what = f"{advice['kind']} {key}: {change['text']}"
                         found.append({"schema": schema, "before": was, "after": now, "calls": asked, "what": what})

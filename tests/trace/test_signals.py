@@ -82,6 +82,8 @@ def started(
     """before: the words of a command that runs it. Nothing of its group is left at the end."""
 
     def begin() -> None:
+        for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has them ignored by what it runs in the background
+            signal.signal(number, signal.SIG_DFL)
         if terminal is None:
             os.setpgrp()
         else:
