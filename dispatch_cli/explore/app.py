@@ -10,7 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Event, Key, Resize
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
@@ -55,6 +57,8 @@ class ExploreScreen(Contained, Screen[None]):
     """The screen. Keys that come before anything else has happened go to the list."""
 
     AUTO_FOCUS = "OperatorList"
+    # textual would paint the whole screen for it; widgets paint themselves where they get the focus and lose it
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
 class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, App[None]):

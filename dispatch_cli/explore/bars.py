@@ -177,15 +177,25 @@ class KeyBar(Contained, Widget):
     DEFAULT_CSS = "KeyBar { height: 1; padding: 0 1; background: $panel; color: $foreground; }"
     ALLOW_SELECT = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[tuple[str, str, str]] = []
+
     def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+        self._look_again()
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self._look_again())
+
+    def _look_again(self) -> None:
+        """Take the keys that do something now. Those of a screen in front of this one are shown by that one."""
+        keys = self._keys() if self.screen is self.app.screen else self.keys
+        if keys != self.keys:
+            self.keys = keys
+            self.refresh()
 
     def _keys(self) -> list[tuple[str, str, str]]:
         """Key, how it is shown, what it does: those of the view first, those that are the same everywhere last."""
         found: dict[str, tuple[str, str, str]] = {}
         ranks: dict[str, int] = {}
-        if self.screen is not self.app.screen:
-            return []
         typing = isinstance(self.app.focused, Input)
         for active in self.screen.active_bindings.values():
             binding = active.binding
@@ -200,7 +210,7 @@ class KeyBar(Contained, Widget):
 
     def _fitting(self) -> list[tuple[str, str, str]]:
         """Those for which there is room: first those that are wanted everywhere, then those that come first."""
-        keys, room = self._keys(), self.content_size.width + 2  # nothing comes behind the last
+        keys, room = self.keys, self.content_size.width + 2  # nothing comes behind the last
         there = []
         for one in sorted(keys, key=lambda one: one[0] not in _ALWAYS):
             width = len(one[1]) + len(one[2]) + 3

@@ -32,10 +32,13 @@ class SizedScrollView(ScrollView):
 
     BLURRED_CURSOR = "$foreground on $panel"
     """The style of what the cursor is on where the view does not have the focus."""
+    STYLED_BY_FOCUS = False
+    """Whether a rule of the application's CSS is about the focus of such a view."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id, classes=classes)
         self._looks: dict[tuple[str, ...], Style] = {}
+        self._scrolled_for: tuple[object, ...] = ()
 
     def sized(self) -> None:
         """Lay out what is shown for the size that the view has now."""
@@ -50,6 +53,14 @@ class SizedScrollView(ScrollView):
             except Exception as error:
                 self.app.failed(error, self)  # type: ignore[attr-defined]
         return resized
+
+    def _scroll_update(self, virtual_size: Size) -> None:
+        """textual's. It is called whenever the screen is laid out, and would paint the scrollbars each time."""
+        self._refresh_scrollbars()
+        there = (virtual_size, self.container_size, self.scrollbars_enabled, self.scrollbar_size_vertical)
+        if there != self._scrolled_for:
+            self._scrolled_for = there
+            super()._scroll_update(virtual_size)
 
     def on_resize(self) -> None:
         """A view that was hidden may have had the same size before."""
@@ -96,9 +107,9 @@ class SizedScrollView(ScrollView):
         return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """textual's: the cursor looks different."""
-        super().watch_has_focus(has_focus)
-        self.refresh()
+        """textual's, which works out the CSS of the view and of its scrollbars anew."""
+        if self.STYLED_BY_FOCUS:
+            super().watch_has_focus(has_focus)
 
     def notify_style_update(self) -> None:
         """textual's: the theme has changed."""

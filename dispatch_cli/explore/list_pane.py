@@ -32,6 +32,8 @@ SOON = 0.04
 class RowDetail(Blocks):
     """What is said of the part under the cursor."""
 
+    STYLED_BY_FOCUS = True
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "leave", "Back from the details to the list", show=False)
     ]
