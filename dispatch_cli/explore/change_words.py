@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.render.words import short_kernel
-from dispatch_cli.report.table import Before, TableRow
 
 
 def change_text(change: Change) -> str:
@@ -21,11 +20,6 @@ def change_text(change: Change) -> str:
     word, target = ("before", change.before) if change.before is not None else ("after", change.after)
     moved = f"the block of {name_text(change.which)}" if change.block else name_text(change.which)
     return f"move {moved} {word} {name_text(target) if target is not None else ''}"
-
-
-def became_stale(row: TableRow, was: Before) -> bool:
-    """Whether a slot was to hold the same before the changes on trial, and calls found it there."""
-    return row.stale and (row.rule, row.kernel) == (was.rule, was.kernel)
 
 
 def name_text(name: RegistrationName) -> str:

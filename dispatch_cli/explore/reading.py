@@ -46,7 +46,7 @@ class ReadingAgain(App[None]):
 
     def note_files(self, files: Iterable[str] = ()) -> None:
         """Remember how files are now: those that were read, those that were noted before, and others."""
-        names = (*self.session.original.declarations.files, *self._stamps, *files)
+        names = (*self.session.files_read, *self._stamps, *files)
         self._stamps = {name: stamp_of(name) for name in dict.fromkeys(names)}
 
     def changed_files(self) -> list[str]:

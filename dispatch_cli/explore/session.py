@@ -90,6 +90,11 @@ class Session:
         """The files that were named, without what is being tried."""
         return tuple(takewhile(lambda text: not text.startswith("-"), self.source))
 
+    @property
+    def files_read(self) -> tuple[str, ...]:
+        """The files that the state was read from; none where it cannot be read again."""
+        return self.original.declarations.files if self._read is not None else ()
+
     # what the first frame does not need is imported when it is asked for
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.explore.change_words import became_stale, name_text
+from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import explain, explain_higher_order
@@ -18,7 +18,7 @@ from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
-from dispatch_cli.report.table import Before, TableRow
+from dispatch_cli.report.table import Before, TableRow, became_stale
 
 WORKING = "Looking for what would help …"
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
-from dispatch_cli.explore.change_words import became_stale
 from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
@@ -17,7 +16,7 @@ from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
 from dispatch_cli.render.words import aside_lines, before_label, plural, schema_label
 from dispatch_cli.report.folding import Folded, unfolded
-from dispatch_cli.report.table import Before, OperatorTable, TableRow, fold_table
+from dispatch_cli.report.table import Before, OperatorTable, TableRow, became_stale, fold_table
 
 if TYPE_CHECKING:
     from dispatch_cli.report.python_table import PythonTable

@@ -297,6 +297,11 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
     return changes
 
 
+def became_stale(row: TableRow, was: Before) -> bool:
+    """Whether a slot was to hold the same before the changes, and calls found it there."""
+    return row.stale and (row.rule, row.kernel) == (was.rule, was.kernel)
+
+
 def _summary(state: State, name: OperatorName) -> OperatorSummary:
     dispatcher = state.dispatcher
     counts = dispatcher.table(name).plan.counts
