@@ -159,3 +159,20 @@ def test_keys_before_the_first_frame_count() -> None:
             await until(pilot, lambda: app.operators.input.value == "abs.")
 
     asyncio.run(run())
+
+
+def test_a_change_of_view_is_painted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: app.catalogue.found is not None)
+        for key in "212":  # made, and laid out for the first time
+            await pilot.press(key)
+            await pilot.pause(RESTED)
+        frames = frames_of(monkeypatch, app)
+        for key, said in (("1", "$ dispatch-cli table"), ("2", "$ dispatch-cli explain")) * 3:
+            frames.clear()
+            await pilot.press(key)
+            await pilot.pause(RESTED)
+            assert [said in frame for frame in frames] == [True]
+            assert frames[0] == screen_text(app)
+
+    drive(session(), steps, painted=True)

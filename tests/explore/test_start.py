@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +30,30 @@ def test_the_first_frame_has_the_list_the_table_and_the_command(
         assert "$ dispatch-cli table" in first
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
+
+
+FIRST_FRAME = """
+import sys
+from dispatch_cli.api import load_state
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.session import Session
+
+class Started(ExploreApp):
+    def on_ready(self):
+        super().on_ready()
+        print(*(name for name in sys.modules if name.startswith("dispatch_cli.")), file=sys.__stdout__)
+        self.exit()
+
+Started(Session(load_state((), bases=("torch-2.15",)), ("--base", "torch-2.15"))).run(headless=True, size=(120, 40))
+"""
+
+
+def test_modules_for_what_was_not_asked_for_are_imported_after_the_first_frame() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_FRAME], capture_output=True, text=True, check=True, timeout=60)
+    imported = {name.removeprefix("dispatch_cli.") for name in done.stdout.split()}
+    assert {"explore.panes.table", "report.table"} <= imported
+    later = {"model.declarations", "model.change", "whatif", "declarations", "checks", "explore.panes.slot"}
+    assert not later & imported
 
 
 def test_garbage_is_looked_for_once_the_user_rests(monkeypatch: pytest.MonkeyPatch) -> None:
