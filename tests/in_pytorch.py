@@ -1,18 +1,19 @@
 """Scripts in forks of one process that has imported PyTorch, which takes longer than most of them.
 
-A script sees what it would see in a new process: its own arguments, directory, variables, streams and registry. What
-Python does at its end, such as clearing modules, is not done. A script that must come before `import torch`, or that is
-about the start or the end of Python, needs a process of its own.
+A script sees what it would see in a new process: its own arguments, directory, variables, streams and registry. At its
+end its threads are waited for, and the functions of `atexit` run; the modules are not cleared. A script that must come
+before `import torch`, or that is about the start or the end of Python, needs a process of its own.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import runpy
 import subprocess
 import sys
 import tempfile
-import traceback
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,9 +22,15 @@ from tests import forks
 _servers: dict[str, forks.Server] = {}
 
 
-def run(command: Sequence[str], input: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:  # noqa: A002
+def run(
+    command: Sequence[str],
+    input: str = "",  # noqa: A002
+    check: bool = True,
+    folder: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
     """What a command prints: a Python that has PyTorch, a script or ``-c`` and code, and its arguments.
 
+    folder: where it runs, if not in the working directory.
     check: raise subprocess.CalledProcessError where the exit code is not 0, and show what it said.
     """
     python, *arguments = command
@@ -33,7 +40,8 @@ def run(command: Sequence[str], input: str = "", check: bool = True) -> subproce
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         source.write(input.encode())
         source.seek(0)
-        server.start((arguments, str(Path.cwd()), dict(os.environ)), (source.fileno(), out.fileno(), err.fileno()))
+        where = str(folder or Path.cwd())
+        server.start((arguments, where, dict(os.environ)), (source.fileno(), out.fileno(), err.fileno()))
         code = server.exit_code()
         out.seek(0)
         err.seek(0)
@@ -67,21 +75,30 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str]) -> int:
         open(number, mode, buffering, encoding="utf-8", closefd=False)  # noqa: SIM115
         for number, (mode, buffering) in enumerate((("r", -1), ("w", -1), ("w", 1)))
     )
+    sys.orig_argv = [sys.executable, *arguments]
+    code = _exit_code(arguments)
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def _exit_code(arguments: list[str]) -> int:
+    """That with which the script ends."""
     try:
         if arguments[0] == "-c":
             sys.argv, sys.path[0] = ["-c", *arguments[2:]], ""
             exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
         else:
-            sys.argv, sys.path[0] = arguments, str(Path(arguments[0]).parent)
-            runpy.run_path(arguments[0], run_name="__main__")
+            script = Path(arguments[0]).absolute()
+            sys.argv, sys.path[0] = arguments, str(script.parent)
+            runpy.run_path(str(script), run_name="__main__")
     except SystemExit as stopped:
         if isinstance(stopped.code, str):
             print(stopped.code, file=sys.stderr)
         return stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         return 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
     return 0

@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch_cli.trace import recorder
 from dispatch_cli.trace.recording import is_being_written
+from tests import in_pytorch
 from tests.capture.support import torch_python
 
 RECORDER = Path(recorder.__file__)
@@ -65,12 +66,21 @@ class Recorded:
         return found
 
 
-def run(program: Path, *arguments: str, options: tuple[str, ...] = (), **settings: Any) -> Recorded:
-    """Run a script, or ``-m`` and a module where *program* has no suffix, in the live PyTorch."""
+def run(
+    program: Path, *arguments: str, options: tuple[str, ...] = (), fresh: bool = False, **settings: Any
+) -> Recorded:
+    """Run a script, or ``-m`` and a module where *program* has no suffix, in the live PyTorch.
+
+    fresh: in a new process, which does not have PyTorch before the program imports it. settings: for `subprocess.run`
+    of that.
+    """
     save = program.parent / "recording"
     target = [str(program)] if program.suffix == ".py" else ["-m", program.name]
     command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", *options, *target, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
+    if fresh:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
+    else:
+        done = in_pytorch.run(command, check=False)
     return Recorded(done.returncode, done.stdout, done.stderr, read(save))
 
 

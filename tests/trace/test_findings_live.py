@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli.trace.recorder import __file__ as recorder
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
+from tests.once import once
+from tests.trace.recorded import read
 
 pytestmark = pytest.mark.live
 
@@ -76,30 +78,51 @@ torch.mm(x, x)
 """
 
 
-def recorded(folder: Path, source: str) -> tuple[int, Any, Any]:
-    """The exit code of a program, what it printed last, and the answer about its recording."""
+class Found:
+    """The recording of a program, in a folder. said: what it printed last. answer: what is said of the recording."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = str(folder / "r.trace")
+        self.code, self.said = json.loads((folder / "ended").read_text(encoding="utf-8"))
+        shown = call("trace", self.file, "--format", "json")
+        assert shown.code == 0, shown.err
+        self.answer = json.loads(shown.out)
+
+    def of_kind(self, kind: str) -> list[Any]:
+        return [one for one in self.answer["findings"] if one["kind"] == kind]
+
+    def operators(self, kind: str) -> set[str]:
+        """Those that are shown with only the findings of a kind."""
+        shown = call("trace", self.file, "--only", kind, "--format", "json")
+        return {one["operator"] for one in json.loads(shown.out)["operators"]}
+
+
+def record(folder: Path, source: str) -> None:
+    """Run a program."""
     (folder / "program.py").write_text(source, encoding="utf-8")
     line = [torch_python(), recorder, "--save", str(folder / "r.trace"), "program.py"]
-    done = subprocess.run(line, cwd=folder, capture_output=True, check=False, text=True, timeout=300)
-    shown = call("trace", str(folder / "r.trace"), "--format", "json")
-    assert shown.code == 0, shown.err
-    return done.returncode, json.loads(done.stdout.splitlines()[-1]), json.loads(shown.out)
+    done = in_pytorch.run(line, check=False, folder=folder)
+    ended = [done.returncode, json.loads(done.stdout.splitlines()[-1])]
+    (folder / "ended").write_text(json.dumps(ended), encoding="utf-8")
+    read(folder / "r.trace")  # it is captured what is registered, before the folder gets another name
 
 
 def test_fallbacks_are_counted_where_they_run(tmp_path: Path) -> None:
     """Not at the call around that calls the operator again, nor in calls that raised before."""
-    code, said, found = recorded(tmp_path, BACKEND)
-    assert code == 1
-    counted = {one["operator"]: one["calls"] for one in found["findings"] if one["kind"] == "fallback"}
-    assert counted == said["ran"]
-    assert {one["fallback"] for one in found["findings"] if one["kind"] == "fallback"} == {"backend"}
-    assert (found["counts"]["raised"], found["counts"]["unfinished"]) == (4, 0)
-    rows = [row for thread in found["threads"] for row in thread["rows"]]
+    record(tmp_path, BACKEND)
+    found = Found(tmp_path)
+    assert found.code == 1
+    fallbacks = found.of_kind("fallback")
+    assert {one["operator"]: one["calls"] for one in fallbacks} == found.said["ran"]
+    assert {one["fallback"] for one in fallbacks} == {"backend"}
+    counts = found.answer["counts"]
+    assert (counts["raised"], counts["unfinished"]) == (4, 0)
+    rows = [row for thread in found.answer["threads"] for row in thread["rows"]]
     assert [(row["operator"], row["raised"]) for row in rows if row["raised"]] == [("aten::mm", 3), ("aten::mm", 1)]
     assert not any(row["path"]["problem"] for row in rows if row["path"])
 
 
-GRADIENTS = """
+REGISTERS = """
 import json, warnings, torch
 
 
@@ -142,31 +165,7 @@ for name in ("without", "formula", "plain", "through", "composite", "autograd"):
     operator(torch.ones(3))
     with torch.no_grad():
         operator(x)
-print(json.dumps(DONE))
-"""
-
-
-def test_what_becomes_of_gradients(tmp_path: Path) -> None:
-    """PyTorch says it in the backward pass."""
-    code, said, found = recorded(tmp_path, GRADIENTS)
-    assert code == 0
-    lost = {name: loss for name, loss in said.items() if loss is not None}
-    assert set(lost.values()) == {"backward-raises", "backward-warns", "dropped"}
-    findings = [one for one in found["findings"] if one["kind"] == "no-gradient"]
-    assert {one["operator"]: one["gradient"] for one in findings} == lost
-    assert {one["calls"] for one in findings} == {1}
-    assert {(one["key"], one["kernel"], one["registered_at"]) for one in findings} == {("AutogradCPU", None, None)}
-    chosen = call("trace", str(tmp_path / "r.trace"), "--only", "no-gradient", "--format", "json")
-    assert {one["operator"] for one in json.loads(chosen.out)["operators"]} == {*lost}
-    reached = call("trace", str(tmp_path / "r.trace"), "--only", "fallback", "--format", "json")
-    assert json.loads(reached.out)["counts"]["shown"] == 0  # autograd's fallback is none of a backend
-
-
-STALE = """
-import json, torch
-
 RAN = []
-library = torch.library.Library("judged", "DEF")
 for name, keys in (
     ("late", ("CompositeImplicitAutograd", "CompositeExplicitAutograd")),
     ("early", ("CompositeExplicitAutograd", "CompositeImplicitAutograd")),
@@ -175,37 +174,44 @@ for name, keys in (
     for key in keys:
         library.impl(name, lambda x, key=key: RAN.append(key) or x * 2, key)
     getattr(torch.ops.judged, name)(torch.ones(2, requires_grad=True))
-print(json.dumps(RAN))
-"""
-
-
-def test_stale_slots_of_a_program(tmp_path: Path) -> None:
-    """The registration of CompositeExplicitAutograd refreshes no autograd slot: the math kernel stays there."""
-    code, said, found = recorded(tmp_path, STALE)
-    assert (code, said) == (0, ["CompositeImplicitAutograd", "CompositeExplicitAutograd"])
-    stale = [(one["operator"], one["key"], one["calls"]) for one in found["findings"] if one["kind"] == "stale"]
-    assert stale == [("judged::late", "AutogradCPU", 1)]
-    rows = {row["operator"]: row["path"] for thread in found["threads"] for row in thread["rows"]}
-    last = {name: rows[f"judged::{name}"]["kernels"][-1]["source"] for name in ("late", "early")}
-    assert [last["late"], last["early"]] == said
-    chosen = call("trace", str(tmp_path / "r.trace"), "--only", "stale", "--format", "json")
-    assert [one["operator"] for one in json.loads(chosen.out)["operators"]] == ["judged::late"]
-
-
-TAKEN_APART = """
-import torch
-library = torch.library.Library("judged", "FRAGMENT")
 for name, key in (("has_shapes", "Meta"), ("has_cuda", "CUDA")):
     library.define(f"{name}(Tensor x) -> Tensor")
     library.impl(name, lambda x: torch.empty_like(x), key)
     library.impl(name, lambda x: x * 2, "CompositeImplicitAutograd")
     getattr(torch.ops.judged, name)(torch.ones(3))
-print("null")
+print(json.dumps([DONE, RAN]))
 """
 
 
-def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(tmp_path: Path) -> None:
-    code, _, found = recorded(tmp_path, TAKEN_APART)
-    assert code == 0
-    findings = [(one["operator"], one["keys"]) for one in found["findings"] if one["kind"] == "decomposes"]
+@pytest.fixture(scope="module")
+def registers() -> Found:
+    """A program that registers operators in several ways, and calls them."""
+    return Found(once("registers-and-calls", lambda folder: record(folder, REGISTERS)))
+
+
+def test_what_becomes_of_gradients(registers: Found) -> None:
+    """PyTorch says it in the backward pass."""
+    lost = {name: loss for name, loss in registers.said[0].items() if loss is not None}
+    assert set(lost.values()) == {"backward-raises", "backward-warns", "dropped"}
+    findings = registers.of_kind("no-gradient")
+    assert {one["operator"]: one["gradient"] for one in findings} == lost
+    assert {one["calls"] for one in findings} == {1}
+    assert {(one["key"], one["kernel"], one["registered_at"]) for one in findings} == {("AutogradCPU", None, None)}
+    assert registers.operators("no-gradient") == {*lost}
+    assert registers.operators("fallback") == set()  # autograd's fallback is none of a backend
+
+
+def test_stale_slots_of_a_program(registers: Found) -> None:
+    """The registration of CompositeExplicitAutograd refreshes no autograd slot: the math kernel stays there."""
+    ran = registers.said[1]
+    assert ran == ["CompositeImplicitAutograd", "CompositeExplicitAutograd"]
+    stale = [(one["operator"], one["key"], one["calls"]) for one in registers.of_kind("stale")]
+    assert stale == [("judged::late", "AutogradCPU", 1)]
+    rows = {row["operator"]: row["path"] for thread in registers.answer["threads"] for row in thread["rows"]}
+    assert [rows[f"judged::{name}"]["kernels"][-1]["source"] for name in ("late", "early")] == ran
+    assert registers.operators("stale") == {"judged::late"}
+
+
+def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(registers: Found) -> None:
+    findings = [(one["operator"], one["keys"]) for one in registers.of_kind("decomposes")]
     assert findings == [("judged::has_cuda", ["CUDA"])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.live
 
 LIBRARY = """
 import torch
-lib = torch.library.Library("acme", "DEF")
+lib = torch.library.Library(__name__, "DEF")
 lib.define("gelu(Tensor x) -> Tensor")
 
 
@@ -35,7 +36,7 @@ def autograd(x):
     return x * torch.sigmoid(1.702 * x)
 
 
-torch.ops.acme.gelu(torch.randn(3, requires_grad=True))
+torch.ops.computes.gelu(torch.randn(3, requires_grad=True))
 """
 AGAIN = f"""{LIBRARY}
 
@@ -43,14 +44,14 @@ AGAIN = f"""{LIBRARY}
 def autograd(x):
     print("AutogradCPU ran")
     with torch._C._AutoDispatchBelowAutograd():
-        return torch.ops.acme.gelu(x)
+        return torch.ops.again.gelu(x)
 
 
-torch.ops.acme.gelu(torch.randn(3))
+torch.ops.again.gelu(torch.randn(3))
 """
 ONLY_AUTOGRAD = """
 import torch
-lib = torch.library.Library("acme", "DEF")
+lib = torch.library.Library(__name__, "DEF")
 lib.define("gelu(Tensor x) -> Tensor")
 lib.define("passes_on(Tensor x) -> Tensor")
 
@@ -62,36 +63,42 @@ def computes(x):
 
 
 def passes_on(keyset, x):
-    return torch.ops.acme.passes_on.default.redispatch(keyset & torch._C._after_autograd_keyset, x)
+    return torch.ops.only_autograd.passes_on.default.redispatch(keyset & torch._C._after_autograd_keyset, x)
 
 
 lib.impl("passes_on", passes_on, "AutogradCPU", with_keyset=True)
-torch.ops.acme.gelu(torch.randn(3, requires_grad=True))
+torch.ops.only_autograd.gelu(torch.randn(3, requires_grad=True))
 try:
-    torch.ops.acme.passes_on(torch.randn(3))
+    torch.ops.only_autograd.passes_on(torch.randn(3))
 except NotImplementedError:
     print("raised")
 """
 GRADIENTS = """
 import torch
-lib = torch.library.Library("acme", "DEF")
+lib = torch.library.Library(__name__, "DEF")
 lib.define("swish(Tensor x) -> Tensor")
 lib.define("lost(Tensor x) -> Tensor")
 lib.impl("swish", lambda x: x.sin(), "CPU")
 lib.impl("lost", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
 for name in ("swish", "lost"):
     x = torch.randn(3, requires_grad=True)
-    getattr(torch.ops.acme, name)(x * 2).sum().backward()
+    getattr(torch.ops.gradients, name)(x * 2).sum().backward()
     print("none" if x.grad is None else "gradient")
 """
 
 
-class Traced:
-    """The recording of a program, and what it printed."""
+CASES = {"computes": COMPUTES, "again": AGAIN, "only_autograd": ONLY_AUTOGRAD, "gradients": GRADIENTS}
+"""Modules with operators in a namespace of the same name."""
 
-    def __init__(self, folder: Path, source: str, verify: bool, *options: str) -> None:
+
+class Traced:
+    """The recording of a program that imports modules, and what each of them printed."""
+
+    def __init__(self, folder: Path, cases: Iterable[str], verify: bool, *options: str) -> None:
+        for case in cases:
+            (folder / f"{case}.py").write_text(CASES[case], encoding="utf-8")
         program = folder / "program.py"
-        program.write_text(source, encoding="utf-8")
+        program.write_text("".join(f"print('# {case}')\nimport {case}\n" for case in cases), encoding="utf-8")
         if verify and not has_compiler():
             pytest.skip("there is no C++ compiler")
         cache = cache_with_kernels(torch_python()) if verify else folder / "cache"
@@ -101,17 +108,26 @@ class Traced:
         done = subprocess.run(
             [*COMMAND, "trace", *words], cwd=folder, env=env, capture_output=True, check=True, text=True
         )
-        self.ran = [line.partition(" ")[0] for line in done.stdout.splitlines()]
-        self.file, self.program = str(folder / "r"), str(program)
+        self._said = done.stdout
+        self.folder, self.file = folder, str(folder / "r")
+
+    def program(self, case: str) -> str:
+        """The file of a module."""
+        return str(self.folder / f"{case}.py")
+
+    def ran(self, case: str) -> list[str]:
+        """The first words of the lines that a module printed."""
+        said = self._said.partition(f"# {case}\n")[2].partition("# ")[0]
+        return [line.partition(" ")[0] for line in said.splitlines()]
 
     def answer(self, *options: str) -> Any:
         result = call("trace", self.file, *options, "--format", "json")
         assert result.code == 0, result.err
         return json.loads(result.out)
 
-    def kernels(self) -> dict[str, tuple[int, int]]:
-        """In how many calls each kernel of the file ran, and is only predicted to have run."""
-        found = self.answer("--kernels", self.program)["kernels"]
+    def kernels(self, case: str) -> dict[str, tuple[int, int]]:
+        """In how many calls each kernel of a module ran, and is only predicted to have run."""
+        found = self.answer("--kernels", self.program(case))["kernels"]
         return {one["key"]: (one["calls"], one["predicted"]) for one in found}
 
     def text(self, *options: str) -> str:
@@ -120,41 +136,51 @@ class Traced:
         return result.out
 
 
-def test_what_is_only_predicted_did_not_run(tmp_path: Path) -> None:
-    traced = Traced(tmp_path, COMPUTES, verify=False)
-    assert traced.ran == ["AutogradCPU"]
-    assert traced.kernels() == {"CPU": (0, 1), "AutogradCPU": (1, 0)}
-    said = traced.text("--kernels", traced.program)
+@pytest.fixture(scope="module")
+def predicted(tmp_path_factory: pytest.TempPathFactory) -> Traced:
+    """All modules in one program, whose kernels are not observed."""
+    return Traced(tmp_path_factory.mktemp("predicted"), CASES, False)
+
+
+@pytest.fixture(scope="module")
+def observed(tmp_path_factory: pytest.TempPathFactory) -> Traced:
+    """All modules in one program, with --verify."""
+    return Traced(tmp_path_factory.mktemp("observed"), CASES, True)
+
+
+def test_what_is_only_predicted_did_not_run(predicted: Traced) -> None:
+    assert predicted.ran("computes") == ["AutogradCPU"]
+    assert predicted.kernels("computes") == {"CPU": (0, 1), "AutogradCPU": (1, 0)}
+    said = predicted.text("--kernels", predicted.program("computes"))
     assert "1 of 2 kernels ran, 1 is predicted to have run; --verify observes which run.\n" in said
 
 
-def test_what_was_observed_wins(tmp_path: Path) -> None:
-    traced = Traced(tmp_path, COMPUTES, verify=True)
-    assert traced.ran == ["AutogradCPU"]
-    assert traced.kernels() == {"CPU": (0, 0), "AutogradCPU": (1, 0)}
-    said = traced.text("--kernels", traced.program, "--op", "acme::gelu")
+def test_what_was_observed_wins(observed: Traced) -> None:
+    assert observed.ran("computes") == ["AutogradCPU"]
+    assert observed.kernels("computes") == {"CPU": (0, 0), "AutogradCPU": (1, 0)}
+    said = observed.text("--kernels", observed.program("computes"), "--op", "computes::gelu")
     assert "1 of 2 kernels ran, 1 never ran.\n" in said
     assert " AutogradCPU (predicted: AutogradCPU → CPU)\n" in said
     assert "This is a mistake of dispatch-cli" not in said
-    found = traced.answer("--op", "acme::gelu")
+    found = observed.answer("--op", "computes::gelu")
     (operator,) = found["operators"]
     assert [one["keys"] for one in operator["paths"]] == [["AutogradCPU"]]
     (finding,) = found["findings"]
     assert (finding["kind"], finding["key"], finding["keys"]) == ("not-by-convention", "AutogradCPU", ["CPU"])
     assert "redispatches: false" in finding["text"]
     (row,) = found["threads"][0]["rows"]
-    explained = traced.answer("--explain", str(row["number"]))
+    explained = observed.answer("--explain", str(row["number"]))
     assert [step["slot"] for one in explained["selections"] for step in one["steps"]] == ["AutogradCPU"]
     assert explained["predicted"] == ["AutogradCPU", "CPU"]
-    assert "this is not what is predicted, which is AutogradCPU > CPU" in traced.text("--explain", str(row["number"]))
+    assert "this is not what is predicted, which is AutogradCPU > CPU" in observed.text("--explain", str(row["number"]))
 
 
-@pytest.mark.parametrize("verify", [False, True])
-def test_a_kernel_that_calls_its_operator_again(tmp_path: Path, verify: bool) -> None:
-    traced = Traced(tmp_path, AGAIN, verify)
-    assert traced.ran == ["AutogradCPU", "CPU"]
-    assert traced.kernels() == {"CPU": (1, 0), "AutogradCPU": (1, 0)}
-    found = traced.answer("--op", "acme::gelu")
+@pytest.mark.parametrize("how", ["predicted", "observed"])
+def test_a_kernel_that_calls_its_operator_again(how: str, request: pytest.FixtureRequest) -> None:
+    traced: Traced = request.getfixturevalue(how)
+    assert traced.ran("again") == ["AutogradCPU", "CPU"]
+    assert traced.kernels("again") == {"CPU": (1, 0), "AutogradCPU": (1, 0)}
+    found = traced.answer("--op", "again::gelu")
     outer, inner = found["threads"][0]["rows"]
     assert [(one["key"], one["does"]) for one in outer["path"]["kernels"]] == [
         ("AutogradCPU", "calls-anew"),
@@ -165,39 +191,39 @@ def test_a_kernel_that_calls_its_operator_again(tmp_path: Path, verify: bool) ->
         ("AutogradCPU",): 1,
         ("CPU",): 1,
     }
-    assert "AutogradCPU (calls again)" in traced.text("--op", "acme::gelu")
+    assert "AutogradCPU (calls again)" in traced.text("--op", "again::gelu")
     said = traced.text("--explain", str(outer["number"]))
     assert "calls the operator again, as was observed" in said
-    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
+    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if how == "observed" else [])
 
 
-@pytest.mark.parametrize("verify", [False, True])
-def test_a_call_that_returned_does_not_raise(tmp_path: Path, verify: bool) -> None:
+@pytest.mark.parametrize("how", ["predicted", "observed"])
+def test_a_call_that_returned_does_not_raise(how: str, request: pytest.FixtureRequest) -> None:
     """By convention a kernel at Autograd redispatches, which fails here: there is no kernel below it."""
-    traced = Traced(tmp_path, ONLY_AUTOGRAD, verify)
-    assert traced.ran == ["AutogradCPU", "raised"]
-    found = traced.answer("--op", "acme::*")
+    traced: Traced = request.getfixturevalue(how)
+    verify = how == "observed"
+    assert traced.ran("only_autograd") == ["AutogradCPU", "raised"]
+    found = traced.answer("--op", "only_autograd::*")
     returned, raised = found["threads"][0]["rows"]
     assert [(one["key"], one["does"]) for one in returned["path"]["kernels"]] == [("AutogradCPU", "ends")]
     assert (returned["path"]["end"], returned["raised"]) == ("kernel", 0)
     assert (raised["path"]["end"], raised["raised"]) == ("error", 1)
-    said = traced.text("--op", "acme::gelu")
+    said = traced.text("--op", "only_autograd::gelu")
     assert "(raises)" not in said
     assert (" AutogradCPU (predicted: AutogradCPU → CPU)\n" in said) is verify
     assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
-    assert found["counts"]["different"] == (1 if verify else 0)
+    assert found["counts"]["different"] == (3 if verify else 0)  # in the whole program: a call in each module but one
     explained = traced.text("--explain", str(returned["number"]))
     assert "The call fails" not in explained
     assert "this is not what is predicted, which is AutogradCPU > CPU" in explained
 
 
-def test_kernels_whose_calls_record_the_gradient_are_no_finding(tmp_path: Path) -> None:
-    traced = Traced(tmp_path, GRADIENTS, verify=False)
-    assert traced.ran == ["gradient", "none"]
-    found = [one["operator"] for one in traced.answer()["findings"] if one["kind"] == "no-gradient"]
-    assert found == ["acme::lost"]
+def test_kernels_whose_calls_record_the_gradient_are_no_finding(predicted: Traced) -> None:
+    assert predicted.ran("gradients") == ["gradient", "none"]
+    findings = predicted.answer("--op", "gradients::*")["findings"]
+    assert [one["operator"] for one in findings if one["kind"] == "no-gradient"] == ["gradients::lost"]
 
 
 def test_a_registry_without_room_is_said_to_be_missing(tmp_path: Path) -> None:
-    traced = Traced(tmp_path, COMPUTES, False, "--max-size", "1")
+    traced = Traced(tmp_path, ["computes"], False, "--max-size", "1")
     assert "see --max-size" in traced.text()

@@ -12,10 +12,10 @@ from tests.trace.recorded import Recorded, run
 pytestmark = pytest.mark.live
 
 
-def recorded(tmp_path: Path, source: str, *options: str) -> Recorded:
+def recorded(tmp_path: Path, source: str, fresh: bool = False) -> Recorded:
     program = tmp_path / "program.py"
     program.write_text(source, encoding="utf-8")
-    return run(program, options=options)
+    return run(program, fresh=fresh)
 
 
 def test_a_call(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ import torch
 model = torch.nn.Linear(3, 2)
 model(torch.ones(4, 3)).sum().backward()
 """
-    done = recorded(tmp_path, source)
+    done = recorded(tmp_path, source, fresh=True)
     depth = 0
     for line in done.lines[1:]:
         if line[0] == "c":
@@ -99,7 +99,7 @@ torch.rand(1, generator=torch.Generator())
 
 
 def test_without_pytorch(tmp_path: Path) -> None:
-    done = recorded(tmp_path, "import sys\nprint('torch' in sys.modules)\n")
+    done = recorded(tmp_path, "import sys\nprint('torch' in sys.modules)\n", fresh=True)
     assert (done.code, done.out, done.err) == (0, "False\n", "")
     assert done.tagged("x")[0][0]["reason"] == "torch"
     assert done.head["torch"] is None

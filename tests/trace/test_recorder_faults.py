@@ -12,16 +12,17 @@ import pytest
 
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.trace.recorded import RECORDER, Recorded, read, run
 
 pytestmark = pytest.mark.live
 
 
-def recorded(tmp_path: Path, source: str, *options: str, **settings: object) -> Recorded:
+def recorded(tmp_path: Path, source: str, *options: str, fresh: bool = False, **settings: object) -> Recorded:
     program = tmp_path / "program.py"
     program.write_text(source, encoding="utf-8")
-    return run(program, options=options, **settings)
+    return run(program, options=options, fresh=fresh, **settings)
 
 
 def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str], Recording]:
@@ -89,21 +90,20 @@ except BaseException as error:
 """
     program = tmp_path / "program.py"
     program.write_text(source, encoding="utf-8")
-    for attempt in range(2):
-        save = tmp_path / f"recording{attempt}"
-        command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", str(program)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.2 + attempt / 30)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=60)
-        if number == signal.SIGINT:
-            assert (process.returncode, out) == (-signal.SIGINT, "KeyboardInterrupt\n")
-            assert err.splitlines()[-1] == "KeyboardInterrupt"
-        else:
-            assert (process.returncode, out, err) == (5, "SystemExit\n", "")
-        assert read(save)[-1][0] == "end"
+    save = tmp_path / "recording"
+    command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", str(program)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    if number == signal.SIGINT:
+        assert (process.returncode, out) == (-signal.SIGINT, "KeyboardInterrupt\n")
+        assert err.splitlines()[-1] == "KeyboardInterrupt"
+    else:
+        assert (process.returncode, out, err) == (5, "SystemExit\n", "")
+    assert read(save)[-1][0] == "end"
 
 
 def test_killed(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
     source = "import torch\na = torch.ones(2)\nfor _ in range(30000): a.add_(1)\nprint(a[0].item())"
-    done = recorded(tmp_path, source, preexec_fn=limit)
+    done = recorded(tmp_path, source, fresh=True, preexec_fn=limit)
     assert (done.code, done.out, done.err) == (0, "30001.0\n", "")
     assert [line[0]["reason"] for line in done.tagged("x")] == ["disk"]
     assert len(done.tagged("c")) > 500
@@ -183,22 +183,6 @@ threads = [threading.Thread(target=work, name=f"worker {n}") for n in range(3)]
     assert len(done.calls("aten::linear")) == 600
 
 
-def test_the_state_of_the_registry_is_captured_at_the_end(tmp_path: Path) -> None:
-    """With what the program has registered; nothing of the capture is seen."""
-    source = """
-import torch
-@torch.library.custom_op("mine::twice", mutates_args=())
-def twice(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
-print(twice(torch.ones(1)))
-"""
-    done, recording = captured(tmp_path, source)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\n", "")
-    assert [line[0] for line in read(tmp_path / "recording")[-2:]] == ["end", "state"]
-    assert recording.state is not None
-    assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}
-
-
 WAITING = """
 import atexit, ctypes, os, signal, torch
 {first}
@@ -213,12 +197,27 @@ atexit.register(children)
 """A program that waits for its children at its end."""
 
 
-def test_the_program_does_not_wait_for_the_capture_of_the_registry(tmp_path: Path) -> None:
-    """It is no child of it, and comes after its end: nothing that the program waits for can act in between."""
-    source = WAITING.format(first='signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))')
-    done, recording = captured(tmp_path, source)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
-    assert (recording.end is not None, recording.state is not None) == (True, True)
+REGISTERING = """
+@torch.library.custom_op("mine::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+print(twice(torch.ones(1)))
+signal.signal(signal.SIGCHLD, lambda *_: print("a child has ended", flush=True))
+"""
+
+
+def test_the_state_of_the_registry_is_captured_after_the_end(tmp_path: Path) -> None:
+    """With what the program has registered; nothing of the capture is seen.
+
+    It is no child of the program, which does not wait for it, and comes after its end: nothing that the program waits
+    for can act in between.
+    """
+    done, recording = captured(tmp_path, WAITING.format(first=REGISTERING))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\nno children\n", "")
+    assert [line[0] for line in read(tmp_path / "recording")[-2:]] == ["end", "state"]
+    assert recording.end is not None
+    assert recording.state is not None
+    assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}
 
 
 RAISING = """
@@ -298,7 +297,7 @@ if os.fork() == 0:
 os.wait()
 print(all(calls), sys.version_info < (3, 11) or not any(one.endswith("recorder.py") for one in files))
 """
-    done = recorded(tmp_path, source)
+    done = recorded(tmp_path, source, fresh=True)
     assert (done.code, done.out, done.err) == (0, "True True\n", "")
     recording = recording_of(str(tmp_path / "recording"))
     assert [one.reason for one in recording.stopped] == ["fork"]
@@ -349,9 +348,8 @@ def test_modules_with_names_of_the_standard_library(tmp_path: Path) -> None:
     """The program gets its own, as if no other file had imported the others before."""
     for name in ("json", "dis", "pkgutil"):
         (tmp_path / f"{name}.py").write_text("mine = True", encoding="utf-8")
-    done = recorded(
-        tmp_path, "import dis, json, pkgutil, sys\nprint(json.mine, dis.mine, pkgutil.mine, sys.orig_argv[1:])"
-    )
+    source = "import dis, json, pkgutil, sys\nprint(json.mine, dis.mine, pkgutil.mine, sys.orig_argv[1:])"
+    done = recorded(tmp_path, source, fresh=True)
     assert (done.code, done.out) == (0, f"True True True {[str(tmp_path / 'program.py')]}\n")
 
 
@@ -510,10 +508,9 @@ def test_a_compiled_script(tmp_path: Path) -> None:
     (tmp_path / "source.py").write_text("import torch; print(torch.ones(1))", encoding="utf-8")
     compile_it = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2])"
     names = [str(tmp_path / name) for name in ("source.py", "program.pyc")]
-    subprocess.run([torch_python(), "-c", compile_it, *names], check=True)
+    in_pytorch.run([torch_python(), "-c", compile_it, *names])
     save = tmp_path / "recording"
-    command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", names[1]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = in_pytorch.run([torch_python(), str(RECORDER), "--save", str(save), "--no-state", names[1]], check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([1.])\n", "")
 
 

@@ -6,7 +6,6 @@ Each kernel notes that it ran, with the line on which it is registered: what the
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explainer
 from dispatch_cli.trace.recording import read
 from dispatch_cli.trace.state import state_of
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 from tests.trace.recorded import RECORDER
@@ -87,9 +87,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
     folder = tmp_path_factory.mktemp("tables")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     command = [torch_python(), str(RECORDER), "--save", "r.trace", "program.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    plain = subprocess.run([torch_python(), "program.py"], cwd=folder, capture_output=True, text=True, check=True)
+    done = in_pytorch.run(command, folder=folder)
+    plain = in_pytorch.run([torch_python(), "program.py"], folder=folder)
     assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
     return str(folder / "r.trace"), json.loads(done.stdout)
 
