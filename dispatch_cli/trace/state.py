@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
@@ -19,6 +20,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.trace.higher_order import operators_of
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.then import BLOCK, PROGRAM, observe
 
@@ -36,14 +38,19 @@ class RecordedState(bases.Records):
     incomplete: tuple[str, ...] = ()
     name = PROGRAM
     parts: tuple[str, ...] = ()
-    higher_order_operators: tuple[HigherOrderOperator, ...] = ()
-    higher_order_names: Sequence[str] = ()
-    modes: tuple[ModeType, ...] = ()
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self.higher_order_names: Sequence[str] = [one["name"] for one in data["higher_order_operators"]]
+        self.modes = tuple(ModeType(name, supports_higher_order_operators=True) for name in data["modes"])
         self._operators: dict[str, Mapping[str, Any]] = {one["name"]: one for one in data["operators"]}
         self.names: Sequence[str] = sorted(self._operators)
         self._records: dict[str, list[Any]] = {}
+
+    @cached_property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """Every higher-order operator, by name."""
+        return operators_of(self._data)
 
     def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
         """The name of the state."""

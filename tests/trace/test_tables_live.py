@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.report.trace_view import registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explainer
@@ -77,7 +78,8 @@ with torch._C._IncludeDispatchKeyGuard(wrapper):
 I._destroy(); del I
 ask(op, x)
 gc.collect()
-print(json.dumps([told, [one() is not None for one in made]]))
+rules = {name: sorted(key.name for key in one.py_kernels) for name, one in torch._ops._higher_order_ops.items()}
+print(json.dumps([told, [one() is not None for one in made], rules]))
 """
 
 
@@ -94,7 +96,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
 
 
 def test_the_kernels_are_those_that_ran(recorded: tuple[str, list[Any]]) -> None:
-    file, (told, kept) = recorded
+    file, (told, kept, _) = recorded
     assert not any(kept[:4])
     recording = read(file)
     assert [one for one in recording.stopped if one.reason == "partial"] == []
@@ -110,6 +112,21 @@ def test_the_kernels_are_those_that_ran(recorded: tuple[str, list[Any]]) -> None
             found.append([name, lines[0] if lines else None])
     assert len(told) == 16
     assert found == told
+
+
+def test_the_higher_order_operators_are_there_with_their_keys(recorded: tuple[str, list[Any]]) -> None:
+    file, (_, _, rules) = recorded
+    of_kind = {ImplKind.AUTOGRAD: "Autograd", ImplKind.FUNCTIONALIZE: "Functionalize"}
+    kinds = (ImplKind.DISPATCH, *of_kind)
+    found = {
+        one.name: sorted(
+            of_kind.get(impl.kind, impl.name) for impl in one.impls if impl.kind in kinds and not impl.fallthrough
+        )
+        for one in state_of(read(file)).state.higher_order_operators
+    }
+    # and those of modules that a program imports with its first compiled function
+    assert {name: found.get(name) for name in rules} == rules
+    assert "cond" in rules
 
 
 def test_the_stale_slot_is_found(recorded: tuple[str, list[Any]]) -> None:
