@@ -49,11 +49,11 @@ def command(source: SourceOptions, trace: str | None, theme: str | None) -> None
     """
     _refuse_without_terminal(source)
     app = _application()
-    if theme is not None and theme not in app.themes():
-        raise click.BadParameter(f"{theme!r} is none of {', '.join(app.themes())}.", param_hint="'--theme'")
+    if theme is not None and theme not in _themes():
+        raise click.BadParameter(f"{theme!r} is none of {', '.join(_themes())}.", param_hint="'--theme'")
     named = os.environ.get("TEXTUAL_THEME")
-    if theme is None and named and named not in app.themes():
-        raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.themes())}.")
+    if theme is None and named and named not in _themes():
+        raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(_themes())}.")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     view = None
     if trace is not None:
@@ -141,3 +141,10 @@ def _application() -> ModuleType:
             raise
         raise click.UsageError(f"explore needs textual, which is not installed: {HOW_TO_GET}") from None
     return app
+
+
+def _themes() -> list[str]:
+    """The names of the themes."""
+    from textual.theme import BUILTIN_THEMES
+
+    return sorted(BUILTIN_THEMES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App, ComposeResult, SystemCommand, get_system_commands_provider
+from textual.app import ComposeResult, SystemCommand, get_system_commands_provider
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.events import DescendantFocus, Event, Key, Resize
+from textual.events import DescendantFocus, Resize
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -20,6 +20,7 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
 from dispatch_cli.explore.going import Going
 from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
+from dispatch_cli.explore.keys_in_turn import KeysInTurn
 from dispatch_cli.explore.noticing import Noticing
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
@@ -61,7 +62,7 @@ class ExploreScreen(Contained, Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, App[None]):
+class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, KeysInTurn):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -113,9 +114,8 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         first = self.operators.list.entry
         is_listed = session.trace is None
         self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
-        self.tabs = Tabs([*self.stage.entries.values()], title_of(session))
+        self.tabs = Tabs([*self.stage.entries.values()], session.title)
         self.command_bar = CommandBar()
-        self._asked_to_leave = False
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
@@ -175,7 +175,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.state_changed()
 
     def state_changed(self) -> None:
-        self._asked_to_leave = False
         self.stage.open_all(self.spot)
         self.operators.marks_changed()
         self.show_command()
@@ -189,7 +188,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     def files_read(self, other_keys: bool) -> None:
         self.operators.read_again()
         self.catalogue = self.operators.catalogue
-        self.tabs.name_session(title_of(self.session))
+        self.tabs.name_session(self.session.title)
         if other_keys:
             self.call_later(self.stage.renew, self.spot)
         self.state_changed()
@@ -226,20 +225,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         """textual's, for ctrl+c: how to leave."""
         self.notify("q leaves; ctrl+q does also while typing.")
 
-    async def on_event(self, event: Event) -> None:
-        """textual's. Another key takes back the wish to leave."""
-        if isinstance(event, Key):
-            self._asked_to_leave = self._asked_to_leave and event.key == "q"
-        await super().on_event(event)
-
-    async def action_quit(self) -> None:
-        """Leave; where changes are not written, only when asked again."""
-        if self.session.unsaved and not self._asked_to_leave:
-            self._asked_to_leave = True
-            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning")
-            return
-        await super().action_quit()
-
     def action_help(self) -> None:
         """Show all keys that do something here."""
         from dispatch_cli.explore.help import HelpScreen, sections_of
@@ -250,22 +235,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (textual's)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
-
-
-def title_of(session: Session) -> str:
-    """What is explored, in a few words: the embedded state, and the files over it."""
-    state, files = session.original, session.files
-    if state.over:
-        return " + ".join((", ".join(state.over), *files))
-    universe = state.dispatcher.universe.name
-    return f"{' + '.join(files)} (keys of {universe})" if files else universe
-
-
-def themes() -> list[str]:
-    """The names of the themes."""
-    from textual.theme import BUILTIN_THEMES
-
-    return sorted(BUILTIN_THEMES)
 
 
 def run(session: Session, theme: str | None = None) -> int:

@@ -59,9 +59,10 @@ class Going(App[None]):
         self._following.moved()
 
     def _follow(self) -> None:
-        """Show the operator under the cursor. Whatever that changes is in one frame."""
-        self.stage.open_all(self.spot)
-        self.show_command()
+        """Show the operator under the cursor, unless the end came first. Whatever that changes is in one frame."""
+        if self.is_running:
+            self.stage.open_all(self.spot)
+            self.show_command()
 
     async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
         self.visits.move(VisitedPlace(spot_of(message.entry), self.front))

@@ -95,6 +95,14 @@ class Session:
         """The files that the state was read from; none where it cannot be read again."""
         return self.original.declarations.files if self._read is not None else ()
 
+    @property
+    def title(self) -> str:
+        """What is explored, in a few words: the embedded state, and the files over it."""
+        if self.original.over:
+            return " + ".join((", ".join(self.original.over), *self.files))
+        universe = self.original.dispatcher.universe.name
+        return f"{' + '.join(self.files)} (keys of {universe})" if self.files else universe
+
     # what the first frame does not need is imported when it is asked for
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 
 from dispatch_cli.explore.session import Session
 
@@ -16,9 +17,10 @@ _OWN = ("undo_change", "redo_change", "write_changes")
 
 
 class Trying(App[None]):
-    """An application in which changes are undone, redone and written."""
+    """An application in which changes are undone, redone and written, and not left behind unnoticed."""
 
     session: Session
+    _asked_to_leave = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "undo_change", "Undo", tooltip="Undo the last change on trial"),
         Binding("ctrl+r", "redo_change", "Redo", tooltip="Redo the change that was undone"),
@@ -80,3 +82,17 @@ class Trying(App[None]):
     def saved(self) -> None:
         """The changes are in their file."""
         raise NotImplementedError
+
+    async def on_event(self, event: Event) -> None:
+        """textual's. Another key takes back the wish to leave."""
+        if isinstance(event, Key):
+            self._asked_to_leave = self._asked_to_leave and event.key == "q"
+        await super().on_event(event)
+
+    async def action_quit(self) -> None:
+        """Leave; where changes are not written, only when asked again."""
+        if self.session.unsaved and not self._asked_to_leave:
+            self._asked_to_leave = True
+            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning")
+            return
+        await super().action_quit()

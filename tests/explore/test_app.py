@@ -15,7 +15,7 @@ from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
-from dispatch_cli.explore.app import ExploreApp, title_of
+from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.failed_view import FailedView
@@ -384,7 +384,7 @@ def test_the_screen_comes_back_after_an_editor_that_cannot_start(
 def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) -> None:
     """An embedded state is named only where there is one below the files."""
     state = newest() if "--base" in source else load_state([source[0]])
-    assert title_of(Session(state, source)) == title
+    assert Session(state, source).title == title
 
 
 INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 enter": "TextInput", "4 a": "TextInput"}
