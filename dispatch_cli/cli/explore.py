@@ -144,7 +144,6 @@ def _application() -> ModuleType:
 
 
 def _themes() -> list[str]:
-    """The names of the themes."""
-    from textual.theme import BUILTIN_THEMES
+    from dispatch_cli.explore.themes import themes
 
-    return sorted(BUILTIN_THEMES)
+    return themes()
