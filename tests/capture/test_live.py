@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 import subprocess
-import sys
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from random import SystemRandom
 from typing import Any
 
 import pytest
@@ -25,8 +24,11 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
+from tests.capture.extensions import PYTORCHS_LATER, RANDOM_SCHEMAS, SEED, captured_extensions
 from tests.capture.support import captured as captured_once
 from tests.capture.support import live_state, read_document, torch_python, unpacked
+from tests.cli.support import COMMAND
 from tests.model.schema.schema_answers import comparable
 
 pytestmark = pytest.mark.live
@@ -45,29 +47,34 @@ class Captured:
     live: dict[str, list[str]]
 
 
-def run_python(python: str, *arguments: str, text: str = "") -> str:
-    done = subprocess.run([python, *arguments], input=text, capture_output=True, text=True, check=True, cwd=ROOT)
-    return done.stdout
+def ask(*arguments: str, text: str = "") -> str:
+    """What a script prints in the live PyTorch."""
+    return in_pytorch.run([torch_python(), *arguments], text).stdout
 
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    python = torch_python()
     directory = tmp_path_factory.mktemp("captured")
     as_yaml, as_json = directory / "a.yaml", directory / "a.json"
     again = unpacked(captured_once(), directory / "b.json")
     as_yaml.write_text("".join(state_text(live_state(), as_json=False)), encoding="utf-8")
-    run_python(sys.executable, "-m", "dispatch_cli", "capture", "--python", python, "-o", str(as_json))
+    subprocess.run([*COMMAND, "capture", "--python", torch_python(), "-o", str(as_json)], check=True)
     # The one thing a capture changes: where PyTorch is installed. That is known here from its own words.
-    site = run_python(python, "-c", "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
-    live = json.loads(run_python(python, str(HERE / "live_state.py")))
+    site = ask("-c", "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
+    live = json.loads(ask(str(HERE / "live_state.py")))
     cut = {name: [text.replace(f"{site}/", "site-packages/") for text in texts] for name, texts in live.items()}
     return Captured(as_yaml, as_json, again, cut)
 
 
+@cache
 def read(file: Path) -> Any:
     text = file.read_text(encoding="utf-8")
     return json.loads(text) if file.suffix == ".json" else yaml.load(text, yaml.CSafeLoader)
+
+
+@cache
+def loaded(file: Path) -> Dispatcher:
+    return run(load([str(file)])).dispatcher
 
 
 def test_a_second_capture_is_identical(captured: Captured) -> None:
@@ -92,7 +99,7 @@ def test_every_dump_is_the_live_one(captured: Captured, how: str) -> None:
     if how == "by hand":
         dispatcher = read_document(read(captured.yaml))
     else:
-        dispatcher = run(load([str(captured.yaml if how == "yaml" else captured.json)])).dispatcher
+        dispatcher = loaded(captured.yaml if how == "yaml" else captured.json)
     assert sorted(map(str, dispatcher)) == sorted(captured.live)
     assert len(captured.live) > 3500
     for name, (registrations, table) in captured.live.items():
@@ -110,7 +117,7 @@ def test_live_tables_hold_what_pytorch_holds(captured: Captured) -> None:
     histories += [*((alias,) for alias in universe.aliases), *itertools.permutations(universe.aliases, 2)]
     slots = ["Undefined", *universe.aliases["Autograd"], "CPU", "NestedTensorCPU", "FuncTorchBatched", "Functionalize"]
     asked = {"ids": {**universe.ids, "Undefined": 0}, "slots": slots, "histories": histories}
-    answers = json.loads(run_python(torch_python(), str(HERE / "live_histories.py"), text=json.dumps(asked)))
+    answers = json.loads(ask(str(HERE / "live_histories.py"), text=json.dumps(asked)))
     dispatcher = Dispatcher(universe)
     stale = 0
     for number, (history, ran) in enumerate(zip(histories, answers, strict=True)):
@@ -130,8 +137,7 @@ def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
     Higher-order operators are counted after every module was imported whose text has the name of their class.
     """
     found = read(captured.yaml)
-    counts = run_python(
-        torch_python(),
+    counts = ask(
         "-c",
         "import torch, torch._ops as o\n"
         "from torch import _C\n"
@@ -157,53 +163,35 @@ def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
     assert cond["dispatch"]["CompositeExplicitAutograd"] == "torch._higher_order_ops.cond.cond_op_dense"
 
 
-def test_random_schemas_load_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_schemas_load_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """As PyTorch prints them, of which its own parser refuses some."""
-    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
+    folder = captured_extensions()
+    seed = (folder / "seed").read_text(encoding="utf-8")
     print(f"seed {seed}")
-    monkeypatch.setenv("DISPATCH_CLI_LIVE_SEED", seed)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    out = tmp_path / "a.json.gz"
-    extension = "tests.capture.random_schemas_extension"
-    arguments = ("-m", "dispatch_cli", "capture", "--python", torch_python(), "--import", extension)
-    run_python(sys.executable, *arguments, "-o", str(out))
-    live = json.loads(run_python(torch_python(), str(HERE / "live_state.py"), extension))
-    dispatcher = run(load([str(out)])).dispatcher
+    monkeypatch.setenv(SEED, seed)
+    live = json.loads(ask(str(HERE / "live_state.py"), RANDOM_SCHEMAS))
+    dispatcher = run(load([str(folder / "cap.json.gz")])).dispatcher
     dumps = {name: dumps[0] for name, dumps in live.items() if name.startswith("random_schemas::")}
     assert len(dumps) > 300
     for name, dump in dumps.items():
-        expected = dump.replace(f"{ROOT}/", "")
+        expected = dump.replace(f"{HERE}/", "")
         assert comparable(dump_registrations(dispatcher, OperatorName.parse(name))) == comparable(expected)
 
 
-def test_an_extension_after_import(captured: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extension_after_import(captured: Captured, tmp_path: Path) -> None:
     """Operators, kernels, a dangling implementation, tags and a Python kernel of a module of one's own."""
-    (tmp_path / "my_extension.py").write_text(
-        "import torch\n"
-        "library = torch.library.Library('my_ext', 'DEF')\n"
-        "library.define('twice(Tensor x) -> Tensor', tags=(torch.Tag.pt2_compliant_tag,))\n"
-        "library.impl('twice', lambda x: x + x, 'CompositeExplicitAutograd')\n"
-        "other = torch.library.Library('my_other', 'FRAGMENT')\n"
-        "other.impl('nowhere', lambda x: x, 'CPU')\n"
-        "@torch.ops.my_ext.twice.default.py_impl(torch._C.DispatchKey.Meta)\n"
-        "def meta(x):\n"
-        "    return x\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{tmp_path}")
-    out = tmp_path / "a.json"
-    arguments = ("-m", "dispatch_cli", "capture", "--python", torch_python(), "--import", "my_extension")
-    run_python(sys.executable, *arguments, "-o", str(out))
-    text = out.read_text(encoding="utf-8")
-    assert str(tmp_path) not in text
+    folder = captured_extensions()
+    text = unpacked(folder / "cap.json.gz", tmp_path / "a.json").read_text(encoding="utf-8")
+    assert not any(path in text for path in (str(folder.parent), tempfile.gettempdir(), str(ROOT)))
     written = json.loads(text)
     found = {entry.get("name", entry.get("func")): entry for entry in written["imported"]["operators"]}
-    assert set(found) == {"my_ext::twice(Tensor x) -> Tensor", "my_other::nowhere"}
+    of_module = {name for name in found if name.startswith("my_")}
+    assert of_module == {"my_ext::twice(Tensor x) -> Tensor", "my_other::nowhere"}
     others, before = (
         {entry.get("name", entry.get("func")) for entry in document["operators"]}
         for document in (written, read(captured.yaml))
     )
-    assert others == before
+    assert {name for name in others if not name.startswith(f"{PYTORCHS_LATER}::")} == before
     twice = found["my_ext::twice(Tensor x) -> Tensor"]
     assert twice["tags"] == ["pt2_compliant_tag"]
     assert twice["python_dispatch"] == {"Meta": "my_extension.meta"}
@@ -220,10 +208,10 @@ def test_kernels_of_a_first_vmap(captured: Captured, tmp_path: Path) -> None:
         "torch.vmap(torch.neg)(torch.ones(1))\n"
         "print(json.dumps(sorted(set(at('FuncTorchBatched')) - before)))"
     )
-    names = json.loads(run_python(torch_python(), "-c", program))
+    names = json.loads(ask("-c", program))
     out = unpacked(captured_once(vmap=False), tmp_path / "without.json")
     without = run(load([str(out)])).dispatcher
-    with_them = run(load([str(captured.yaml)])).dispatcher
+    with_them = loaded(captured.yaml)
     found = [name for name in names if "FuncTorchBatched" in with_them.active(OperatorName.parse(name))]
     assert found == names
     assert not [name for name in names if "FuncTorchBatched" in without.active(OperatorName.parse(name))]

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.capture.support import torch_python
-from tests.capture.test_live import run_python
+from tests.capture.extensions import captured_extensions
+from tests.capture.support import unpacked
+from tests.capture.test_live import ask
 from tests.cli.support import call
 
 pytestmark = pytest.mark.live
@@ -33,10 +34,7 @@ WITH_BATCHING_RULE = (*CALLS_ITSELF, "other")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A capture of these operators, without those of PyTorch, which take their time to read."""
     out = tmp_path_factory.mktemp("captured") / "cap.json"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(HERE))
-        result = call("capture", "--python", torch_python(), "--import", "live_chains", "-o", str(out))
-    assert result.code == 0, result.err
+    unpacked(captured_extensions() / "cap.json.gz", out)
     data = json.loads(out.read_text(encoding="utf-8"))
     out.write_text(json.dumps({**data, "operators": [], "higher_order_operators": []}), encoding="utf-8")
     return str(out)
@@ -45,7 +43,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def live() -> Any:
     """What ran in a live PyTorch, and what it raised."""
-    return json.loads(run_python(torch_python(), str(HERE / "live_chains.py")).splitlines()[-1])
+    return json.loads(ask(str(HERE / "live_chains.py")).splitlines()[-1])
 
 
 def options_of(transforms: str) -> list[str]:

@@ -1,25 +1,27 @@
-"""A captured library is checked as its declarations by hand are: random libraries, registered in a live PyTorch."""
+"""A captured library is checked as its declarations by hand are: a random library, registered in a live PyTorch."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import subprocess
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from tests.capture.extensions import LIBRARY, PYTORCHS_LATER, captured_extensions
 from tests.capture.random_library import actions, declarations, module_text
 from tests.capture.support import captured as captured_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
-from tests.once import once
 
 pytestmark = pytest.mark.live
 
 SEED = os.environ.get("DISPATCH_CLI_LIVE_SEED") or Random().randrange(1 << 32)
-OPERATORS = 150
+OPERATORS = 300
 LIVE_TABLE = "stale-live-table"
 """It depends on the order of registrations, which a running dispatcher does not tell."""
 
@@ -47,10 +49,9 @@ def found_in(answer: Any) -> set[tuple[str, str | None, str | None]]:
     return {(one["check"], one["operator"], one["key"]) for one in answer["findings"]}
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_random_libraries(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_random_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = str(captured_pytorch())
-    chosen = actions(Random(f"{SEED}:{number}"), OPERATORS)
+    chosen = actions(Random(str(SEED)), OPERATORS)
     accepted = tmp_path / "accepted.json"
     (tmp_path / "random_library.py").write_text(module_text(chosen, str(accepted)), encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -69,53 +70,17 @@ def test_random_libraries(number: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert of_capture["not_checked"] == of_hand["not_checked"]
 
 
-LIBRARY = """
-import torch
-torch.library.define("mylib::op", "(Tensor x) -> Tensor")
-@torch.library.impl("mylib::op", "CPU")
-def op(x):
-    return x.clone()
-"""
-REPLACED = """
-import torch
-first_library = torch.library.Library("twice", "FRAGMENT")
-first_library.define("op(Tensor x) -> Tensor")
-gone_library = torch.library.Library("twice", "IMPL", "CPU")
-second_library = torch.library.Library("twice", "IMPL", "CPU")
-def first(x):
-    return x.clone()
-def gone(x):
-    return x.clone()
-def second(x):
-    return x.clone()
-first_library.impl("op", first, "CPU")
-try:
-    gone_library.impl("op", gone)
-    gone_library._destroy()
-    second_library.impl("op", second)
-    first_library.impl("op", torch.library.fallthrough_kernel, "AutogradCPU")
-except RuntimeError:  # before 2.6 a kernel of Python is replaced by none
-    pass
-"""
-
-
 @pytest.fixture(scope="module")
-def of_both() -> str:
-    """A capture of the two libraries."""
-
-    def make(folder: Path) -> None:
-        for module, text in (("mylib", LIBRARY), ("replaced", REPLACED)):
-            (folder / f"{module}.py").write_text(text, encoding="utf-8")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", str(folder))
-            capture(folder / "cap.json.gz", "mylib", "replaced")
-
-    return str(once("captured-two-libraries", make) / "cap.json.gz")
+def extensions() -> str:
+    """A capture of several libraries."""
+    return str(captured_extensions() / "cap.json.gz")
 
 
-def test_replaced_kernels_are_named(of_both: str) -> None:
+def test_replaced_kernels_are_named(extensions: str) -> None:
     """The dump has the order of the kernels; each has its own function."""
-    rows = json.loads(call("register", of_both, "--op", "twice::op", "--format", "json").out)["operators"][0]["kernels"]
+    rows = json.loads(call("register", extensions, "--op", "twice::op", "--format", "json").out)["operators"][0][
+        "kernels"
+    ]
     functions = {"second": 11, "first": 7}
     expected = [("CPU", f"replaced.{name}", f"replaced.py:{line}") for name, line in functions.items()]
     named = [(row["key"], row["wraps"]["function"], row["wraps"]["place"]) for row in rows if row["wraps"] is not None]
@@ -125,20 +90,27 @@ def test_replaced_kernels_are_named(of_both: str) -> None:
 OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kernel", "mylib::op", "Meta")}
 
 
-def test_a_library_without_autograd(of_both: str) -> None:
-    assert found(of_both, "--op", "mylib::*") == OF_LIBRARY
-    told = call("check-invariants", of_both).out
+def test_a_library_without_autograd(extensions: str) -> None:
+    assert found(extensions, "--op", "mylib::*") == OF_LIBRARY
+    told = call("check-invariants", extensions, "--select", "no-autograd-kernel").out
     assert "operators that PyTorch registered were not checked; --pytorch checks them" in told
 
 
-def test_modules_of_pytorchs_own_are_not_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_of_pytorchs_own_are_not_the_users(extensions: str) -> None:
     """`quantized_decomposed` is defined by a module of PyTorch that is imported when somebody asks for it."""
-    library = LIBRARY + "from torch.ao.quantization.fx import _decomposed\n"
-    (tmp_path / "mylib.py").write_text(library, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    captured = capture(tmp_path / "cap.json.gz", "mylib")
-    assert report(captured)["operators"] == 1
-    assert call("table", captured, "--op", "quantized_decomposed::*").code == 0
+    document = json.loads(gzip.decompress(Path(extensions).read_bytes()))
+    namespaces = {name_of(one).partition("::")[0] for one in document["imported"]["operators"]}
+    assert {"mylib", "with_pytorchs"} <= namespaces
+    assert PYTORCHS_LATER not in namespaces
+    told = report(extensions, "--select", "no-autograd-kernel")
+    assert told["operators"] == len(document["imported"]["operators"])
+    assert call("table", extensions, "--op", f"{PYTORCHS_LATER}::*").code == 0
+
+
+def name_of(operator: dict[str, Any]) -> str:
+    """As a capture has it."""
+    name: str = operator["func"].partition("(")[0] if "func" in operator else operator["name"]
+    return name
 
 
 def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +121,7 @@ def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: p
     captured = capture(tmp_path / "cap.json.gz", "mylib")
     told = report(captured)
     assert told["not_checked"]["unknown"] == told["operators"] > 3000
-    assert "the capture does not say who registered" in call("check-invariants", captured).out
+    assert "the capture does not say who registered" in call("check-invariants", captured, "--op", "mylib::*").out
 
 
 def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +132,17 @@ def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pyte
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mylib\nVersion: 1.0\n", encoding="utf-8")
     (information / "entry_points.txt").write_text("[torch.backends]\nmylib = mylib:load\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    for modules in ((), ("mylib",)):
-        assert found(capture(tmp_path / "cap.json.gz", *modules)) == OF_LIBRARY
+    assert found(capture(tmp_path / "cap.json.gz")) == OF_LIBRARY
+    assert imported(tmp_path, "mylib") == ["mylib::op"]
     monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
-    assert report(capture(tmp_path / "cap.json.gz"))["not_checked"] == {"pytorch": 0, "extended": 0, "unknown": 0}
+    assert imported(tmp_path) == []
+
+
+def imported(folder: Path, *modules: str) -> Any:
+    """The operators that a capture takes for those of the modules."""
+    out, script = folder / "imported.json", Path(__file__).with_name("live_imports.py")
+    words = [word for module in modules for word in ("--import", module)]
+    subprocess.run([torch_python(), str(script), str(out), *words], check=True)
+    answer = json.loads(out.read_text(encoding="utf-8"))
+    assert answer["known"]
+    return answer["imported"]
