@@ -68,7 +68,7 @@ def kernels(document: dict[str, Any]) -> list[list[str]]:
         found += [[key, goes_on(key, kernel)] for kernel in block.get("impl", {}).values()]
     for entry in document.get("operators", ()):
         if name_of(entry) == "demo::op":
-            found += [[key, goes_on(key, kernel)] for key, kernel in entry["dispatch"].items()]
+            found += [[key, goes_on(key, kernel)] for key, kernel in entry.get("dispatch", {}).items()]
     return found
 
 
