@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -32,24 +33,11 @@ def test_the_first_frame_has_the_list_the_table_and_the_command(
     drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
 
 
-FIRST_FRAME = """
-import sys
-from dispatch_cli.api import load_state
-from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.session import Session
-
-class Started(ExploreApp):
-    def on_ready(self):
-        super().on_ready()
-        print(*(name for name in sys.modules if name.startswith("dispatch_cli.")), file=sys.__stdout__)
-        self.exit()
-
-Started(Session(load_state((), bases=("torch-2.15",)), ("--base", "torch-2.15"))).run(headless=True, size=(120, 40))
-"""
+FIRST_FRAME = Path(__file__).with_name("first_frame.py")
 
 
 def test_modules_for_what_was_not_asked_for_are_imported_after_the_first_frame() -> None:
-    done = subprocess.run([sys.executable, "-c", FIRST_FRAME], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, str(FIRST_FRAME)], capture_output=True, text=True, check=True, timeout=60)
     imported = {name.removeprefix("dispatch_cli.") for name in done.stdout.split()}
     assert {"explore.panes.table", "report.table"} <= imported
     later = {"model.declarations", "model.change", "whatif", "declarations", "checks", "explore.panes.slot"}
