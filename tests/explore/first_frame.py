@@ -1,4 +1,4 @@
-"""Runs the explorer without a terminal until its first frame, and prints the modules of the package that it imported."""
+"""Runs the explorer without a terminal until its first frame, and prints what it imported of the package."""
 
 from __future__ import annotations
 

@@ -293,7 +293,8 @@ def test_from_the_slot_undefined_to_its_key() -> None:
         await until(pilot, lambda: pane.list.target is not None and pane.list.target.key == "Undefined")
         kinds = (KeyKind.RUNTIME, KeyKind.UNDEFINED)
         assert [row.key for row in pane.list.rows if row.kind in kinds] == [row["key"] for row in slots]
-        assert f"{len(slots) - 1} runtime keys, {len(slots)} slots with Undefined" in flat(screen_text(app))
+        said = f"{len(slots) - 1} runtime keys, {len(slots)} slots with Undefined"
+        await until(pilot, lambda: said in flat(screen_text(app)))
 
     drive(session, steps)
 
