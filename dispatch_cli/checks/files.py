@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
@@ -48,6 +49,14 @@ class Captures:
         )
 
 
+_CAPTURES: WeakKeyDictionary[State, Captures] = WeakKeyDictionary()
+
+
+def captures_of(state: State) -> Captures:
+    """What the captures of a state hold; the same for each look at the state."""
+    return _CAPTURES.setdefault(state, Captures(state.declarations))
+
+
 class Files:
     """A state, as far as it says who registered what.
 
@@ -57,7 +66,7 @@ class Files:
     def __init__(self, state: State, captures: Captures | None = None) -> None:
         self.state = state
         self.dispatcher: Dispatcher = state.dispatcher
-        self.captures = captures or Captures(state.declarations)
+        self.captures = captures or captures_of(state)
 
     @cached_property
     def own(self) -> frozenset[OperatorName]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.files import Captures, Files
@@ -125,15 +125,12 @@ class View(Files):
     @cached_property
     def names(self) -> tuple[OperatorName, ...]:
         """Every operator of the state, by name, but for the broken ones."""
-        return tuple(OperatorName.parse(name) for name in self.dispatcher.names() if name not in self.broken)
+        return _parsed(self._name_texts)
 
     @cached_property
     def overloads(self) -> Mapping[str, Sequence[OperatorName]]:
         """Every operator of the state by its name without the overload (``aten::add``), for looking up siblings."""
-        found: dict[str, list[OperatorName]] = {}
-        for name in self.names:
-            found.setdefault(name.name, []).append(name)
-        return found
+        return _overloads(self._name_texts)
 
     # one operator
 
@@ -260,6 +257,10 @@ class View(Files):
 
     # inside
 
+    @cached_property
+    def _name_texts(self) -> tuple[str, ...]:
+        return tuple(name for name in self.dispatcher.names() if name not in self.broken)
+
     def _header(self, name: OperatorName) -> OperatorHeader:
         found = self._headers.get(name)
         if found is None:
@@ -286,3 +287,19 @@ class View(Files):
             found = Pattern(keys, fallthrough, registered, decisions, (), self.universe.slot)
             self._shapes[shape] = found
         return found
+
+
+# Most states that are looked at one after another have the same operators: those with changes that are tried.
+
+
+@lru_cache(maxsize=2)
+def _parsed(names: tuple[str, ...]) -> tuple[OperatorName, ...]:
+    return tuple(map(OperatorName.parse, names))
+
+
+@lru_cache(maxsize=2)
+def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
+    found: dict[str, list[OperatorName]] = {}
+    for name in _parsed(names):
+        found.setdefault(name.name, []).append(name)
+    return found

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.files import Captures
+from dispatch_cli.checks.files import captures_of
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -41,7 +41,7 @@ class Trial:
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe
-        self._captures = Captures(declarations)  # no change adds to them; what one takes away is not asked for
+        self._captures = captures_of(state)  # no change adds to them; what one takes away is not asked for
         self.view = self._view(self._state)
         self._known = frozenset(map(Entry.of, _serious(self.view)))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
@@ -76,17 +75,7 @@ def _run(
 ) -> CheckRun:
     view = View(state, names, None if whole else frozenset(names))
     view.has_files = has_files
-    view.overloads = _overloads(tuple(state.dispatcher.names()))
     return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS)
-
-
-@lru_cache(maxsize=2)
-def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
-    """`View.overloads`, which takes most of the time, and is the same for most states that are compared."""
-    found: dict[str, list[OperatorName]] = {}
-    for name in map(OperatorName.parse, names):
-        found.setdefault(name.name, []).append(name)
-    return found
 
 
 def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:

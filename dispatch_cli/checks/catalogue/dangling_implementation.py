@@ -32,7 +32,7 @@ Fix: define the operator, correct its name, or load the declarations that define
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.view import View
@@ -54,10 +54,7 @@ def find(view: View) -> Iterator[Finding]:
     dangling = [name for name in view.operators if view.schema_text(name) is None]
     if not dangling:
         return
-    defined: dict[str, list[str]] = {}
-    for name in view.names:
-        if view.schema_text(name) is not None:
-            defined.setdefault(name.name, []).append(name.overload)
+    defined = _Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
         kernels.sort(key=_place)
@@ -96,21 +93,46 @@ def _place(registration: Registration) -> tuple[bool, str, int, int]:
     return (True, "", 0, 0) if span is None else (False, span.file, span.line, span.column)
 
 
-def _hint(name: OperatorName, defined: Mapping[str, Sequence[str]]) -> str:
-    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name.
+class _Defined:
+    """The operators that are defined. Of those of a base it is only looked up when asked for: for all it takes long."""
 
-    defined: the overloads of every operator with a schema, by its name.
-    """
-    if name.name in defined:
-        return _overload_hint(name, defined[name.name])
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._names = [
+            name
+            for name, overloads in view.overloads.items()
+            if any(view.dispatcher.is_untouched(one) or view.schema_text(one) is not None for one in overloads)
+        ]
+
+    def overloads(self, name: str) -> list[str]:
+        """The overloads of a name."""
+        found = self._view.overloads.get(name, ())
+        return [one.overload for one in found if self._view.schema_text(one) is not None]
+
+    def ending(self, end: str) -> list[str]:
+        """The names with that end."""
+        return [name for name in self._names if name.endswith(end) and self.overloads(name)]
+
+    def similar(self, name: str) -> str | None:
+        """A name that is almost the same."""
+        while (found := _similar(name, self._names)) is not None and not self.overloads(found):
+            self._names.remove(found)  # one of the few of a base that are not
+        return found
+
+
+def _hint(name: OperatorName, defined: _Defined) -> str:
+    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name."""
+    if overloads := defined.overloads(name.name):
+        return _overload_hint(name, overloads)
     namespace, sep, own = name.name.rpartition("::")
     # the right operator in the wrong namespace comes before another one in the right namespace
-    elsewhere = {one.rpartition("::")[0]: one for one in defined if one.endswith(f"{sep}{own}")}
+    elsewhere = {one.rpartition("::")[0]: one for one in defined.ending(f"{sep}{own}")}
     meant = _similar(namespace, elsewhere)
-    other = elsewhere[meant] if meant is not None else _similar(name.name, defined)
+    other = elsewhere[meant] if meant is not None else defined.similar(name.name)
     if other is None:
         return ""
-    return f"; did you mean {OperatorName(other, name.overload) if name.overload in defined[other] else other}?"
+    meant_one = OperatorName(other, name.overload) if name.overload in defined.overloads(other) else other
+    return f"; did you mean {meant_one}?"
 
 
 def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
