@@ -21,7 +21,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from tests.cli.support import call
 from tests.explore.support import drive as drive_app
-from tests.explore.support import flat, screen_text, until
+from tests.explore.support import flat, newest, screen_text, until
 
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\u202e"
 
@@ -309,3 +309,19 @@ def shown(app: ExploreApp) -> str:
     area = app.query_one(CallPane).shown.region
     lines = screen_text(app).splitlines()[area.y : area.bottom]
     return flat(" ".join(line[area.x : area.right].removeprefix("▌") for line in lines))
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 12), (80, 24), (120, 40)])
+def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int]) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName("aten::abs")), "call")
+        await pilot.pause()
+        await pilot.press("c", *"inf")
+        await pilot.pause()
+        lines = [one.strip("▕ ") for one in screen_text(app).splitlines()]
+        at = next((number for number, one in enumerate(lines) if one.endswith("inf")), None)
+        assert at is not None, lines
+        assert "inference_mode" in lines[at + 1], lines
+        assert "context: " in " ".join(lines[:at]), lines
+
+    drive_app(Session(newest(), ("--base", "torch-2.15")), steps, size)

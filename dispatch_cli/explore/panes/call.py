@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.events import Resize
 
 from dispatch_cli.explore.answers.call import (
@@ -30,10 +29,11 @@ from dispatch_cli.explore.call_blocks import (
     target_of,
 )
 from dispatch_cli.explore.call_choices import CallPart, devices_of
-from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser, PlainRows
-from dispatch_cli.explore.call_parts import PartLine, part_lines, parts_table, with_part
+from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser
+from dispatch_cli.explore.call_parts import PartLine, part_lines, with_part
+from dispatch_cli.explore.call_request import CallRequest
 from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.pane import LOW, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -53,12 +53,11 @@ class CallPane(Pane):
     )
     DEFAULT_CSS = """
     CallPane { layout: vertical; }
-    CallPane > #call-request { height: auto; max-height: 45%; border-bottom: hkey $panel; }
-    CallPane > #call-request.-choosing { height: 45%; }
     CallPane > #call-answer { height: 1fr; }
-    CallPane #call-parts { max-height: 100%; }
+    CallPane.-low > CallRequest.-choosing { height: 70%; max-height: 70%; border-bottom: none; }
+    CallPane.-low Chooser > Label { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     CallPane.-beside { layout: horizontal; }
-    CallPane.-beside > #call-request {
+    CallPane.-beside > CallRequest, CallPane.-beside > CallRequest.-choosing {
         width: 42; height: 1fr; max-height: 100%; border-bottom: none; border-right: vkey $panel;
     }
     """
@@ -84,19 +83,18 @@ class CallPane(Pane):
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
         self._before: CallAnswered | tuple[Problem, ...] | None = None
-        self.parts = PlainRows(id="call-parts")
-        self.chooser = Chooser(session.state.dispatcher.universe, self._change_part, id="call-chooser")
+        self.request = CallRequest(session.state.dispatcher.universe, self._change_part)
+        self.parts, self.chooser = self.request.parts, self.request.chooser
         self.shown = Blocks(id="call-answer")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="call-request"):
-            yield self.parts
-            yield self.chooser
+        yield self.request
         yield self.shown
 
     def on_resize(self, event: Resize) -> None:
-        """Stand beside each other where there is room."""
+        """Stand beside each other where there is room; in few lines, what is being chosen comes first."""
         self.set_class(event.size.width >= WIDE, "-beside")
+        self.set_class(event.size.height < LOW, "-low")
 
     def open(self, spot: Spot) -> None:
         """Show the call of an operator that was last described, or a first one."""
@@ -161,15 +159,11 @@ class CallPane(Pane):
         self._keep()
 
     def _start(self, line: PartLine) -> None:
-        self.query_one("#call-request").add_class("-choosing")
-        self.parts.display = False
-        self.chooser.start(line, devices_of(self.session.state.dispatcher.universe, self.draft.tensors))
+        self.request.choose(line, devices_of(self.session.state.dispatcher.universe, self.draft.tensors))
 
     def _stop(self) -> None:
         chosen = self.chooser.line
-        self.chooser.stop()
-        self.query_one("#call-request").remove_class("-choosing")
-        self.parts.display = True
+        self.request.stop()
         self._keep()
         here = (number for number, one in enumerate(self._lines()) if chosen is not None and one[:2] == chosen[:2])
         self.parts.move_to(next(here, self.parts.cursor))
@@ -188,9 +182,7 @@ class CallPane(Pane):
         return part_lines(self.draft, taken(self.session.state, self.spot, self.draft))
 
     def _show_parts(self) -> None:
-        lines = self._lines()
-        self.parts.styles.height = len(lines)
-        self.parts.show(parts_table(lines), keep=True)
+        self.request.show(self._lines())
 
     # the answer
 
