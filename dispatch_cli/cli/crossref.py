@@ -10,7 +10,7 @@ import click
 from dispatch_cli.cli.check_options import all_findings_option
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
-from dispatch_cli.cli.options import allow_outside_option, filter_option, say_name_notes
+from dispatch_cli.cli.options import allow_outside_option, as_sentence, filter_option, say_name_notes
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
 from dispatch_cli.cli.source_options import ReadingOptions, reading_options
 from dispatch_cli.cli.source_reading import with_documents
@@ -169,7 +169,7 @@ def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[li
     Exits with 2 when a glob chooses none of either.
     """
     from dispatch_cli.crossref.compare import higher_order_names, names_of
-    from dispatch_cli.report.selection import select_higher_order, select_names
+    from dispatch_cli.report.selection import not_found, select_higher_order, select_names
 
     names, higher_order = names_of(subject, answers), higher_order_names(subject, answers)
     if not ops:
@@ -179,7 +179,8 @@ def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[li
     for glob in ops:
         found, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
         if not found and not of_higher_order:
-            raise click.BadParameter(f"no operator matches {glob!r}.", param_hint="'--op'")
+            hint = as_sentence(not_found([*names, *higher_order], glob))
+            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
         chosen.update(found)
         others.update(of_higher_order)
     return sorted(chosen), sorted(others)

@@ -113,7 +113,7 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
     """The operators and higher-order operators that --op chooses in either state; None for all."""
     if not ops:
         return None, None
-    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names, similar_names
+    from dispatch_cli.report.selection import may_be_higher_order, not_found, select_higher_order, select_names
 
     names = sorted({name for state in states for name in state.dispatcher.names()})
     others = sorted({one.name for state in states for one in state.higher_order_operators})
@@ -123,9 +123,7 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
         found = select_names(names, glob)
         found_others = select_higher_order(others, glob) if may_be_higher_order(glob) else []
         if not found and not found_others:
-            from dispatch_cli.model.suggest import did_you_mean
-
-            hint = as_sentence(did_you_mean(similar_names([*names, *others], glob)))
+            hint = as_sentence(not_found([*names, *others], glob))
             raise click.BadParameter(f"no operator of either side matches {glob!r}.{hint}", param_hint="'--op'")
         operators.update(found)
         higher_order.update(found_others)

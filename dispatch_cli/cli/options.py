@@ -370,7 +370,7 @@ def chosen_operators(
     Without --op, all. own: of files laid over a base then only those that the files register something for, if any.
     """
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import select_names, similar_names
+    from dispatch_cli.report.selection import not_found, select_names
 
     dispatcher = state.dispatcher
     if not ops:
@@ -381,10 +381,7 @@ def chosen_operators(
     for glob in ops:
         found = select_names(names, glob)
         if not found and glob not in others:
-            from dispatch_cli.model.suggest import did_you_mean
-
-            close = similar_names([*names, *(one.name for one in state.higher_order_operators)], glob)
-            hint = as_sentence(did_you_mean(close))
+            hint = as_sentence(not_found([*names, *(one.name for one in state.higher_order_operators)], glob))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
         chosen.update(found)
     return [OperatorName.parse(name) for name in sorted(chosen)]

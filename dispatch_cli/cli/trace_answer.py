@@ -191,16 +191,14 @@ def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
 
 def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
     """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
-    from dispatch_cli.report.selection import select_names, similar_names
+    from dispatch_cli.report.selection import not_found, select_names
 
     names = view.recording.operators
     chosen: set[str] = set()
     for glob in ops:
         found = select_names(names, glob)
         if not found:
-            from dispatch_cli.model.suggest import did_you_mean
-
-            hint = as_sentence(did_you_mean(similar_names(names, glob)))
+            hint = as_sentence(not_found(names, glob))
             raise click.BadParameter(
                 f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
             )

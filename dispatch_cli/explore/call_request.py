@@ -32,7 +32,7 @@ class CallRequest(Contained, Vertical):
         yield self.parts
         yield self.chooser
 
-    def show(self, lines: Sequence[PartLine]) -> None:
+    def show(self, lines: tuple[PartLine, ...]) -> None:
         """Show these parts; the cursor stays where it is."""
         self.parts.styles.height = len(lines)
         self.parts.show(parts_table(lines), keep=True)

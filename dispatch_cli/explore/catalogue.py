@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
@@ -12,6 +12,13 @@ from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators, own_names
+
+OWN, TRIED = "+", "~"
+"""The marks of operators that the files change, and that a change on trial changed."""
+CALLED = "\N{MULTIPLICATION SIGN}"
+"""The mark of operators that the recorded program called, before the number of calls."""
+SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
+"""The marks of findings, behind their number."""
 
 
 def spot_of(entry: ListedOperator) -> Spot:
@@ -66,10 +73,28 @@ class Catalogue:
         """The marks that there can be."""
         return tuple(one for one in Marked if one is not Marked.CALLED or self.called is not None)
 
+    def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity | None]]:
+        """What stands behind a name: how often the operator was called, and its findings, of each severity."""
+        if calls := (self.called or {}).get(entry.name):
+            yield f" {CALLED}{calls:,}", None
+        found = (self.found or {}).get(entry.name, {})
+        for severity, sign in SEVERITIES.items():
+            if found.get(severity):
+                yield f" {found[severity]}{sign}", severity
+
     def find(self, query: str, marked: Marked = Marked.ALL) -> list[int]:
         """The numbers of the operators that a query finds, best first."""
         found, names = self.matcher.find(query), self.names(marked)
         return found if names is None else [number for number in found if self.entries[number].name in names]
+
+    def find_nearest(self, query: str, marked: Marked = Marked.ALL) -> tuple[list[int], str]:
+        """What a query may mean that finds nothing, best first, and what that is in a few words."""
+        from dispatch_cli.explore.nearest import nearest
+
+        names = self.names(marked)
+        numbers = [number for number, one in enumerate(self.entries) if names is None or one.name in names]
+        found, what = nearest([self.entries[number].name for number in numbers], query)
+        return [numbers[one] for one in found], what if found else ""
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""

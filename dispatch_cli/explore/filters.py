@@ -9,9 +9,8 @@ from textual.events import Click
 from textual.message import Message
 from textual.widget import Widget
 
-from dispatch_cli.explore.catalogue import Catalogue, Marked
+from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED, Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
-from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED
 
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
 
@@ -24,7 +23,7 @@ def short_number(number: int) -> str:
 
 
 class Filters(Contained, Widget):
-    """One line: how many operators there are of each mark; the chosen one is marked."""
+    """One line: how many operators there are of each mark; the chosen one is marked. Or what a search may mean."""
 
     DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
 
@@ -40,11 +39,18 @@ class Filters(Contained, Widget):
         self.catalogue = catalogue
         self.marked = Marked.ALL
         self.checking = True
+        self.near = ""
 
     def note_checking(self, checking: bool) -> None:
         """Whether findings are being looked for."""
         if checking != self.checking:
             self.checking = checking
+            self.refresh()
+
+    def note_near(self, near: str) -> None:
+        """What the list has where a search finds nothing, in a few words; empty where it finds something."""
+        if near != self.near:
+            self.near = near
             self.refresh()
 
     def _parts(self) -> list[tuple[Marked, str]]:
@@ -70,13 +76,15 @@ class Filters(Contained, Widget):
         return sum(len(text) + 2 for _, text in parts)
 
     def render(self) -> Content:
+        if self.near:
+            return Content.styled(self.near, "$text-warning")
         parts = [(f"[{text}]", "bold") if one is self.marked else (f" {text} ", "") for one, text in self._parts()]
         return Content.assemble(*parts)
 
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)
         end = 0
-        for one, text in self._parts():
+        for one, text in () if self.near else self._parts():
             end += len(text) + 2
             if at is not None and at.x < end:
                 self.post_message(self.FilterPicked(one))

@@ -14,9 +14,10 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.line_looks import MARK
-from dispatch_cli.explore.operator_list import CALLED, OWN, TRIED, OperatorList
+from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, panes_of
 from dispatch_cli.explore.reading import ReadingAgain

@@ -13,20 +13,13 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from dispatch_cli.explore.catalogue import Catalogue, Marked
+from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
-from dispatch_cli.explore.short_names import CUT, short_name
+from dispatch_cli.explore.short_names import short_pieces
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.operator_list import ListedOperator
 
-OWN, TRIED = "+", "~"
-"""The marks of operators that the files change, and that a change on trial changed."""
-CALLED = "\N{MULTIPLICATION SIGN}"
-"""The mark of operators that the recorded program called, before the number of calls."""
-SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
-"""The marks of findings, behind their number."""
 _MARKS = 3
 """The columns before a name."""
 BESIDE = 40
@@ -70,6 +63,7 @@ class OperatorList(Contained, SizedScrollView):
         self.query_text = ""
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
+        self.near = ""  # what is shown where the query finds nothing, in a few words
         self.cursor = 0
         self._width = 0
         self._strips: dict[int, Strip] = {}
@@ -101,7 +95,7 @@ class OperatorList(Contained, SizedScrollView):
         before = self.found[self.cursor] if self.found else None
         asked = query != self.query_text
         self.query_text, self.marked = query, marked
-        self.found = self.catalogue.find(query, marked)
+        self._find()
         stays = before is not None and not (asked and query.strip()) and before in self.found
         self.cursor = self.found.index(before) if stays and before is not None else 0
         self._strips.clear()
@@ -112,10 +106,15 @@ class OperatorList(Contained, SizedScrollView):
         if self.entry is not None and (not self.found or self.found[self.cursor] != before):
             self._moved(self.entry)
 
+    def _find(self) -> None:
+        self.found, self.near = self.catalogue.find(self.query_text, self.marked), ""
+        if not self.found and self.query_text.strip():
+            self.found, self.near = self.catalogue.find_nearest(self.query_text, self.marked)
+
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
         entry, self.catalogue = self.entry, catalogue
-        self.found = catalogue.find(self.query_text, self.marked)
+        self._find()
         number = None if entry is None else catalogue.numbers.get(entry)
         self.cursor = self.found.index(number) if number is not None and number in self.found else 0
         self._strips.clear()
@@ -210,14 +209,12 @@ class OperatorList(Contained, SizedScrollView):
         return strip
 
     def _said(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
-        text = ""
-        if not self.found and y < 2:
-            query = self.query_text.strip()
-            text = f"  no operator {'so marked' if not query else 'matches'}" if y == 0 else ""
-            if query and self.marked is not Marked.ALL:
-                text = ("  no operator so marked matches", "  f in the list: other marks")[y]
-        return Strip([Segment(text, self.look(_DIM))]).adjust_cell_length(width, self.look())
+        query, so_marked = self.query_text.strip(), self.marked is not Marked.ALL
+        lines = [f"  no operator {'so marked ' * so_marked}matches" if query else "  no operator so marked"]
+        lines += ["  f in the list: other marks"] if query and so_marked else []
+        text = "" if self.found else dict(enumerate(lines)).get(y, "")
+        strip = Strip([Segment(text, self.look(_DIM))])
+        return strip.adjust_cell_length(self.scrollable_content_region.width, self.look())
 
     def _make_row(self, row: int) -> Strip:
         width = self.scrollable_content_region.width
@@ -227,7 +224,10 @@ class OperatorList(Contained, SizedScrollView):
             Segment(TRIED if entry.name in self.catalogue.tried else " ", self._style(is_here, _TRIED_STYLE)),
             Segment(" ", self._style(is_here)),
         ]
-        counts = self._found_counts(entry, is_here)
+        counts = [
+            Segment(text, self._style(is_here, _DIM if severity is None else _FOUND_STYLES[severity]))
+            for text, severity in self.catalogue.counts(entry)
+        ]
         taken = sum(len(one.text) for one in counts)
         segments += self._letters(row, is_here, max(4, width - _MARKS - taken))
         strip = Strip(segments)
@@ -238,18 +238,6 @@ class OperatorList(Contained, SizedScrollView):
         """The style of a part of a row. is_here: the cursor is there, on whose colour no other one can be read."""
         return self.look(self.cursor_style) if is_here else self.look(*filter(None, (style,)))
 
-    def _found_counts(self, entry: ListedOperator, is_here: bool) -> list[Segment]:
-        calls = (self.catalogue.called or {}).get(entry.name)
-        called = [Segment(f" {CALLED}{calls:,}", self._style(is_here, _DIM))] if calls else []
-        found = (self.catalogue.found or {}).get(entry.name)
-        if not found:
-            return called
-        return called + [
-            Segment(f" {found[severity]}{sign}", self._style(is_here, _FOUND_STYLES[severity]))
-            for severity, sign in SEVERITIES.items()
-            if found.get(severity)
-        ]
-
     def _letters(self, row: int, is_here: bool, room: int) -> list[Segment]:
         """The name; where it is too long, without a part, so that it differs from those beside it."""
         entries = self.catalogue.entries
@@ -257,17 +245,6 @@ class OperatorList(Contained, SizedScrollView):
         name = entry.name
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
         near = (entries[number].name for number in self.found[max(0, row - BESIDE) : row + BESIDE])
-        shown = short_name(name, room, near)
-        letters = [(CUT, False) if number is None else (safe(name[number]), number in hits) for number in shown]
         dim = self._style(is_here, _DIM if entry.higher_order else "")
         found = dim + Style(bold=True, underline=True)
-        segments: list[Segment] = []
-        text, is_hit = "", False
-        for sign, hit in letters:
-            if hit != is_hit and text:
-                segments.append(Segment(text, found if is_hit else dim))
-                text = ""
-            text, is_hit = text + sign, hit
-        if text:
-            segments.append(Segment(text, found if is_hit else dim))
-        return segments
+        return [Segment(text, found if hit else dim) for text, hit in short_pieces(name, room, near, hits)]

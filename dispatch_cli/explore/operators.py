@@ -120,7 +120,11 @@ class Operators(Contained, Vertical):
     def search(self) -> None:
         """Look for what is typed now, if that is not done yet."""
         if self.input.value != self.list.query_text:
-            self.list.search(self.input.value, self.filters.marked)
+            self._search(self.filters.marked)
+
+    def _search(self, marked: Marked) -> None:
+        self.list.search(self.input.value, marked)
+        self.filters.note_near(self.list.near)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -197,6 +201,7 @@ class Operators(Contained, Vertical):
         """These operators have other marks; None for all."""
         self.filters.refresh()
         self.list.marks_changed(names)
+        self.filters.note_near(self.list.near)
 
     def _mark_findings(self) -> None:
         """With those that the changes on trial make and end; where many have to be checked for these, after a while."""
@@ -241,4 +246,4 @@ class Operators(Contained, Vertical):
     def _filter(self, marked: Marked) -> None:
         self.filters.marked = marked
         self.filters.refresh()
-        self.list.search(self.input.value, marked)
+        self._search(marked)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+
+from dispatch_cli.render.text_safety import safe
 
 CUT = "…"
 """What stands for the letters that are left out."""
@@ -37,6 +39,14 @@ def short_name(name: str, room: int, beside: Iterable[str] = ()) -> Letters:
         for form, *shown in forms
     )
     return next((form for form, (own, *those) in texts if own not in those), first)
+
+
+def short_pieces(name: str, room: int, beside: Iterable[str], hits: Container[int]) -> Iterator[tuple[str, bool]]:
+    """The short form of a name in pieces, safe to print; of each, whether its letters are among those at *hits*."""
+    shown = short_name(name, room, beside)
+    letters = ((CUT, False) if at is None else (safe(name[at]), at in hits) for at in shown)
+    for is_hit, piece in groupby(letters, key=lambda one: one[1]):
+        yield "".join(text for text, _ in piece), is_hit
 
 
 def _forms(name: str, room: int) -> Iterator[Letters]:

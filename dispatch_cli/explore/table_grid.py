@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
-from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.table_rows import lines_of, meaning_of_marks, title_lines
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import grid, table

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
-from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import slot_marks, table

@@ -22,8 +22,7 @@ from dispatch_cli.explore.answers.sides import Old, old_state
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer, explained_answer
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.catalogue import Marked
-from dispatch_cli.explore.operator_list import CALLED
+from dispatch_cli.explore.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName

@@ -6,8 +6,9 @@ import pytest
 
 from dispatch_cli.api import what_if_state
 from dispatch_cli.model.suggest import similar
-from dispatch_cli.report.selection import select_keys, select_names, similar_names
+from dispatch_cli.report.selection import not_found, select_in_any_case, select_keys, select_names, similar_names
 
+ANOTHER_CASE = "upper and lower case are not the same here; in another case, it matches"
 NAMES = ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm", "my.lib::add", "plain", "plain.out"]
 
 
@@ -60,7 +61,9 @@ def test_keys_and_what_looks_like_them() -> None:
         ("add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
         ("add.out", ["aten::add.out"]),
         ("addmm", ["aten::addmm"]),
-        ("ad", []),
+        ("ad", ["aten::add", "my.lib::add"]),
+        ("addd.out", ["aten::add.out"]),
+        ("adm", ["aten::addmm"]),
         ("", []),
     ],
 )
@@ -74,3 +77,24 @@ def test_the_overload_without_a_name_has_one_in_globs() -> None:
     assert select_names(names, "aten::*mm.default") == ["aten::bmm", "aten::mm"]
     assert select_names(names, "*" + ".default" * 5000) == []
     assert select_names(names, "aten::bmm") == ["aten::bmm", "aten::bmm.out"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "hint"),
+    [
+        ("aten::AD*_", f"{ANOTHER_CASE} aten::add_.Tensor"),
+        ("ATEN::ADD*", f"{ANOTHER_CASE} aten::add.Tensor and 3 more"),
+        ("ATEN.ADD.*", f"{ANOTHER_CASE} aten::add.Tensor and 1 more"),
+        ("PLAI?", f"{ANOTHER_CASE} plain and 1 more"),
+        ("aten::zz*", None),
+        ("aten::addmn", "did you mean aten::addmm or aten::add or aten::add_.Tensor?"),
+        ("ATEN::ADD.TENSOR", "did you mean aten::add.Tensor or aten::add_.Tensor?"),
+    ],
+)
+def test_what_may_be_meant_by_a_glob_that_finds_nothing(glob: str, hint: str | None) -> None:
+    assert select_names(NAMES, glob) == []
+    assert not_found(NAMES, glob) == hint
+
+
+def test_names_that_differ_only_in_case() -> None:
+    assert select_in_any_case(["a::B", "a::b", "a::c"], "A::B*") == ["a::B", "a::b"]

@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import Input
 
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
+from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText
-from dispatch_cli.explore.operator_list import TRIED
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of, slot_of

@@ -1,0 +1,75 @@
+"""A search that finds no operator shows those that may be meant."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from textual.pilot import Pilot
+
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.filters import Filters
+from dispatch_cli.explore.nearest import nearest
+from dispatch_cli.explore.session import Session
+from tests.explore.support import drive, newest, screen_text, until
+
+NAMES = list(newest().dispatcher.names())
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("aten::ad.Tensro", "aten::add.Tensor"),
+        ("sofmtax", "aten::softmax.int"),
+        ("aten::adf", "aten::add.Scalar"),
+        ("aten::convolution_bakward", "aten::convolution_backward"),
+        ("torch.ops.aten.sofmtax.int", "aten::softmax.int"),
+        ("matmull", "aten::matmul"),
+        ("ad Tensro", "aten::add.Tensor"),
+        ("aten::ADD.T*", "aten::add.Tensor"),
+    ],
+)
+def test_the_nearest_comes_first(query: str, first: str) -> None:
+    numbers, _ = nearest(NAMES, query)
+    assert numbers
+    assert len(numbers) == len(set(numbers))
+    assert first in [NAMES[number] for number in numbers[:2]]
+
+
+def test_nothing_is_near() -> None:
+    assert nearest(NAMES, "qqqqqqq")[0] == []
+    assert nearest(NAMES, "zz*qq")[0] == []
+    assert nearest([], "add")[0] == []
+
+
+@pytest.mark.parametrize(
+    "query", ["a_" * 4000, "*?" * 4000, "[" * 4000, "a." * 4000, "aten::" + "add" * 2000, ":" * 9000]
+)
+def test_a_long_search_takes_no_longer(query: str) -> None:
+    names = [*NAMES, *(f"{name}_more" for name in NAMES)][:5000]
+    start = time.process_time()
+    nearest(names, query)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 10)])
+def test_the_list_says_that_these_are_the_nearest(size: tuple[int, int]) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"sofmtax")
+        await until(pilot, lambda: app.operators.list.query_text == "sofmtax")
+        assert "none; the nearest:" in screen_text(app)
+        entry = app.operators.list.entry
+        assert entry is not None
+        assert "softmax" in entry.name
+        await until(pilot, lambda: f"--op {entry.name}" in app.command_bar.line)
+        await pilot.press("ctrl+u", *"aten::SOFTMAX*")
+        await until(pilot, lambda: app.operators.list.query_text == "aten::SOFTMAX*")
+        assert "none; in another case:" in screen_text(app)
+        await pilot.press("ctrl+u", *"qqqqqqq")
+        await until(pilot, lambda: not app.operators.list.found)
+        assert "no operator matches" in screen_text(app)
+        assert not app.query_one(Filters).near
+        await pilot.press("escape")
+        await until(pilot, lambda: len(app.operators.list.found) > 3000)
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
