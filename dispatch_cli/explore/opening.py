@@ -30,7 +30,7 @@ class Opening(ReadingAgain):
             call = editor_call(message.span, os.environ)
             code = self._lend_screen(partial(run_editor, call)) if call.in_terminal else run_editor(call)
         except (CannotOpen, SuspendNotSupported) as why:
-            self.notify(str(why), title="No editor", severity="warning")
+            self.notify(str(why), title="Not opened", severity="warning")
             return
         self.read_if_changed()
         if not call.takes_place and call.arguments[0] not in self._told:

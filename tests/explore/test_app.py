@@ -321,7 +321,10 @@ def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
-        await until(pilot, lambda: any("No editor is set" in one.message for one in app._notifications))
+        await until(pilot, lambda: len(app._notifications))
+        (notice,) = app._notifications
+        assert notice.message.startswith("No editor is set")
+        assert "editor" not in notice.title  # it is not said twice
 
     drive(session(), steps)
 

@@ -48,14 +48,14 @@ Object.assign(Page.prototype, {
     return `#!${linked(view)}${argument === null ? "" : `/${linked(argument)}`}`;
   },
 
-  /* What a link leads to; null for what leads nowhere. */
+  /* What a link leads to; null for what leads nowhere. beyond: what a view has no part for. */
   target(hash) {
     const isView = hash.startsWith("#!");
-    const parts = hash.slice(isView ? 2 : 1).split("/").map(unlinked);
-    if (!parts[0] || parts.includes(null) || parts.length > 2) return null;
-    const [first, second = null] = parts;
-    if (isView) return { view: first, argument: second };
-    return { name: first, key: second, entry: this.entry(first) };
+    const [first, second = null, ...others] = hash.slice(isView ? 2 : 1).split("/").map(unlinked);
+    const isWhole = others.length === 0 && (second !== null || !hash.includes("/"));
+    if (isView && first && !isWhole) return { view: first, argument: null, beyond: hash.slice(hash.indexOf("/") + 1) };
+    if (isView) return { view: first || hash.slice(2), argument: second };
+    return first && isWhole ? { name: first, key: second, entry: this.entry(first) } : null;
   },
 
   // command lines

@@ -31,10 +31,11 @@ function wanted() {
 
 /** The title, the command line and the parts of what a target shows. */
 function viewOf(target) {
-  if (target.view) {
+  if (target.view !== undefined) {
     const view = Object.hasOwn(VIEWS, target.view) ? VIEWS[target.view] : null;
     if (!view) return unknownView(target.view);
     const argument = target.argument ?? null;
+    if (target.beyond !== undefined) return unknownPart(target.view, target.beyond);
     return argument && view.length === 0 ? unknownPart(target.view, argument) : view(argument);
   }
   if (!target.entry) return unknownOperator(target.name, target.key);

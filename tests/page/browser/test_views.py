@@ -51,6 +51,15 @@ def test_links_back_and_forward(tab: Tab, page_of: Pages) -> None:
         ("!constructor", "No such view"),
         ("!findings/x", "No such finding"),
         ("!about/x", "No such part of this view"),
+        ("!coverage/CPU/y", "No such part of this view"),
+        ("!coverage/CPU/", "No such part of this view"),
+        ("!keys/CPU/y/z", "No such part of this view"),
+        ("!findings/x/y", "No such finding"),
+        ("!keys/%zz", "No such part of this view"),
+        ("!nothing/x/y", "No such view"),
+        ("!", "No such view"),
+        ("!/y", "No such view"),
+        (f"{NAME}/CPU/y", "No such operator"),
     ],
 )
 def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title: str) -> None:
