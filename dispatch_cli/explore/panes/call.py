@@ -30,8 +30,8 @@ from dispatch_cli.explore.call_blocks import (
 )
 from dispatch_cli.explore.call_choices import CallPart, devices_of
 from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser
+from dispatch_cli.explore.call_composer import CallComposer
 from dispatch_cli.explore.call_parts import PartLine, part_lines, with_part
-from dispatch_cli.explore.call_request import CallRequest
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import LOW, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -54,10 +54,10 @@ class CallPane(Pane):
     DEFAULT_CSS = """
     CallPane { layout: vertical; }
     CallPane > #call-answer { height: 1fr; }
-    CallPane.-low > CallRequest.-choosing { height: 70%; max-height: 70%; border-bottom: none; }
+    CallPane.-low > CallComposer.-choosing { height: 70%; max-height: 70%; border-bottom: none; }
     CallPane.-low Chooser > Label { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     CallPane.-beside { layout: horizontal; }
-    CallPane.-beside > CallRequest, CallPane.-beside > CallRequest.-choosing {
+    CallPane.-beside > CallComposer, CallPane.-beside > CallComposer.-choosing {
         width: 42; height: 1fr; max-height: 100%; border-bottom: none; border-right: vkey $panel;
     }
     """
@@ -83,7 +83,7 @@ class CallPane(Pane):
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
         self._before: CallAnswered | tuple[Problem, ...] | None = None
-        self.request = CallRequest(session.state.dispatcher.universe, self._change_part)
+        self.request = CallComposer(session.state.dispatcher.universe, self._change_part)
         self.parts, self.chooser = self.request.parts, self.request.chooser
         self.shown = Blocks(id="call-answer")
 

@@ -13,13 +13,13 @@ from dispatch_cli.explore.contained import Contained
 from dispatch_cli.model.universe import Universe
 
 
-class CallRequest(Contained, Vertical):
+class CallComposer(Contained, Vertical):
     """The parts of a call, one in each line; while one is chosen, the words for it in their place."""
 
     DEFAULT_CSS = """
-    CallRequest { height: auto; max-height: 45%; border-bottom: hkey $panel; }
-    CallRequest.-choosing { height: 45%; }
-    CallRequest #call-parts { max-height: 100%; }
+    CallComposer { height: auto; max-height: 45%; border-bottom: hkey $panel; }
+    CallComposer.-choosing { height: 45%; }
+    CallComposer #call-parts { max-height: 100%; }
     """
 
     def __init__(self, universe: Universe, changed: Callable[[PartLine, str], str]) -> None:
