@@ -1,7 +1,7 @@
 """The modules of PyTorch that define higher-order operators: ``import torch`` imports only some of them.
 
 They are found in the files of the installed package, without running them: a module defines an operator if it calls
-``HigherOrderOperator`` or a class derived from it.
+``HigherOrderOperator`` or a class derived from it. The files of modules that are imported already are not read.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -16,7 +16,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from pathlib import Path
 
 ROOT = "HigherOrderOperator"
@@ -32,8 +32,11 @@ def import_all(package: Path) -> list[str]:
     package: the directory of PyTorch's package, ``torch``.
     Returns a text for each module that cannot be imported.
     """
+    root = getattr(sys.modules.get(f"{package.name}._ops"), ROOT, None)
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    imported = {file for file in files if isinstance(file, str)}
     notes = []
-    for module in defining_modules(package):
+    for module in defining_modules(package, imported, {ROOT} if root is None else _names_of(root)):
         if module in sys.modules:
             continue
         try:
@@ -49,10 +52,20 @@ def import_all(package: Path) -> list[str]:
     return notes
 
 
-def defining_modules(package: Path) -> list[str]:
-    """The names of the modules that define higher-order operators, sorted."""
-    texts = {file: file.read_bytes().decode("utf-8", "replace") for file in sorted(package.rglob("*.py"))}
-    maybe = _closure((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
+def _names_of(kind: type) -> set[str]:
+    """The names of a class and of all that are derived from it."""
+    return {kind.__name__}.union(*map(_names_of, type.__subclasses__(kind)))
+
+
+def defining_modules(package: Path, imported: Container[str] = (), known: Iterable[str] = (ROOT,)) -> list[str]:
+    """The names of the modules that define higher-order operators, sorted.
+
+    imported: files that are left out. known: the names of the classes of higher-order operators in them.
+    """
+    files = [file for file in sorted(package.rglob("*.py")) if str(file) not in imported]
+    texts = {file: file.read_bytes().decode("utf-8", "replace") for file in files}
+    written = ((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
+    maybe = _closure(known, written)
     # all names at once: a search for each of them takes longer
     called = re.compile(r"(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*(?:\(|as\b)")
     # only now are files parsed, which takes long: a pattern also matches in comments and strings
@@ -60,13 +73,13 @@ def defining_modules(package: Path) -> list[str]:
     trees = {file: tree for file in named for tree in _parsed(texts[file])}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
     classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]
-    known = _closure((one.name, {_last_name(base) for base in one.bases}) for one in classes)
-    return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, known))
+    all_known = _closure(known, ((one.name, {_last_name(base) for base in one.bases}) for one in classes))
+    return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, all_known))
 
 
-def _closure(classes: Iterable[tuple[str, set[str]]]) -> set[str]:
-    """`ROOT` and the classes derived from it, of classes with the names of their bases."""
-    found, waiting = {ROOT}, list(classes)
+def _closure(known: Iterable[str], classes: Iterable[tuple[str, set[str]]]) -> set[str]:
+    """The known classes and those derived from them, of classes with the names of their bases."""
+    found, waiting = {*known}, list(classes)
     while True:
         more = {name for name, bases in waiting if bases & found} - found
         if not more:
