@@ -17,6 +17,7 @@ from dispatch_cli.declarations.project import find_project, read_source_settings
 from dispatch_cli.extract.run import run
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Declarations, Define, Implement
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT, call
 
@@ -46,8 +47,7 @@ def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def build(python: str, folder: Path) -> None:
     """A copy of the example, compiled for the PyTorch of *python*: as one file, since PyTorch's headers take long."""
     shutil.copytree(EXAMPLE, folder)
-    said = subprocess.run([python, "-c", WHERE], check=True, capture_output=True, text=True)
-    root, abi = said.stdout.split()
+    root, abi = in_pytorch.run([python, "-c", WHERE]).stdout.split()
     flags = ["-std=c++20", "-O0", "-fPIC", "-w", "-DSCALED_NAMESPACE=scaled", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
     headers = [f"-I{root}/include", f"-I{root}/include/torch/csrc/api/include"]
     files = sorted(path.relative_to(folder) for path in folder.glob("csrc/*.cpp"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from dispatch_cli.capture.document import document
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace import recorder
+from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import observed_calls
@@ -22,7 +22,6 @@ from tests.trace.kernels import logging_kernels
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
 RECORDER = Path(recorder.__file__)
-SECONDS = 600
 
 
 class Failed(RuntimeError):
@@ -66,7 +65,7 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
 
 def _run(command: list[str]) -> str:
     """What a program prints. Errors: Failed."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    done = in_pytorch.run(command, check=False)
     if done.returncode != 0:
         raise Failed(f"{' '.join(command)} exited with {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

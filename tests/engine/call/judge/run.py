@@ -13,6 +13,7 @@ from dispatch_cli.capture.document import document
 from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import names_in, observed_calls
@@ -44,7 +45,7 @@ HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES
 
 def has_modules(python: str) -> bool:
     """Whether *python* has what PyTorch's own samples need."""
-    return subprocess.run([python, "-c", "import torch, numpy"], check=False, capture_output=True).returncode == 0
+    return in_pytorch.run([python, "-c", "import torch, numpy"], check=False).returncode == 0
 
 
 def run(
