@@ -236,8 +236,8 @@ class KeyBar(Contained, Widget):
 
 _LAST = ("question_mark", "q")
 """The keys at the end of the line."""
-_ALWAYS = ("question_mark", "y", "u")
-"""The keys that are there first where there is little room: help, copy, undo."""
+_ALWAYS = ("question_mark", "y", "u", "e")
+"""The keys that are there first where there is little room: help, copy, undo, the editor."""
 
 
 @cache

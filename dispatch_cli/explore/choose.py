@@ -37,9 +37,9 @@ class Choose(Contained, ModalScreen[Any]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave"),
-        Binding("down", "move(1)", "Down", show=False, priority=True),
-        Binding("up", "move(-1)", "Up", show=False, priority=True),
-        Binding("enter", "take", "Choose", priority=True),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("enter", "take", "Choose"),
     ]
 
     def __init__(
@@ -89,6 +89,11 @@ class Choose(Contained, ModalScreen[Any]):
 
     def _text(self, row: Any) -> str:
         return _first(self._table, row).lower()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_take()
 
     @on(LinesView.Opened)
     def _opened(self, event: LinesView.Opened) -> None:

@@ -150,7 +150,10 @@ class Going(App[None]):
         self.action_operators()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """textual's. Where a text is typed, the key of the search is a letter."""
-        if action == "search" and (isinstance(self.focused, Input) or isinstance(self.screen, ModalScreen)):
+        """textual's. Where a text is typed, the key of the search is a letter; a screen in front keeps all keys."""
+        in_front = isinstance(self.screen, ModalScreen)
+        if (action == "search" and (in_front or isinstance(self.focused, Input))) or (
+            action == "command_palette" and in_front
+        ):
             return False
         return super().check_action(action, parameters)

@@ -108,6 +108,8 @@ def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
     yield "Keys everywhere", (*dict.fromkeys((*key_rows(ReadingAgain), *everywhere)), *_OF_TEXTUAL)
     if in_list:
         yield from of_view
+    if pane is not None and pane.notes:
+        yield f"What the view “{pane.TITLE}” shows", (*pane.notes,)
     if pane is not None:
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
         rows = dict.fromkeys(row for node in pane.query("*") for row in key_rows(type(node)))

@@ -75,6 +75,11 @@ class Pane(Contained, Vertical):
         return ""
 
     @property
+    def notes(self) -> Sequence[tuple[str, str]]:
+        """What has to be known of what is shown, for help: a word for it, and a sentence."""
+        return ()
+
+    @property
     def waits_for(self) -> str:
         """What is being done before there is a command line; empty where nothing is."""
         return ""

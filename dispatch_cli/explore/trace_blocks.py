@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dispatch_cli.explore.answers.trace import MOST_LINES, ShownCalls, findings_about
 from dispatch_cli.explore.blocks import Rows
@@ -86,8 +87,21 @@ class TreeRows(Rows):
         self._layout = list_layout(some, width) if some.columns else None
 
 
-def title_of(shown: ShownCalls, chosen: Sequence[str]) -> Iterator[str | tuple[str, str]]:
-    """Which program it was, what is shown of it, and what is not known. chosen: what is asked for, in words."""
+def notes_of(report: TraceReport) -> tuple[tuple[str, str], ...]:
+    """What has to be known of a recording: what it lacks, and where its registrations are from; each with a label."""
+    notes = (
+        ("Unfinished", unfinished_sentence(report)),
+        ("Not recorded", "; ".join(missing_sentences(report))),
+        ("Registrations", "" if report.embedded is None else state_sentence(report)),
+    )
+    return tuple((label, text) for label, text in notes if text)
+
+
+def title_of(shown: ShownCalls, chosen: Sequence[str], is_wide: bool = True) -> Iterator[str | tuple[str, str]]:
+    """Which program it was, what is shown of it, and what is not known.
+
+    chosen: what is asked for, in words. is_wide: there is room for a line for each note; otherwise one names them all.
+    """
     report, counts = shown.report, shown.report.counts
     yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
     threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
@@ -99,16 +113,27 @@ def title_of(shown: ShownCalls, chosen: Sequence[str]) -> Iterator[str | tuple[s
     if shown.cut:
         yield "\n"
         yield f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"
-    if unfinished := unfinished_sentence(report):
+    notes = notes_of(report)
+    if is_wide or len(notes) < 2:
+        for label, text in notes:
+            yield "\n"
+            yield (f"{label}: {text}", "$text-muted" if label == "Registrations" else "$text-warning")
+    else:
+        unfinished, embedded = report.counts.unfinished, report.embedded
+        short = {
+            "Unfinished": f"{unfinished:,} unfinished",
+            "Not recorded": "parts not recorded",
+            "Registrations": f"registrations of {embedded}",
+        }
         yield "\n"
-        yield (f"Unfinished: {unfinished}", "$text-warning")
-    missing = [*missing_sentences(report)]
-    if missing:
-        yield "\n"
-        yield (f"Not recorded: {'; '.join(missing)}", "$text-warning")
-    if report.embedded is not None:
-        yield "\n"
-        yield (f"Registrations: {state_sentence(report)}", "$text-muted")
+        yield (f"{', '.join(short[label] for label, _ in notes)}: see ?", "$text-warning")
+
+
+def operator_of(row: Any) -> str | None:
+    """The operator that a row is about."""
+    if isinstance(row, TraceFinding):
+        return row.operator
+    return row.row.operator if isinstance(row, ShownLine) and row.row is not None else None
 
 
 class TraceDetail:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.color import Color
 from textual.pilot import Pilot
 
@@ -63,7 +64,7 @@ def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
 def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
     """All of them, and those that copy and help; others that are the same everywhere are in help."""
     wanted = {
-        "1": ("v Rows/grid", "a All slots", "p Python", "f Filter", "e Edit", "x Off"),
+        "1": ("v Grid", "a All slots", "p Python", "f Filter", "e Edit", "x Off"),
         "2": ("h Previous", "l Next", "e Edit", "x Off/on"),
         "3": ("a Add tensor", "c Add context", "d Remove", "s Key set/call", "e Edit"),
         "4": ("x Off/on", "a Add", "[ Earlier", "] Later", "b Fallbacks", "e Edit"),
@@ -93,7 +94,10 @@ def test_with_a_change_on_trial_there_is_room_for_undo() -> None:
         for key in "1234":
             await pilot.press(key)
             await pilot.pause(0.1)
-            assert all(text in keys_below(app) for text in ("u Undo", "y Copy", "? Help")), keys_below(app)
+            wanted = ("u Undo", "y Copy", "? Help", "e Edit")
+            assert all(text in keys_below(app) for text in wanted), keys_below(app)
+            if key == "1":
+                assert all(text in keys_below(app) for text in ("v Grid", "a All slots", "p Python", "x Off"))
 
     drive(session(), steps, (80, 24))
 
@@ -195,5 +199,29 @@ def test_marks_can_be_read_on_the_row_of_the_cursor() -> None:
                 assert front is not None and back is not None
                 # other themes' own cursor can have less
                 assert contrast(front, back) >= 4.5 or not theme.startswith("textual"), (theme, key)
+
+    drive(session(), steps)
+
+
+@pytest.mark.parametrize("opening", [["7", "b"], ["4", "a"], ["question_mark"], ["8", "b"]])
+def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
+    """None of them does something to what is behind it, nor puts something else before it."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ABS._replace(key="CPU"), "table")
+        await pilot.press(*opening)
+        await pilot.pause(0.1)
+        front, screen, entry = app.front, app.screen, app.operators.list.entry
+        assert screen is not app.screen_stack[0]
+        behind = app.screen_stack[0].focused
+        await pilot.press("slash", "ctrl+p", *"12hxuwo", "f5", "down", "pagedown", "backspace", "alt+left")
+        await pilot.pause(0.1)
+        assert app.screen is screen
+        assert (app.front, app.operators.list.entry, app.screen_stack[0].focused) == (front, entry, behind)
+        assert not app.operators.input.value
+        assert not (app.session.has_tried and app.session.whatif.changes)
+        await pilot.press("escape")
+        await pilot.pause(0.1)
+        assert app.screen is app.screen_stack[0]
 
     drive(session(), steps)

@@ -375,3 +375,29 @@ def test_calls_whose_end_is_not_recorded_are_counted(tmp_path: Path) -> None:
         assert f"Unfinished: {line.replace('Unfinished', '').strip()}" in screen_text(app)
 
     drive(session_of(cut), steps, (140, 40))
+
+
+def test_what_a_cut_recording_lacks_has_one_line_on_a_narrow_screen(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.trace"
+    cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
+    printed = call("trace", str(cut)).out.splitlines()
+    whole = [
+        one.removeprefix(label) for label in ("Unfinished", "Not recorded") for one in printed if one.startswith(label)
+    ]
+    assert len(whole) == 2
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "Trace of" in screen_text(app))
+        pane = app.stage.views["trace"]
+        assert isinstance(pane, TracePane)
+        assert pane.head.size.height <= 3
+        (line,) = [one for one in screen_text(app).splitlines() if "unfinished" in one]
+        assert "parts not recorded" in line
+        assert line.strip().endswith(": see ?")
+        await pilot.press("question_mark")
+        await pilot.pause()
+        said = " ".join(str(app.screen.query_one("Static").content).split())
+        for one in whole:
+            assert one.strip() in said
+
+    drive(session_of(cut), steps, (80, 24))

@@ -26,6 +26,12 @@ _STEP = 500
 """Lines after which others get their turn."""
 
 
+_BAD = (CallFact.FALLBACK, CallFact.NO_GRADIENT, CallFact.STALE)
+"""What there is to do something about."""
+ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((one,) for one in CallFact))
+"""The facts that calls are chosen by, one choice after another."""
+
+
 class AskedCalls(NamedTuple):
     """Which calls are asked for: those of an operator, and those with one of some facts; all where nothing is said."""
 

@@ -71,7 +71,7 @@ class TablePane(Pane):
         ("K M …", "in the grid: rules, which are named below it"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "toggle_grid", "Rows/grid", tooltip="Show the table as rows, or as a grid"),
+        Binding("v", "toggle_grid", "Grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
         Binding("p", "next_resolver", "Python", tooltip="The C++ table, Python's choice, or where they differ"),
         Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),

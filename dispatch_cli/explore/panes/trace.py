@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.explore import trace_blocks
 from dispatch_cli.explore.answers.trace import (
     MOST_LINES,
+    ONLY,
     AskedCalls,
     ShownCalls,
     calls_answer,
@@ -22,17 +24,14 @@ from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.call_blocks import CallTarget, target_of
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, span_of, title_of, words_of
+from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, operator_of, span_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
 from dispatch_cli.render.trace_tree import COLUMNS, ShownLine
 from dispatch_cli.render.trace_wording import TIMES
 from dispatch_cli.report.trace_findings import TraceFinding
-from dispatch_cli.trace.facts import CallFact
 
-_BAD = (CallFact.FALLBACK, CallFact.NO_GRADIENT, CallFact.STALE)
-"""What there is to do something about."""
-_ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((one,) for one in CallFact))
+WIDE = 100  # columns of the view from which there is room for all that has to be known of the recording
 
 
 class TracePane(ListPane):
@@ -102,6 +101,11 @@ class TracePane(ListPane):
         else:
             self.answered(None if self._shown is None else self._shown.answer)
 
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What has to be known of the recording."""
+        return () if self._shown is None else trace_blocks.notes_of(self._shown.report)
+
     # the list
 
     def rows(self) -> Sequence[ShownLine | TraceFinding]:
@@ -116,7 +120,7 @@ class TracePane(ListPane):
 
     def words_of(self, row: Any) -> str:
         """What the filter looks at."""
-        return words_of(row)
+        return trace_blocks.words_of(row)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
         """Which program it was, what is asked for, and what is not known."""
@@ -124,7 +128,7 @@ class TracePane(ListPane):
             if self._made is not None and not self._work.busy:
                 yield f"The program did not call {self._asked.operator}. t shows all calls."
             return
-        yield from title_of(self._shown, [*self.chosen_rows()])
+        yield from trace_blocks.title_of(self._shown, [*self.chosen_rows()], self.size.width >= WIDE)
         if shown != count:
             yield "\n"
             yield f"{shown:,} of {count:,} lines"
@@ -178,15 +182,9 @@ class TracePane(ListPane):
         target = target_of(item)
         if isinstance(target, CallTarget):
             row = self.list.target
-            name = str(target.operator) if target.operator is not None else self._operator_of(row)
+            name = str(target.operator) if target.operator is not None else operator_of(row)
             return None if name is None else spot_in(self.session, name, target.key)
         return None
-
-    def _operator_of(self, row: Any) -> str | None:
-        """The operator that a row is about."""
-        if isinstance(row, TraceFinding):
-            return row.operator
-        return row.row.operator if isinstance(row, ShownLine) and row.row is not None else None
 
     def place_of(self, row: Any) -> Span | None:
         """The line of Python."""
@@ -200,7 +198,7 @@ class TracePane(ListPane):
         if isinstance(row, ShownLine) and row.row is None:
             self.detail.focus()
             return
-        name = self._operator_of(row)
+        name = operator_of(row)
         if name is None:
             return
         if isinstance(row, TraceFinding):
@@ -214,17 +212,15 @@ class TracePane(ListPane):
 
     def action_only(self) -> None:
         """Only calls with something to do about, then those with one fact, then all."""
-        at = _ONLY.index(self._asked.facts)
-        self._asked = self._asked._replace(facts=_ONLY[(at + 1) % len(_ONLY)])
+        at = ONLY.index(self._asked.facts)
+        self._asked = self._asked._replace(facts=ONLY[(at + 1) % len(ONLY)])
         self._read()
 
     def action_this(self) -> None:
         """Only calls of the operator under the cursor, or all."""
         name = None
         if self._asked.operator is None:
-            name = self._operator_of(self.list.target) or (
-                None if self.spot.operator is None else str(self.spot.operator)
-            )
+            name = operator_of(self.list.target) or (None if self.spot.operator is None else str(self.spot.operator))
             if name is None:
                 self.notify("There is no operator here.")
         self._asked = self._asked._replace(operator=name)
