@@ -19,7 +19,7 @@ import pytest
 from dispatch_cli import bindings as module
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 
 LEFT_OUT = {
     "_dispatch_call_boxed": "it calls an operator, with tensors",
@@ -110,7 +110,7 @@ def live(programs: list[Program]) -> Any:
 
 @pytest.fixture(scope="module")
 def bindings() -> Bindings:
-    return Bindings(universes.from_data(live_state()["universe"]))
+    return Bindings(universes.from_data(live_universe()))
 
 
 PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]*?)?(?: = ('[^']*'|\[\]|[\w.]+))?$")

@@ -45,6 +45,11 @@ def live_state(python: str | None = None, vmap: bool = True) -> dict[str, Any]:
     return state
 
 
+def live_universe(python: str | None = None) -> Any:
+    """The universe of `live_state`."""
+    return pickle.loads((_asked(python or torch_python(), True) / "universe").read_bytes())
+
+
 def captured(vmap: bool = True) -> Path:
     """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: `live_state` as a file.
 
@@ -60,6 +65,7 @@ def _asked(python: str, vmap: bool) -> Path:
         def asked(*arguments: Any, **options: Any) -> dict[str, Any]:
             state = run_probe(*arguments, **options)
             (folder / "state").write_bytes(pickle.dumps(state))
+            (folder / "universe").write_bytes(pickle.dumps(state["universe"]))
             return state
 
         words = ("capture", "--python", python, "-o", str(folder / "capture.json.gz"))

@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli.checks.check import Finding
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.checks.helpers import StateOf, findings
 
 pytestmark = pytest.mark.live
@@ -55,7 +55,7 @@ def live(operators: list[list[str]]) -> Any:
 @pytest.fixture
 def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
     """What the checks say of each operator, with the universe of the live PyTorch."""
-    universe = live_state()["universe"]
+    universe = live_universe()
     made = [
         {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}
         for number, keys in enumerate(operators)
@@ -111,7 +111,7 @@ def test_one_hot_of_pytorch(live: Any) -> None:
 
 def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
     fails = {device for device, (_, under) in live["autocasts"].items() if under != "works"}
-    universe = live_state()["universe"]
+    universe = live_universe()
     devices = {device: key for device, key in universe["devices"].items() if device in live["autocasts"]}
     operators = [
         {"func": f"demo::{device}(Tensor x) -> Tensor", "dispatch": {key: "k", f"Autograd{key}": "a"}}

@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -45,7 +45,7 @@ def test_the_fallbacks_are_those_of_live_pytorch(tmp_path: Path) -> None:
     done = in_pytorch.run([torch_python(), "-c", EMPTY_TABLE], "")
     expected = dict(FALLBACK.findall(done.stdout))
     assert len(expected) > 30, done.stderr
-    (tmp_path / "universe.json").write_text(json.dumps(live_state()["universe"]), encoding="utf-8")
+    (tmp_path / "universe.json").write_text(json.dumps(live_universe()), encoding="utf-8")
     rows = answer("-k", "CPU", "--universe", str(tmp_path / "universe.json"), "--fallbacks")["fallbacks"]
     assert {one["key"]: f"{'fallthrough ' * one['fallthrough']}{one['debug']}" for one in rows} == expected
 

@@ -13,7 +13,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.bindings.keys import KeySpace
 from tests import in_pytorch
-from tests.capture.support import captured, live_state, torch_python
+from tests.capture.support import captured, live_universe, torch_python
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -54,7 +54,7 @@ def test_the_operators_at_every_key_are_those_of_recorded_dumps(version: str) ->
 def test_the_operators_at_every_key_are_those_of_live_pytorch() -> None:
     """Every name of a key, of a marker, and some that are none; the empty one stands for all operators."""
     capture = captured(vmap=False)
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     asked = sorted({"", "nope", "cpu", "Undefined", *universe.ids, *KeySpace(universe).members, *universe.parseable})
     done = in_pytorch.run([torch_python(), "-c", LIVE], json.dumps(asked))
     live = json.loads(done.stdout)

@@ -15,7 +15,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.declarations.helpers import write
 
 UNIVERSE = universes.load("torch-2.15")
@@ -27,7 +27,7 @@ EMPTY = OperatorName.parse("aten::empty.memory_format")
 @pytest.mark.parametrize("name", ["my_dev", "cuda", "npu2"])
 def test_as_in_pytorch(name: str, tmp_path: Path) -> None:
     python = torch_python()
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     keys = [f"{head}{text}" for head in HEADS for text in (name.upper(), name, name.capitalize(), "PrivateUse1")]
     asked = tmp_path / "keys.json"
     asked.write_text(json.dumps(keys), encoding="utf-8")

@@ -14,7 +14,7 @@ from dispatch_cli import universes
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.report.call_keys import call_keys_report
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.engine.call.random_calls import Generator
 
 HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ TENSORS = ("cpu", "cpu sparse", "cpu requires_grad", "cpu inference", "cpu conj"
 def test_keys_of_random_tensors_and_contexts(tmp_path: Path) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python = torch_python()
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     asked: list[dict[str, Any]] = [
         {"tensors": [tensor], "contexts": list(contexts)} for contexts in NESTED for tensor in TENSORS
     ]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.report.random_declarations import changed, declared
 from tests.report.test_advice import Applied, interesting
 
@@ -147,7 +147,7 @@ def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: C
 def test_changes_make_calls_work(tmp_path: Path) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python, counts = torch_python(), Counter[str]()
-    universe = live_state(python)["universe"]
+    universe = live_universe(python)
     tried = cases(universe, random.Random(seed), tmp_path, counts)
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     asked = {"ids": universe["ids"], "devices": {name: key for key, name in DEVICES.items()}, "cases": tried}

@@ -16,7 +16,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 
 IN_PYTORCH = Path(__file__).with_name("in_pytorch.py")
 COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "80"))
@@ -86,7 +86,7 @@ def random_changes(dice: Random, history: list[Step], namespace: str) -> tuple[l
 def test_changed_histories(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
     dice = Random(seed)
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     found = []
     histories: list[list[Step]] = []
     for number in range(COUNT):

@@ -26,7 +26,7 @@ from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
-from tests.capture.support import live_state, read_document, torch_python
+from tests.capture.support import live_state, live_universe, read_document, torch_python
 from tests.engine.call.random_calls import names
 
 SEED = "DISPATCH_CLI_LIVE_SEED"
@@ -137,7 +137,7 @@ def test_factories(tmp_path: Path) -> None:
 @pytest.mark.live
 def test_custom_operators(tmp_path: Path) -> None:
     """A kernel of ``torch.library.custom_op`` at BackendSelect goes by the device, and knows for which it is."""
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     devices = ["cpu", "meta", "xla", "cuda", "vulkan"]
     asked = [{"registered": registered, "devices": devices} for registered in CUSTOM]
     answers = ask(tmp_path, universe, custom=asked)["custom"]
@@ -180,7 +180,7 @@ def test_generators(tmp_path: Path) -> None:
 @pytest.mark.live
 def test_numbers(tmp_path: Path) -> None:
     """The numbers of dtypes and of layouts, which default values in schemas are."""
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     words = [layout.value for layout in LAYOUT_NUMBERS]
     said = ask(tmp_path, universe, dtypes=DTYPES, layouts=words)
     assert {number for number, live in enumerate(said["dtypes"]) if live not in (number, None)} == set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import universes
-from tests.capture.support import live_state
+from tests.capture.support import live_universe
 from tests.engine.call.recorded_calls import compare
 from tests.support import load_recording
 
@@ -25,7 +25,7 @@ def test_recorded_calls(version: str) -> None:
 
 @pytest.mark.live
 def test_layout_of_2_13() -> None:
-    live = universes.from_data(live_state()["universe"])
+    live = universes.from_data(live_universe())
     if live.name != "torch-2.13":
         pytest.skip("another PyTorch is named")
     differing = set(universes.differences(live, universes.load("torch-2.15")))

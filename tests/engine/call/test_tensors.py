@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 
 KINDS = ("", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "quantized")
 SCRIPT = """
@@ -52,7 +52,7 @@ def keyset_of(universe: Universe, device: str, kind: str, inference: bool) -> st
 def test_every_device_and_kind(tmp_path: Path) -> None:
     """The keys of tensors are the same without hardware; such tensors have the keys of Python besides."""
     python = torch_python()
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     asked = list(product(universe.devices, KINDS, (False, True)))
     script = tmp_path / "tensors.py"
     script.write_text(SCRIPT, encoding="utf-8")
@@ -81,7 +81,7 @@ print(json.dumps({text: str(torch._C._dispatch_keys(tensor)) for text, tensor in
 def test_tensors_made_in_inference_mode_under_autocast(tmp_path: Path) -> None:
     """They have the autocast key, as the word ``inference`` says."""
     python = torch_python()
-    maker = TensorMaker(universes.from_data(live_state(python)["universe"]))
+    maker = TensorMaker(universes.from_data(live_universe(python)))
     script = tmp_path / "inference.py"
     script.write_text(INFERENCE_SCRIPT, encoding="utf-8")
     done = in_pytorch.run([python, str(script)])

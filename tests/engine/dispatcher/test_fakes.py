@@ -23,7 +23,7 @@ from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 
 NAME = OperatorName("fakes::op")
 SCRIPT = Path(__file__).with_name("live_fakes.py")
@@ -132,7 +132,7 @@ def test_live() -> None:
     )
     said = in_pytorch.run([python, "-c", asked])
     may_override = said.stdout.strip() == "True"
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     rng = random.Random(seed)
     sequences = [steps for name, steps, _ in SAID if may_override or name == "torch-2.4"]

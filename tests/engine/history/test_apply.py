@@ -17,7 +17,7 @@ from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import CATCH_ALL
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.engine.dispatcher.random_actions import everything
 
 HERE = Path(__file__).parent
@@ -160,7 +160,7 @@ def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
             blocks.append(steps)
         histories.append(blocks)
     answer = in_pytorch.run([torch_python(), str(HERE / "live_blocks.py")], json.dumps(histories))
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     threw = stale = 0
     for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):
         dispatcher, name = Dispatcher(universe), OperatorName(f"blocks{number}::foo")

@@ -12,7 +12,7 @@ from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.key import key_report
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.support import UNIVERSE_OF, load_recording
 
 TENSORS = """\
@@ -61,7 +61,7 @@ def lines(python: str) -> Iterator[list[str]]:
 @pytest.mark.live
 def test_live_tensors() -> None:
     python = torch_python()
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     assert sorted(check(universe, keys) for keys in lines(python)) == [1] * 7 + [2]
 
 

@@ -17,7 +17,7 @@ from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.expression import evaluate
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.engine.keys.random_expressions import expression
 
 COUNT = 3000
@@ -34,7 +34,7 @@ def answers(python: str, texts: list[str]) -> list[Any]:
 def test_expressions_are_as_live_pytorch_has_them() -> None:
     python = torch_python()
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
-    universe = universes.from_data(live_state(python)["universe"])
+    universe = universes.from_data(live_universe(python))
     print(f"PyTorch {universe.torch}, seed {seed}")
     rng = random.Random(seed)
     (known,) = answers(python, [])

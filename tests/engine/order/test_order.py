@@ -19,7 +19,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, Universe
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.engine.order.brute_force import (
     NAME,
     Call,
@@ -235,7 +235,7 @@ def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:
 def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
     """Thousands of random sets, each in all its orders: some order breaks PyTorch's invariants where we say so."""
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     sets = sets_of(Random(seed), universe, 3000)
     orders = [list(permutations(range(len(calls)))) for calls in sets]
     asked = {
@@ -271,7 +271,7 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
     source = bases.load("torch-2.15")
     dispatcher = Dispatcher(source.universe, base=source)
     orders, sets = Orders(dispatcher), []
-    ids = live_state()["universe"]["ids"]
+    ids = live_universe()["ids"]
     for name in dispatcher.names():
         for one in orders.sensitive_slots(OperatorName.parse(name)):
             kinds = {one.live.decision.source: "def", one.canonical.decision.source: "impl"}

@@ -21,7 +21,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_universe, torch_python
 
 pytestmark = pytest.mark.live
 
@@ -77,7 +77,7 @@ def test_histories() -> None:
     command = [torch_python(), str(script), str(seed), str(COUNT)]
     output = in_pytorch.run(command).stdout
     histories = json.loads(output)
-    universe = universes.from_data(live_state()["universe"])
+    universe = universes.from_data(live_universe())
     different = [
         (history["acts"], ours) for history in histories if (ours := replayed(universe, history)) != history["acts"]
     ]

@@ -16,7 +16,7 @@ from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.trace import EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
+from tests.capture.support import live_state, live_universe, torch_python
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences, is_error
 
 pytestmark = pytest.mark.live
@@ -38,7 +38,7 @@ def test_random_calls(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     cases = live_cases(seed)
     file = tmp_path / "operators.json"
-    document = declarations(live_state()["universe"], cases)
+    document = declarations(live_universe(), cases)
     file.write_text(json.dumps(document), encoding="utf-8")
     different, ends = differences(api.load_state([str(file)]), cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
