@@ -410,8 +410,8 @@ def stop():
     time.sleep(0.01)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Stop))
 for _ in range(20):
-    threading.Thread(target=stop).start()
     try:
+        threading.Thread(target=stop).start()
         while True:
             a.add(1)
     except Stop:
@@ -420,8 +420,8 @@ def memory(*_):
     raise MemoryError("mine")
 signal.signal(signal.SIGALRM, memory)
 for _ in range(20):
-    signal.setitimer(signal.ITIMER_REAL, 0.003)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.003)
         while True:
             a.add(1)
     except MemoryError:
