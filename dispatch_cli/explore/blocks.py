@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.explore.lines_view import LinesView, Openable
+from dispatch_cli.explore.short_names import short_text
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_lines import TextLine, line_width
 from dispatch_cli.render.text_list import ListLayout, list_layout
@@ -94,6 +95,10 @@ class Blocks(LinesView):
         return _plain(self._lines)
 
 
+_BESIDE = 12
+"""Rows above and below from which a name differs where there is no room for all of it."""
+
+
 def _nothing(_: Any) -> None:
     return None
 
@@ -126,8 +131,15 @@ class Rows(LinesView):
 
     def line_at(self, number: int) -> TextLine:
         """One of them."""
-        assert self._layout is not None, "there is a line"
-        return self._layout.line(self._table.rows[number])
+        layout, rows = self._layout, self._table.rows
+        assert layout is not None, "there is a line"
+        near = rows[max(0, number - _BESIDE) : number + _BESIDE]
+
+        def shortened(column: int, name: str, room: int) -> str:
+            """A name without a part, so that it differs from those beside it."""
+            return short_text(name, room, [layout.text(row, column) for row in near])
+
+        return layout.line(rows[number], shortened)
 
     def choices(self) -> int:
         """How many parts can be opened."""

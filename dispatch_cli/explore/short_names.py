@@ -41,6 +41,11 @@ def short_name(name: str, room: int, beside: Iterable[str] = ()) -> Letters:
     return next((form for form, (own, *those) in texts if own not in those), first)
 
 
+def short_text(name: str, room: int, beside: Iterable[str]) -> str:
+    """The short form of a name as text."""
+    return _text(name, short_name(name, room, beside))
+
+
 def short_pieces(name: str, room: int, beside: Iterable[str], hits: Container[int]) -> Iterator[tuple[str, bool]]:
     """The short form of a name in pieces, safe to print; of each, whether its letters are among those at *hits*."""
     shown = short_name(name, room, beside)

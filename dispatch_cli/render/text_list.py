@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, runs_of
@@ -23,14 +23,26 @@ class ListLayout(NamedTuple):
         """The line above the rows."""
         names = (column.short_header if self.short else "" for column in self.columns)
         heads = [name or column.header for name, column in zip(names, self.columns, strict=True)]
-        return self._line([Run(head, Tone.HEAD) for head in heads])
+        return self._line([[Run(head, Tone.HEAD)] for head in heads])
 
-    def line(self, row: Any) -> TextLine:
-        """A row; cells that have no room are cut."""
-        return self._line([column.cell(row, self.short) for column in self.columns])
+    def line(self, row: Any, short_name: Callable[[int, str, int], str] | None = None) -> TextLine:
+        """A row; cells that have no room are cut.
 
-    def _line(self, cells: Sequence[Inline]) -> TextLine:
-        lines = [[cut(_one_line(cell), width)] for cell, width in zip(cells, self.widths, strict=True)]
+        short_name: the form of a name that has no room, of its column's number, the name and the room.
+        """
+        cells = [_one_line(column.cell(row, self.short)) for column in self.columns]
+        if short_name is not None:
+            for at, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
+                if _is_name(cell) and line_width(cell) > width:
+                    cells[at] = [cell[0]._replace(text=short_name(at, cell[0].text, width))]
+        return self._line(cells)
+
+    def text(self, row: Any, column: int) -> str:
+        """What is in a cell, before it is cut."""
+        return "".join(run.text for run in _one_line(self.columns[column].cell(row, self.short)))
+
+    def _line(self, cells: Sequence[TextLine]) -> TextLine:
+        lines = [[cut(cell, width)] for cell, width in zip(cells, self.widths, strict=True)]
         return beside(lines, self.widths, [column.right for column in self.columns])[0]
 
 
@@ -88,13 +100,17 @@ def cut(line: TextLine, width: int) -> TextLine:
     room = max(0, width - len(_CUT))
     if line[-1].tone is Tone.PLACE:
         first = 0
-    elif len(line) == 1 and " " not in line[0].text:
+    elif _is_name(line):
         first = room - room // 2
     else:
         first = room
     start, end = _start(line, first), _start([*_turned(line)], room - first)
     tone = start[-1].tone if start else end[-1].tone if end else Tone.PLAIN
     return [*start, Run(_CUT, tone), *_turned(end)]
+
+
+def _is_name(line: TextLine) -> bool:
+    return len(line) == 1 and " " not in line[0].text and line[0].tone is not Tone.PLACE
 
 
 def _turned(line: TextLine) -> TextLine:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from textual.pilot import Pilot
 
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.operator_list import BESIDE
+from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.short_names import CUT, short_name
-from tests.explore.support import drive, newest, screen_text
+from tests.explore.support import drive, newest, screen_text, until
 
 WHAT = "div", "mul", "addcdiv"
 FOREACH = [f"aten::_foreach_{what}_.{which}" for what in WHAT for which in ("ScalarList", "Scalar")]
@@ -59,3 +61,30 @@ def test_overloads_differ_in_the_list_of_a_small_terminal() -> None:
     screen, rows = drive(Session(newest(), ("--base", "torch-2.15")), steps, (80, 24))
     assert rows and len({*rows}) == len(rows)
     assert all(row in screen for row in rows)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_rows_of_a_view_that_stand_together_differ(size: tuple[int, int]) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        pane = app.stage.views["coverage"]
+        assert isinstance(pane, CoveragePane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.rows)
+        await pilot.press("o")
+        await until(pilot, lambda: app.operators.list.has_focus)
+        layout = pane.list._layout
+        assert layout is not None
+        width = layout.widths[0]
+        shown = ["".join(run.text for run in pane.list.line_at(at)) for at in range(800)]
+        cut = [text[:width].strip() for text in shown]
+        names = [row.operator for row in pane.list.rows[:800]]
+        assert sum("…" in text for text in cut) > 20
+        alike = [
+            (names[at], names[other])
+            for at in range(800)
+            for other in range(at + 1, min(800, at + 12))
+            if cut[at] == cut[other] and names[at] != names[other]
+        ]
+        assert alike == []
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
