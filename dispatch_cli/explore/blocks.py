@@ -97,6 +97,8 @@ class Blocks(LinesView):
 
 _BESIDE = 12
 """Rows above and below from which a name differs where there is no room for all of it."""
+_KEPT = 2_000
+"""Lines that are kept, so that they are not made anew whenever they are painted."""
 
 
 def _nothing(_: Any) -> None:
@@ -110,10 +112,12 @@ class Rows(LinesView):
         super().__init__(id=id, classes=classes)
         self._table: TableBlock[Any] = TableBlock((), ())
         self._layout: ListLayout | None = None
+        self._made: dict[int, TextLine] = {}
 
     def show(self, table: TableBlock[Any], keep: bool = False) -> None:
         """Show a table. keep: the cursor stays on the row of that number."""
         self._table = table
+        self._made.clear()
         self.again(keep)
 
     @property
@@ -123,6 +127,7 @@ class Rows(LinesView):
 
     def lay_out(self, width: int) -> None:
         """Choose the columns for a width."""
+        self._made.clear()
         self._layout = list_layout(self._table, width) if self._table.columns else None
 
     def line_count(self) -> int:
@@ -133,13 +138,18 @@ class Rows(LinesView):
         """One of them."""
         layout, rows = self._layout, self._table.rows
         assert layout is not None, "there is a line"
-        near = rows[max(0, number - _BESIDE) : number + _BESIDE]
+        line = self._made.get(number)
+        if line is None:
+            near = rows[max(0, number - _BESIDE) : number + _BESIDE]
 
-        def shortened(column: int, name: str, room: int) -> str:
-            """A name without a part, so that it differs from those beside it."""
-            return short_text(name, room, [layout.text(row, column) for row in near])
+            def shortened(column: int, name: str, room: int) -> str:
+                """A name without a part, so that it differs from those beside it."""
+                return short_text(name, room, [layout.text(row, column) for row in near])
 
-        return layout.line(rows[number], shortened)
+            if len(self._made) > _KEPT:
+                self._made.clear()
+            line = self._made[number] = layout.line(rows[number], shortened)
+        return line
 
     def choices(self) -> int:
         """How many parts can be opened."""

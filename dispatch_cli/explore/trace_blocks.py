@@ -82,6 +82,7 @@ class TreeRows(Rows):
 
     def lay_out(self, width: int) -> None:
         """Choose the columns for a width."""
+        self._made.clear()
         rows = self._table.rows
         some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
         self._layout = list_layout(some, width) if some.columns else None
