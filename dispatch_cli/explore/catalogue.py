@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cached_property
 
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.fuzzy import Matcher
+from dispatch_cli.explore.fuzzy import Matcher, is_scattered
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
@@ -87,14 +87,24 @@ class Catalogue:
         found, names = self.matcher.find(query), self.names(marked)
         return found if names is None else [number for number in found if self.entries[number].name in names]
 
-    def find_nearest(self, query: str, marked: Marked = Marked.ALL) -> tuple[list[int], str]:
-        """What a query may mean that finds nothing, best first, and what that is in a few words."""
-        from dispatch_cli.explore.nearest import nearest
+    def search(self, query: str, marked: Marked = Marked.ALL) -> tuple[list[int], str]:
+        """As `find`; where a query finds nothing, what it may mean, and what that is in a few words.
+
+        Where it finds only names that have its letters here and there, those that it may misspell come before them.
+        """
+        found = self.find(query, marked)
+        if not query.strip() or (found and not is_scattered(self.entries[found[0]].name, query)):
+            return found, ""
+        from dispatch_cli.explore.nearest import MISSPELT, nearest
 
         names = self.names(marked)
         numbers = [number for number, one in enumerate(self.entries) if names is None or one.name in names]
-        found, what = nearest([self.entries[number].name for number in numbers], query)
-        return [numbers[one] for one in found], what if found else ""
+        ways = (MISSPELT,) if found else ()
+        meant, what = nearest([self.entries[number].name for number in numbers], query, *ways)
+        near = [numbers[one] for one in meant]
+        if not near or (found and found[0] in near):
+            return found, ""
+        return (list(dict.fromkeys((*near, *found))), what) if found else (near, f"none; {what}")
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""

@@ -48,7 +48,7 @@ class Filters(Contained, Widget):
             self.refresh()
 
     def note_near(self, near: str) -> None:
-        """What the list has where a search finds nothing, in a few words; empty where it finds something."""
+        """What the list has first where a search finds nothing good, in a few words; empty where it does."""
         if near != self.near:
             self.near = near
             self.refresh()

@@ -13,6 +13,8 @@ MAX_QUERY = 80
 _PYTORCH = "aten::"
 """The namespace whose operators come first among equals."""
 _BOUNDARY = frozenset("_.:")
+_SCATTERED, _MISSPELT = 11, 4
+"""The rank of a word of which a piece begins inside a part, or a worse one; letters of a word that can be misspelt."""
 
 
 class Matcher:
@@ -66,7 +68,7 @@ class Matcher:
 
     def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
         name = self._lower[number]
-        start = name.rfind("::") + 2 if "::" in name else 0
+        start = _start(name)
         ranks = sum(_word_rank(name, start, word) for word in words)
         return 2 * ranks + (not name.startswith(_PYTORCH)), len(name), number
 
@@ -78,6 +80,13 @@ def matched(name: str, query: str) -> list[int]:
     for word in _words(query):
         found.update(_places(lower, word))
     return sorted(found)
+
+
+def is_scattered(name: str, query: str) -> bool:
+    """Whether a name has the letters of a word, of four or more, in pieces of which some begin inside its parts."""
+    lower = name.lower()
+    words = [] if _globs(query) else _words(query)
+    return any(len(word) >= _MISSPELT and _word_rank(lower, _start(lower), word) >= _SCATTERED for word in words)
 
 
 def _globs(query: str) -> list[str]:
@@ -110,6 +119,11 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word))
 
 
+def _start(name: str) -> int:
+    """Where a name begins, behind its namespace."""
+    return name.rfind("::") + 2 if "::" in name else 0
+
+
 def _word_rank(name: str, start: int, word: str) -> int:
     """How good a match is; 0 is the best. start: where the name begins, behind its namespace."""
     if word in name:
@@ -130,7 +144,7 @@ def _word_rank(name: str, start: int, word: str) -> int:
 
 def _places(name: str, word: str) -> list[int]:
     """Where the letters are: in one piece if they can be, at the beginnings of parts where possible."""
-    start = name.rfind("::") + 2 if "::" in name else 0
+    start = _start(name)
     for at in (name.find(word, start), name.find(word)):
         if at >= 0:
             return [*range(at, at + len(word))]

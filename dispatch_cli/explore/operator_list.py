@@ -63,7 +63,7 @@ class OperatorList(Contained, SizedScrollView):
         self.query_text = ""
         self.marked = Marked.ALL
         self.found: Sequence[int] = catalogue.find("")
-        self.near = ""  # what is shown where the query finds nothing, in a few words
+        self.near = ""  # what comes first where the query finds nothing good, in a few words
         self.cursor = 0
         self._width = 0
         self._strips: dict[int, Strip] = {}
@@ -107,9 +107,7 @@ class OperatorList(Contained, SizedScrollView):
             self._moved(self.entry)
 
     def _find(self) -> None:
-        self.found, self.near = self.catalogue.find(self.query_text, self.marked), ""
-        if not self.found and self.query_text.strip():
-            self.found, self.near = self.catalogue.find_nearest(self.query_text, self.marked)
+        self.found, self.near = self.catalogue.search(self.query_text, self.marked)
 
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""

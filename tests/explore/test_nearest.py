@@ -8,9 +8,11 @@ import pytest
 from textual.pilot import Pilot
 
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.nearest import nearest
 from dispatch_cli.explore.session import Session
+from dispatch_cli.report.operator_list import ListedOperator
 from tests.explore.support import drive, newest, screen_text, until
 
 NAMES = list(newest().dispatcher.names())
@@ -34,6 +36,43 @@ def test_the_nearest_comes_first(query: str, first: str) -> None:
     assert numbers
     assert len(numbers) == len(set(numbers))
     assert first in [NAMES[number] for number in numbers[:2]]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("lienar", "aten::linear"),
+        ("LIENAR", "aten::linear"),
+        ("convoluiton", "aten::convolution"),
+        ("clmap", "aten::clamp"),
+        ("dequantzie", "aten::dequantize.self"),
+        ("aten::gruop_norm", "aten::group_norm"),
+    ],
+)
+def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
+    catalogue = Catalogue(newest())
+    found, near = catalogue.search(query)
+    assert catalogue.entries[found[0]].name == first
+    assert near == ("the nearest:" if catalogue.find(query) else "none; the nearest:")
+    assert set(found) >= set(catalogue.find(query))
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["addten", "sparsemm", "idxput", "conv2d", "to.dt", "nested", "sdpa", "bnbwd", "softm", "lnear", "layernorm"],
+)
+def test_abbreviations_find_what_their_letters_find(query: str) -> None:
+    catalogue = Catalogue(newest())
+    assert catalogue.search(query) == (catalogue.find(query), "")
+
+
+def test_a_misspelt_name_takes_no_longer() -> None:
+    catalogue = Catalogue(newest())
+    for query in ("lienar", "convoluiton", "a_" * 40, "torch.ops.aten.lienar"):
+        start = time.process_time()
+        catalogue.search(query)
+        assert time.process_time() - start < 0.3
 
 
 def test_nothing_is_near() -> None:
@@ -62,6 +101,11 @@ def test_the_list_says_that_these_are_the_nearest(size: tuple[int, int]) -> None
         assert entry is not None
         assert "softmax" in entry.name
         await until(pilot, lambda: f"--op {entry.name}" in app.command_bar.line)
+        await pilot.press("ctrl+u", *"lienar")
+        await until(pilot, lambda: app.operators.list.query_text == "lienar")
+        assert "none" not in app.query_one(Filters).near
+        assert "the nearest:" in screen_text(app)
+        assert app.operators.list.entry == ListedOperator("aten::linear")
         await pilot.press("ctrl+u", *"aten::SOFTMAX*")
         await until(pilot, lambda: app.operators.list.query_text == "aten::SOFTMAX*")
         assert "none; in another case:" in screen_text(app)
