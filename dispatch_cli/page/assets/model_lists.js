@@ -67,7 +67,7 @@ Object.assign(Page.prototype, {
       table: (name) => ["table", ...source, "--op", glob(name)],
       "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
-      python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "python"],
+      python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "differences"],
       history: (name) => ["history", this.whole(name)],
       resolve: (name) => ["resolve", this.whole(name), ...source, "--tensor", "cpu"],
       explore: () => ["explore", ...this.whatIsShown()],

@@ -118,9 +118,9 @@ function markSlot(container, key) {
   }
 }
 
-/** Slots for which Python's own algorithm chooses something else. */
+/** Slots for which Python's own algorithm chooses another key. Python kernels are among the registrations. */
 function pythonSection(name) {
-  const choices = page.pythonChoices(page.numbers.get(name));
+  const choices = page.pythonChoices(page.numbers.get(name)).filter((one) => one.differs !== null);
   const columns = [
     ["Key", (one) => make("a", { href: page.link(name, one.key) }, one.key)],
     ["Python chooses", (one) => one.error ?? one.kernel ?? ""],
@@ -129,8 +129,8 @@ function pythonSection(name) {
     ["Why", (one) => one.why ?? ""],
     ["Declared at", (one) => placeOf(one)],
   ];
-  return choices.length > 0 && section("What Python chooses otherwise",
-    paragraph("Under a mode or a functorch transform, and in torch.compile, Python chooses the kernel itself (", make("code", {}, "torch._ops.resolve_key"), "). For these slots, it chooses a kernel in Python or another key than the dispatch table."),
+  return choices.length > 0 && section("Where Python chooses another key",
+    paragraph("Under a mode or a functorch transform, and in torch.compile, Python chooses the kernel itself (", make("code", {}, "torch._ops.resolve_key"), "). For these slots, it chooses another key than the dispatch table, or finds none."),
     commandLine(page.command("python", name)),
     table(plural(choices.length, "slot"), columns, choices));
 }
@@ -149,7 +149,19 @@ function registrationsSection(name, registered) {
     commandLine(page.command("register", name)),
     registered.kernels.length > 0
       ? table(plural(registered.kernels.length, "kernel"), columns, registered.kernels)
-      : paragraph("No kernel is registered."));
+      : paragraph("No kernel is registered."),
+    registered.python_kernels.length > 0 && pythonKernels(registered.python_kernels));
+}
+
+/** Where the Python dispatcher runs a kernel of its own. */
+function pythonKernels(kernels) {
+  const columns = [
+    ["Python dispatcher key", (one) => one.key],
+    ["Kernel", (one) => one.kernel],
+    ["When", (one) => one.when ?? ""],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return table(plural(kernels.length, "Python kernel"), columns, kernels);
 }
 
 function wrapped(wraps) {

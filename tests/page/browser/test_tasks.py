@@ -115,27 +115,42 @@ def test_letters_that_were_found_are_marked(tab: Tab, page_of: Pages) -> None:
     assert tab.texts(f"{CHOSEN} b") == ["to", "dty"]
 
 
-def test_what_python_chooses_otherwise(tab: Tab, page_of: Pages) -> None:
-    name, command = "aten::randn_like", ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "python")
+def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
+    command = ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "differences")
+    name = "aten::randn_like"
     tab.open(page_of(OVERRIDE), name)
-    (table,) = answer(*command)["operators"]
-    rows = [row for row in table["entries"] if row["python"] or row["differs"]]
-    assert len(rows) > 10
+    (found,) = answer(*command)["operators"]
+    assert len(found["slots"]) > 10
     assert f"dispatch-cli {' '.join(command)}" in commands(tab)
-    said = tab.evaluate(PYTHON_ROWS)
-    assert said == [[row["key"], row["error"] or row["kernel"]] for row in rows]
+    python = answer(*command[:-1], "python")["operators"][0]["entries"]
+    rows = [row for row in python if row["differs"]]
+    assert [row["key"] for row in rows] == [slot["key"] for slot in found["slots"]]
+    assert tab.evaluate(PYTHON_ROWS) == [[row["key"], row["error"] or row["kernel"]] for row in rows]
     tab.go(f"{name}/{rows[0]['key']}")
     printed = lines("explain", name, rows[0]["key"], OVERRIDE)
     (sentence,) = [one for one in printed if one.startswith("Here the Python dispatcher (resolve_key) ")]
     assert sentence in tab.texts(".slot-view p")
 
 
+def test_a_python_kernel_at_the_same_key_is_among_the_registrations(tab: Tab, page_of: Pages) -> None:
+    """Python chooses the same key as C++ at Meta, and has a kernel of its own there."""
+    name = "aten::add.Tensor"
+    assert answer("table", OVERRIDE, "--op", name, "--resolver", "differences")["operators"] == []
+    tab.open(page_of(OVERRIDE), name)
+    assert tab.evaluate(PYTHON_ROWS) is None
+    assert not [command for command in commands(tab) if "--resolver" in command]
+    (registered,) = answer("register", OVERRIDE, "--op", name)["operators"]
+    (last,) = tab.rows("main section:nth-last-of-type(2) table", last=True)
+    (kernel,) = registered["python_kernels"]
+    assert last == {"Python dispatcher key": kernel["key"], "Kernel": kernel["kernel"]}
+
+
 PYTHON_ROWS = """(() => {
   const section = [...document.querySelectorAll("main section")].find(
-    one => one.querySelector(":scope > h2")?.innerText.startsWith("What Python"));
-  return [...section.querySelectorAll("tbody tr")].map(
+    one => one.querySelector(":scope > h2")?.innerText.includes("Python"));
+  return section && [...section.querySelectorAll("tbody tr")].map(
     row => [...row.cells].slice(0, 2).map(one => one.innerText.trim()));
-})()"""
+})() ?? null"""
 
 
 def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
