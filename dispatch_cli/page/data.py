@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli import __version__, bases
+from dispatch_cli import __version__
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.advice import advice_data
+from dispatch_cli.page.changes import changes_data
 from dispatch_cli.page.coverage import coverage_data
 from dispatch_cli.page.higher_order import higher_order_data
 from dispatch_cli.page.operators import OperatorColumns
@@ -22,7 +23,6 @@ from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
-from dispatch_cli.report.diff_arguments import DiffArguments, as_side
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.operator_list import ListedOperator, listed_operators
@@ -90,7 +90,7 @@ def page_data(
             "privateuse1": universe.backend_name,
             "universe_argument": universe_argument(state, tuple(source.arguments)),
             "arguments": source.arguments,
-            "diff": _diff(state, source),
+            "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
             "files": data_of(source.files),
             "more_files": source.more_files,
             "made": source.made,
@@ -123,15 +123,6 @@ def page_data(
         "texts": pools.texts.values,
         "places": pools.places.values,
     }
-
-
-def _diff(state: State, source: PageSource) -> tuple[str, ...]:
-    """The arguments of ``diff`` for what the files change; none where it takes no such arguments."""
-    files, options = source.arguments[: source.named], source.arguments[source.named :]
-    below = as_side(state.over)
-    if not files or len(below) != 1 or below[0] not in (*bases.names(), *bases.overlay_names()):
-        return ()
-    return DiffArguments(below, files, options).arguments
 
 
 def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:

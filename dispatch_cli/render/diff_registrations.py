@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
-from dispatch_cli.render.diff_wording import CHANGES, NOTHING, kernel_words
+from dispatch_cli.render.diff_wording import CHANGES, NOTHING, kernel_words, kernels_words
 from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone, Under
 from dispatch_cli.render.words import place_cell, plural, short_function
 from dispatch_cli.report.diff import DiffReport
@@ -96,12 +96,6 @@ def _function(name: str | None) -> str:
     return NOTHING if name is None else short_function(name)
 
 
-def _kernels(before: DiffKernel | None, after: DiffKernel | None) -> str:
-    if before is None or after is None:
-        return kernel_words(before or after)
-    return f"{kernel_words(before)} → {kernel_words(after)}"
-
-
 def _first(kernels: tuple[DiffKernel, ...]) -> DiffKernel | None:
     return kernels[0] if kernels else None
 
@@ -144,13 +138,13 @@ _REGISTRATIONS: list[Column[DiffRegistration]] = [
     Column("Operator", lambda row, _: row.operator),
     Column("Key", lambda row, _: Run(row.key, Tone.ALIAS), Under("Operator")),
     Column("Change", lambda row, _: CHANGES[row.change], wraps=False),
-    Column("Kernel", lambda row, _: _kernels(_first(row.before), _first(row.after)), Under("Operator")),
+    Column("Kernel", lambda row, _: kernels_words(_first(row.before), _first(row.after)), Under("Operator")),
     Column("Declared at", lambda row, _: _place(_first(row.after) or _first(row.before)), Narrow.BELOW, optional=True),
 ]
 _FALLBACKS: list[Column[DiffFallback]] = [
     Column("Key", lambda row, _: row.key),
     Column("Change", lambda row, _: "another one" if row.change is ChangeKind.REPLACED else row.change.value),
-    Column("Fallback", lambda row, _: _kernels(row.before, row.after), Under("Key")),
+    Column("Fallback", lambda row, _: kernels_words(row.before, row.after), Under("Key")),
     Column("Declared at", lambda row, _: _place(row.after or row.before), Narrow.BELOW, optional=True),
 ]
 _REFUSED: list[Column[DiffRefused]] = [

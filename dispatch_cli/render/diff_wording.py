@@ -106,6 +106,13 @@ def kernel_words(kernel: DiffKernel | None) -> str:
     return f"fallthrough {name}" if fallthrough_text(kernel.kernel, kernel.span) else "fallthrough"
 
 
+def kernels_words(before: DiffKernel | None, after: DiffKernel | None) -> str:
+    """The kernels of both sides; only the one there is, where a side has none."""
+    if before is None or after is None:
+        return kernel_words(before or after)
+    return f"{kernel_words(before)} → {kernel_words(after)}"
+
+
 def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> str:
     """Why the slots of a group give another answer: one of its causes, with the registrations."""
     cause = group.causes[position]

@@ -125,11 +125,17 @@ def test_what_the_files_change_is_what_diff_prints(
     with script_of(page) as found:
         words = shlex.split(found.ask("command", "changes"))[1:]
         changed = [one for one in found.ask("changes")["operators"] if not one["new"]]
+        said = found.ask("about")["diff"]
     assert " ".join(words) == printed
     if words[0] == "diff":
-        counts = json.loads(call(*words, "--format", "json").out)["counts"]
+        report = json.loads(call(*words, "--format", "json").out)
+        counts = report["counts"]
         assert (len(changed), sum(one["slots"] for one in changed)) == (counts["slot_operators"], counts["slots"])
-        assert counts["slots"]
+        assert counts["slots"] and counts["registrations_added"]
+        (outcome,) = [line for line in call(*words).out.splitlines() if " registration" in line and ": " in line]
+        assert outcome.endswith(f": {said['outcome']}.")
+        rows = [(one["operator"], one["key"]) for one in report["registrations"]]
+        assert [(one["operator"], one["key"]) for one in said["registrations"]] == rows
 
 
 @pytest.mark.parametrize(

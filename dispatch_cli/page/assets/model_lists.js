@@ -77,7 +77,7 @@ Object.assign(Page.prototype, {
       "all-findings": () => ["check-invariants", ...source, "--all-findings"],
       "operator-findings": (name) => ["check-invariants", ...source, "--op", glob(name)],
       coverage: (key, service) => ["coverage", key, ...source, ...(service ? ["--served-by", service] : [])],
-      changes: () => (this.about.diff.length > 0 ? ["diff", ...this.about.diff] : commands["all-tables"]()),
+      changes: () => (this.about.diff !== null ? ["diff", ...this.about.diff.arguments] : commands["all-tables"]()),
       "all-tables": () => ["table", ...source],
       fallbacks: () => ["register", ...source, "--fallbacks"],
       keys: () => ["keys", ...this.universeArguments()],

@@ -53,8 +53,9 @@ function entriesTable(entries) {
   return table(plural(entries.length, "operator"), columns, entries);
 }
 
-/** How much the files change. */
+/** How much the files change, in the words of the command; of a state that `diff` cannot compare, the slots alone. */
 function changesText() {
+  if (page.about.diff !== null) return page.about.diff.outcome;
   const changed = page.changes.operators.filter((one) => !one.new);
   const slots = changed.reduce((sum, one) => sum + one.slots, 0);
   const added = page.changes.operators.length - changed.length;
@@ -70,11 +71,27 @@ function changesView() {
     command: page.command("changes"),
     parts: [
       make("p", { class: "lead" }, hasBase
-        ? operators.length === 0 ? "Nothing differs from the state below the files." : `${changesText()}.`
+        ? `Compared with the state below the files: ${changesText()}.`
         : "There is no state below the files to compare with: everything is theirs."),
+      changedRegistrations(),
       inSteps(cards, cards, operators, 50, changeCard),
     ],
   };
+}
+
+function changedRegistrations() {
+  const { registrations = [], more_registrations: more = 0 } = page.about.diff ?? {};
+  const columns = [
+    ["Operator", (one) => make("a", { href: page.link(one.operator) }, one.operator)],
+    ["Key", (one) => one.key],
+    ["Change", (one) => one.change],
+    ["Kernel", (one) => one.kernel],
+    ["Declared at", (one) => placeOf(one)],
+  ];
+  return registrations.length > 0 && [
+    table(`${plural(registrations.length + more, "registration")} changed`, columns, registrations),
+    more > 0 && paragraph(`${more.toLocaleString("en-US")} of them are not on this page; the command prints them with `, make("code", {}, "--format json"), "."),
+  ];
 }
 
 function changeCard(one) {

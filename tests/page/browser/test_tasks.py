@@ -162,6 +162,11 @@ def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
     assert tab.texts("main article h2") == [table["operator"]]
     assert [row["Key"].removeprefix("* ") for row in tab.rows("main article table")] == changed
+    assert tab.text("main .lead").endswith(
+        lines(*shlex.split(tab.text("main .command code"))[1:])[0].partition(": ")[2]
+    )
+    (registration,) = tab.rows("main table")
+    assert (registration["Key"], registration["Change"]) == ("PrivateUse1", "added")
     tab.click("main article h2 a")
     assert tab.evaluate(_SLOTS % ".slot.changed") == changed
 

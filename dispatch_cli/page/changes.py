@@ -1,0 +1,49 @@
+"""What the files change of the state that they are over: as `diff` says it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch_cli import bases
+from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history.reduced import whole
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.render.data import data_of
+from dispatch_cli.render.diff_wording import CHANGES, kernels_words, outcome
+from dispatch_cli.report.diff import diff_report
+from dispatch_cli.report.diff_arguments import DiffArguments, as_side
+from dispatch_cli.report.diff_rows import DiffRegistration
+
+MOST_REGISTRATIONS = 1000
+"""More are counted only."""
+
+
+def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...]) -> dict[str, Any] | None:
+    """The arguments of ``diff``, its outcome and the registrations that changed.
+
+    None where ``diff`` cannot compare the two. files, options: the source options as they were given.
+    """
+    below = as_side(state.over)
+    if not files or len(below) != 1 or below[0] not in (*bases.names(), *bases.overlay_names()):
+        return None
+    before = run(Declarations(state.dispatcher.universe), whole(state.source))
+    report = diff_report(before, state, (below, files))
+    return {
+        "arguments": DiffArguments(below, files, options).arguments,
+        "outcome": outcome(report),
+        "registrations": [_row(one) for one in report.registrations[:MOST_REGISTRATIONS]],
+        "more_registrations": max(0, len(report.registrations) - MOST_REGISTRATIONS),
+    }
+
+
+def _row(one: DiffRegistration) -> dict[str, Any]:
+    before, after = (found[0] if found else None for found in (one.before, one.after))
+    shown = after or before
+    return {
+        "operator": one.operator,
+        "key": one.key,
+        "change": CHANGES[one.change],
+        "kernel": kernels_words(before, after),
+        "declared_at": None if shown is None else data_of(shown.span),
+    }
