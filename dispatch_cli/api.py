@@ -112,9 +112,11 @@ def _continued(declarations: Declarations, when: Mapping[str, str] | None, known
         message = f"the file extends {name}, and the state of the recording is another one"
         hint = "leave `extends` out, or name files that extend no embedded state"
         raise InputError((Problem("several-states", message, _extended(declarations, name), hint=hint),))
-    before = known.state.declarations.steps
+    before, unchanged = known.state.declarations.steps, declarations.unchanged
     declarations = declarations._replace(
-        steps=(*before, *declarations.steps), inherited_steps=(*before, *declarations.inherited_steps)
+        steps=(*before, *declarations.steps),
+        inherited_steps=(*before, *declarations.inherited_steps),
+        unchanged=None if unchanged is None else unchanged._replace(steps=(*before, *unchanged.steps)),
     )
     return run_declarations(declarations, when, known.state.source)
 

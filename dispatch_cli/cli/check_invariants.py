@@ -160,15 +160,18 @@ def _of_pytorch(state: State) -> State:
     from dispatch_cli.model.declarations import Registrant
 
     said = state.declarations
-    if state.source is None and not said.inherited_steps:
+    history = said.before
+    if state.source is None and not history.steps:
         raise click.UsageError(
             "--pytorch needs a PyTorch state: give --base NAME, a file that extends one, or a capture."
         )
     kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
     higher_order = tuple(one for one in said.higher_order_operators if not one.is_own)
     before = said._replace(
-        steps=said.inherited_steps,
-        inherited_steps=said.inherited_steps,
+        steps=history.steps,
+        inherited_steps=history.steps,
+        without=history.without,
+        unchanged=None,
         python_kernels=kernels,
         higher_order_operators=higher_order,
         guards=(),

@@ -20,7 +20,7 @@ from dispatch_cli.model.change import (
     Removal,
     Reordering,
 )
-from dispatch_cli.model.declarations import Declarations, PythonKernel, Step
+from dispatch_cli.model.declarations import Declarations, HistoryBefore, PythonKernel, Step
 from dispatch_cli.model.history_editor import HistoryEditor
 from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
@@ -156,21 +156,30 @@ class _History:
 
 
 def change_declarations(
-    said: Declarations, contexts: Sequence[FileContext], source: StateSource | None
+    said: Declarations, contexts: Sequence[FileContext], extended: int, source: StateSource | None
 ) -> Declarations:
     """Declarations after the changes of all files, each of the history before it.
 
+    extended: how many files, which come first, are those that the user's own extend.
     source: the captured state that the history continues. A change that cannot be made is noted.
     """
     history = _History(said, source)
-    for context in contexts:
+    before = history.result()
+    for number, context in enumerate(contexts, start=1):
         steps = python_kernels = 0
         for one in context.changes:
             history.add(context.steps[steps : one.steps], context.python_kernels[python_kernels : one.python_kernels])
             history.change(context.problems, one)
             steps, python_kernels = one.steps, one.python_kernels
         history.add(context.steps[steps:], context.python_kernels[python_kernels:])
-    return history.result()
+        if number == extended:
+            before = history.result()
+    # and what a capture that the user named has of PyTorch
+    there = frozenset(map(id, before.steps))
+    inherited = frozenset(map(id, said.inherited_steps))
+    later = (step for context in contexts[extended:] for step in context.steps if id(step) in inherited)
+    steps_before = (*before.steps, *(step for step in later if id(step) not in there))
+    return history.result()._replace(unchanged=HistoryBefore(steps_before, before.without))
 
 
 def _make(editor: HistoryEditor, problems: Problems, one: ReadChange) -> None:

@@ -215,7 +215,7 @@ class _Loader:
                 context.leave_out_nameless()
         declarations = None if universe is None else self._declarations(universe, contexts, named)
         if declarations is not None and any(context.changes for context in contexts):
-            declarations = change_declarations(declarations, contexts, self._captured())
+            declarations = change_declarations(declarations, contexts, self._extended(named), self._captured())
         for file in self._files.values():
             for problem in file.problems.problems:
                 if _is_extracted(file) and problem.code in REFUSALS:
@@ -240,8 +240,12 @@ class _Loader:
 
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
+    def _extended(self, named: frozenset[str]) -> int:
+        """How many files of the history come before the first one that the user named."""
+        return sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
+
     def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
-        extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
+        extended = self._extended(named)
         return Declarations(
             universe=universe,
             universe_file=self._universe_file,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.explore.answers.table import said_once
 from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
@@ -126,7 +127,8 @@ class SlotBlocks:
             yield self._leading(Paragraph(Run(f"defined at {report.span}", Tone.DIM)), ToPlace(report.span))
         yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
         yield Gap()
-        for block in explain.headed(slot_sentences(report, what, short=True)):
+        once = what._replace(answer=said_once(what.answer, self.before))
+        for block in explain.headed(slot_sentences(report, once, short=True)):
             stale = isinstance(block, Paragraph) and _text(block).startswith("Stale") and what.cause is not None
             span = what.cause.span if stale and what.cause is not None else None
             yield block if span is None else self._leading(block, ToPlace(span))

@@ -230,6 +230,16 @@ class NameNote(NamedTuple):
     span: Span | None
 
 
+class HistoryBefore(NamedTuple):
+    """A history before the files that the user named, and before their changes of it.
+
+    without: what of the captured state is left out even so, by files that these extend.
+    """
+
+    steps: tuple[Step, ...]
+    without: tuple[CapturedRegistration, ...]
+
+
 class Declarations(NamedTuple):
     """Everything that one run's files say.
 
@@ -245,7 +255,7 @@ class Declarations(NamedTuple):
     undecided, unread: what sources register beside that, as far as it was found. refused: what PyTorch refuses
     of what sources say.
     notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
-    had never been registered.
+    had never been registered. unchanged: the history before the user's own files, where these change it.
     """
 
     universe: Universe
@@ -268,6 +278,12 @@ class Declarations(NamedTuple):
     notes: tuple[NameNote, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()
     universe_file: str | None = None
+    unchanged: HistoryBefore | None = None
+
+    @property
+    def before(self) -> HistoryBefore:
+        """The history before the files that the user named."""
+        return self.unchanged or HistoryBefore(self.inherited_steps, self.without)
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

@@ -75,6 +75,7 @@ class HistoryEditor:
             inherited_steps=tuple(step for step in steps if id(step) in inherited),
             python_kernels=tuple(one for one in said.python_kernels if id(one) not in self._gone),
             without=tuple(self._left),
+            unchanged=said.before,
         )
 
     # inside

@@ -288,7 +288,7 @@ def _otherwise(entry: TableEntry) -> Otherwise:
 
 def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
     """The slots in which an operator of the base differs from what it was there."""
-    if state.base is None or name not in state.base or state.dispatcher.is_as_captured(name):
+    if state.base is None or name not in state.base or state.is_as_before(name):
         return {}
     changes = {}
     for was, entry in engine.changed_slots(state.base.table(name), state.dispatcher.table(name)):

@@ -28,6 +28,7 @@ from dispatch_cli.engine.table.registration import Definition, LibraryHold, Regi
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Block,
+    CapturedRegistration,
     Declarations,
     Define,
     Fallback,
@@ -212,8 +213,8 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
 
     source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
     """
-    source = reduced(source, declarations.without)
-    dispatcher = _fresh(declarations, source)
+    captured, source = source, reduced(source, declarations.without)
+    dispatcher = _fresh(declarations, source, declarations.without)
     applied = apply(dispatcher, declarations.steps)
     places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
     in_python = [*_refused_in_python(declarations, source)]
@@ -223,18 +224,20 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
         *applied.of_sources,
         *(RefusedDeclaration(one.code, one.message, one.span) for one in in_python if one.span in places),
     )
-    before = declarations.inherited_steps
-    base = None
-    if (source is not None or before) and len(before) < len(declarations.steps):
-        base = _fresh(declarations, source)
-        apply(base, before)
+    before, base = declarations.before, None
+    if (source is not None or before.steps) and before != (declarations.steps, declarations.without):
+        same = before.without == declarations.without
+        base = _fresh(declarations, source if same else reduced(captured, before.without), before.without)
+        apply(base, before.steps)
     return State(dispatcher, applied.overrides, base, source, declarations, refused)
 
 
-def _fresh(declarations: Declarations, source: StateSource | None) -> Dispatcher:
-    """A dispatcher before the history begins."""
-    without = frozenset(one.key for one in declarations.without if one.operator is None)
-    return Dispatcher(declarations.universe, declarations.core_fallbacks, source, without)
+def _fresh(
+    declarations: Declarations, source: StateSource | None, without: Iterable[CapturedRegistration]
+) -> Dispatcher:
+    """A dispatcher before the history begins. source: without what is left out of it; without: that."""
+    keys = frozenset(one.key for one in without if one.operator is None)
+    return Dispatcher(declarations.universe, declarations.core_fallbacks, source, keys)
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:

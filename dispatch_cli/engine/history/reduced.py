@@ -29,6 +29,11 @@ def whole(source: StateSource | None) -> StateSource | None:
     return source.whole if isinstance(source, ReducedSource) else source
 
 
+def left_out(source: StateSource | None, operator: str) -> frozenset[tuple[str, int, bool]]:
+    """The registrations of an operator that a source leaves out."""
+    return source.left_out(operator) if isinstance(source, ReducedSource) else frozenset()
+
+
 class ReducedSource:
     """A `StateSource` that leaves registrations out. whole: the one that has them."""
 
@@ -38,6 +43,10 @@ class ReducedSource:
         for one in without:
             if one.operator is not None:
                 self._without.setdefault(one.operator, set()).add((one.key, one.number, one.python))
+
+    def left_out(self, operator: str) -> frozenset[tuple[str, int, bool]]:
+        """The registrations of an operator that are left out: key, number from the oldest, whether it is in Python."""
+        return frozenset(self._without.get(operator, ()))
 
     @property
     def name(self) -> str:

@@ -89,6 +89,19 @@ class State:
             return self.source.fake_rules(str(name))
         return declared or NO_FAKE_RULES
 
+    def is_as_before(self, name: OperatorName) -> bool:
+        """Whether nothing concerns an operator that is registered, or left out, since the state that files continue.
+
+        It can be as before where this is not so, too.
+        """
+        from dispatch_cli.engine.history.reduced import left_out
+
+        one, other = self.dispatcher, self.base
+        if other is None or not (one.is_as_captured(name) and other.is_as_captured(name)):
+            return False
+        same_fallbacks = one.fallback_bits == other.fallback_bits
+        return same_fallbacks and left_out(one.base, str(name)) == left_out(other.base, str(name))
+
     def own_operators(self) -> list[OperatorName]:
         """The operators that the files named by the user register something for, sorted by name.
 

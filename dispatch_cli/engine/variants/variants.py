@@ -89,7 +89,7 @@ class Variants:
         said = self.declarations
         is_small = len(said.steps) * len(self.variants) <= MOST_STEPS
         units = None if variant is self.default or is_small else variant.cases.keys()
-        inherited = frozenset(map(id, said.inherited_steps))
+        inherited = frozenset(map(id, said.before.steps))
 
         def is_in(step: Step | PythonKernel) -> bool:
             if not variant.holds(when_of(step)):
@@ -98,10 +98,12 @@ class Variants:
                 return True
             return unit_of_step(step) in units
 
+        before = said.unchanged
         return said._replace(
             steps=tuple(filter(is_in, said.steps)),
             inherited_steps=tuple(filter(is_in, said.inherited_steps)),
             python_kernels=tuple(filter(is_in, said.python_kernels)),
+            unchanged=None if before is None else before._replace(steps=tuple(filter(is_in, before.steps))),
         )
 
     def _merged(self) -> list[Variant]:

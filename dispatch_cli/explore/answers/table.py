@@ -13,7 +13,7 @@ from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.table import Before, table_report
+from dispatch_cli.report.table import Before, TableRow, table_report
 
 DEFAULT_KEY = "CPU"
 """Where the cursor is when no key was chosen."""
@@ -113,6 +113,11 @@ def exact(name: OperatorName) -> str:
 def _names(state: State) -> list[str]:
     """The names of all operators, sorted, which takes a while."""
     return state.dispatcher.names()
+
+
+def said_once(row: TableRow, was: Before | None) -> TableRow:
+    """A row without what its slot held before the files, where it held the same before the changes on trial (*was*)."""
+    return row._replace(before=None) if was is not None and row.before == was else row
 
 
 def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, table_answer, tried_slots
+from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, said_once, table_answer, tried_slots
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText
@@ -152,6 +152,8 @@ class TablePane(Pane):
             if self.options.resolver is Resolver.DIFFERENCES:
                 return partial(differing_rows, shown, universe)
             return partial(python_rows, shown, every)
+        entries = tuple(said_once(row, self._tried.get(row.key)) for row in shown.entries) if self._tried else None
+        shown = shown if entries is None else shown._replace(entries=entries)
         if self.options.grid:
             from dispatch_cli.explore.table_grid import grid_cells
 

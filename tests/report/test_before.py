@@ -1,0 +1,95 @@
+"""What slots held before the user's files: these can change what was registered before them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.table import Before, changed_slots, table_report
+from dispatch_cli.whatif.whatif import WhatIf
+from tests.whatif.random_changes import make_random_changes
+
+ADD = OperatorName.parse("aten::add.Tensor")
+REMOVES = """
+changes:
+  - remove: {operator: "aten::add.Tensor", dispatch_key: "CPU"}
+"""
+
+
+def held(state: State, name: OperatorName) -> dict[str, Before]:
+    """What the slots of an operator hold."""
+    if name not in state.dispatcher:
+        return {}
+    entries = [(entry, entry.kernel) for entry in state.dispatcher.table(name).values()]
+    return {
+        entry.key: Before(entry.decision.rule, kernel.label if kernel else None, entry.is_fallthrough)
+        for entry, kernel in entries
+    }
+
+
+def changed(before: State, after: State, name: OperatorName) -> dict[str, Before]:
+    """The slots of an operator that two states, each loaded by itself, have differently, as the first has them."""
+    now = held(after, name)
+    return {key: was for key, was in held(before, name).items() if now[key] != was}
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("file", [None, "examples/overlay.yaml"])
+def test_random_changes_of_a_base(seed: int, file: str | None, tmp_path: Path) -> None:
+    dice = Random(f"{seed} {file}")
+    bases, files = (("torch-2.15",), []) if file is None else ((), [file])
+    base = load_state((), bases=("torch-2.15",))
+    tried = WhatIf(load_state(files, bases=bases))
+    operators = [OperatorName.parse(one) for one in dice.sample(base.dispatcher.names(), 3)]
+    operators.append(OperatorName.parse("aten::to.dtype"))
+    make_random_changes(dice, tried, operators, 6)
+    written = tried.write(str(tmp_path / "changes.yaml"))
+    loaded = load_state([*files, written], bases=bases)
+    for name in operators:
+        expected = changed(base, loaded, name)
+        for state in (loaded, tried.state):
+            assert changed_slots(state, name).keys() >= expected.keys()
+            assert {key: changed_slots(state, name)[key] for key in expected} == expected
+            same = changed_slots(state, name).keys() - expected.keys()  # another kernel of the same name
+            assert all(held(base, name)[key] == changed_slots(state, name)[key] for key in same)
+
+
+def test_a_kernel_of_the_base_that_is_left_out(tmp_path: Path) -> None:
+    """And no other registration is made for the operator."""
+    file = tmp_path / "w.yaml"
+    file.write_text(f"dispatch: 1\nextends: torch-2.15\n{REMOVES}", encoding="utf-8")
+    state, base = load_state([str(file)]), load_state((), bases=("torch-2.15",))
+    expected = changed(base, state, ADD)
+    assert expected.keys() == {"CPU"}
+    assert changed_slots(state, ADD) == expected
+    (table,) = table_report(state, [ADD], None).operators
+    assert {row.key for row in table.entries if row.before is not None} == expected.keys()
+
+
+def test_changes_of_a_file_that_is_extended_came_before(tmp_path: Path) -> None:
+    (tmp_path / "mid.yaml").write_text(f"dispatch: 1\nextends: torch-2.15\n{REMOVES}", encoding="utf-8")
+    own = 'dispatch: 1\nextends: mid.yaml\noperators:\n- {name: "aten::add.Tensor", dispatch: {MPS: mine}}\n'
+    more = 'changes:\n  - remove: {operator: "aten::add.Tensor", dispatch_key: "CUDA"}\n'
+    for text, keys in ((own, {"MPS"}), (own + more, {"MPS", "CUDA"})):
+        (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+        state = load_state([str(tmp_path / "own.yaml")])
+        assert changed_slots(state, ADD).keys() == keys
+        assert changed_slots(state, ADD) == changed(load_state([str(tmp_path / "mid.yaml")]), state, ADD)
+
+
+def test_registrations_of_a_file_that_is_extended(tmp_path: Path) -> None:
+    """They are left out, or come in another order."""
+    (tmp_path / "mid.yaml").write_text(
+        'dispatch: 1\noperators:\n- {func: "a::b(Tensor x) -> Tensor", dispatch: {CPU: first, Meta: shape}}\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "own.yaml").write_text(
+        'dispatch: 1\nextends: mid.yaml\nchanges:\n- remove: {operator: "a::b", dispatch_key: CPU}\n', encoding="utf-8"
+    )
+    state, name = load_state([str(tmp_path / "own.yaml")]), OperatorName.parse("a::b")
+    assert {key: one.kernel for key, one in changed_slots(state, name).items()} == {"CPU": "first"}
