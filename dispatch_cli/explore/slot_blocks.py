@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from dispatch_cli.explore.answers.table import said_once
@@ -92,7 +93,7 @@ class SlotBlocks:
             return explain_higher_order.document(report, width)
         if isinstance(report.what, SlotExplanation):
             return self._slot(report, report.what)
-        return explain.document(report, width)
+        return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
         """What a row or a paragraph leads to."""
@@ -144,14 +145,18 @@ class SlotBlocks:
         if what.registrations:
             yield Gap()
             yield TableBlock(explain.REGISTRATIONS, what.registrations)
-        for number, removal in self.off:
-            text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
-            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number, removal.which))
+        yield from self._switched_off()
         origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
         for line in inherited_lines(origins):
             yield Paragraph(Run(line, Tone.DIM))
         yield from self._around(what)
         yield from self._advice(what.advice)
+
+    def _switched_off(self) -> Iterator[Block]:
+        """The registrations that are switched off."""
+        for number, removal in self.off:
+            text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
+            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number, removal.which))
 
     def _around(self, what: SlotExplanation) -> Iterator[Block]:
         """What comes next, and the slots above and below, which are the last ones."""

@@ -66,6 +66,19 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
     return next((one for one in concerned if one.role in roles), None)
 
 
+def switch_at(session: Session, spot: Spot) -> bool:
+    """Leave out on trial what a key without a slot has, an alias key or a functionality; where that is done, take it
+    back. Whether there is something to do. Errors: Refused.
+    """
+    there = [one for one in session.whatif.registrations(spot.operator) if one.name.key == spot.key]
+    off = [number for number, removal in switched_off(session, spot) if removal.which.key == spot.key]
+    if there:
+        session.whatif.apply(Removal(there[-1].name))
+    elif off:
+        session.whatif.take_back(off[-1])
+    return bool(there or off)
+
+
 def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...]:
     """The registrations of the operator, and the backend fallbacks at the key, that are left out on trial."""
     if not session.has_tried:

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.pane import SWITCHES_OFF, Pane
+from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import (
     SlotBlocks,
@@ -24,7 +24,7 @@ from dispatch_cli.explore.slot_blocks import (
     ToSwitchedOff,
 )
 from dispatch_cli.explore.slot_view import ExplainedSlot
-from dispatch_cli.explore.switch import filling, switched_off, take_advice
+from dispatch_cli.explore.switch import filling, switch_at, switched_off, take_advice
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.advice import further_step
 from dispatch_cli.render.document import Paragraph
@@ -33,6 +33,10 @@ from dispatch_cli.report.adviser import Steps
 
 QUIET = 0.12
 """Seconds that the cursor rests on a slot before advice is looked for."""
+_SWITCHES = (
+    "Switch the registration under the cursor off, or on again; on any other line, the one that fills the slot; a "
+    "backend fallback, for all operators"
+)
 STEP = 0.015
 """Seconds after which the search for advice lets keys pass."""
 
@@ -49,7 +53,7 @@ class SlotPane(Pane):
         Binding("left,h", "next_slot(-1)", "Previous", tooltip="Go to the slot before this one"),
         Binding("right,l", "next_slot(1)", "Next", tooltip="Go to the slot after this one"),
         Binding("e", "edit", "Edit", tooltip="Open the place of what is under the cursor in the editor"),
-        Binding("x", "switch", "Off/on", tooltip=f"{SWITCHES_OFF}, or on again"),
+        Binding("x", "switch", "Off/on", tooltip=_SWITCHES),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -165,10 +169,17 @@ class SlotPane(Pane):
             self.try_out(lambda: self.session.whatif.take_back(target.number))
             return
         one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
-        if one is None:
-            self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
-        else:
+        if one is not None:
             self.switch_off(self._spot, one)
+        elif self._spot.key in self.session.state.dispatcher.universe.slot:
+            self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
+        elif self._spot.operator is not None:
+            self.try_out(self._switch_at)
+
+    def _switch_at(self) -> None:
+        """Switch off, or on again, what is at a key without a slot."""
+        if not switch_at(self.session, self._spot):
+            self.notify(f"Nothing is registered at {self._spot.key}: there is nothing to switch off.")
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor; of the rule that fired, that of what fills the slot."""
