@@ -71,10 +71,13 @@ def laid_out(
 
 
 def _fewer_keys(keys: Sequence[str], width: int) -> str:
-    """Keys where there is no room for the first and the last one."""
-    return next(
-        (text for text in (f"{keys[0]} … ({len(keys)})", f"{keys[0]} ({len(keys)})") if len(text) <= width), keys[0]
-    )
+    """Keys where there is no room for the first and the last one: the first, and how many they are."""
+    first, count = keys[0], f" … ({len(keys)})"
+    room = width - len(count) - 1
+    if room < len(first) - 1:
+        end = max(0, (room * 3 + 4) // 5)
+        first = f"{first[: max(0, room - end)]}…{first[len(first) - end :]}"
+    return f"{first}{count}"
 
 
 def laid_out_rows(table: TableBlock[Any], width: int) -> list[tuple[Any, list[TextLine]]]:
