@@ -85,6 +85,7 @@ def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:
     words = tensor_words(universe)
     given = text.split()
     begun = "" if not given or text.endswith(" ") else given.pop()
+    given = list(dict.fromkeys(given))
     maker = TensorMaker(universe)
     present = {_plain(word): word for word in given}
     for word in starting(words, begun):

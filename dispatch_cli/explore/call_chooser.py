@@ -219,8 +219,8 @@ _COLUMNS: list[Column[WordChoice]] = [
     Column("", _word, wraps=False),
     Column("", lambda word, _: Run(word.why_not or _instead(word), Tone.DIM), Narrow.DROP, optional=True),
 ]
-_HINT = f"enter chooses or removes, escape ends. {GIVEN} given"
+_HINT = f"enter takes the word under the cursor, or removes it where it is marked {GIVEN}; escape ends"
 _HINTS = {
-    CallPart.TENSOR: f"enter adds or removes a word, escape ends. {GIVEN} given, {REFUSED} does not go with these",
+    CallPart.TENSOR: f"enter adds a word, or removes one marked {GIVEN}; {REFUSED} does not go with these; escape ends",
     CallPart.KEYSET: "keys with | & -, escape ends",
 }

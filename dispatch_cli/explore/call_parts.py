@@ -46,6 +46,7 @@ def with_part(draft: Draft, line: PartLine, text: str) -> Draft:
     """The draft with another text of a part; an empty one takes it away."""
     text = text.strip()
     if line.part is CallPart.TENSOR:
+        text = " ".join(dict.fromkeys(text.split()))  # it begins with a device, which may be typed once more
         return draft._replace(tensors=_with(draft.tensors, line.number, text))
     if line.part is CallPart.CONTEXT:
         return draft._replace(contexts=_with(draft.contexts, line.number, text))
