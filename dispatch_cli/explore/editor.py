@@ -17,7 +17,10 @@ from dispatch_cli.files import paths
 from dispatch_cli.model.span import Span
 
 _PLUS = {
-    **dict.fromkeys(("vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe", "jed"), "+{line}"),
+    **dict.fromkeys(
+        ("vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe", "jed", "less", "more"),
+        "+{line}",
+    ),
     **dict.fromkeys(("emacs", "emacsclient", "micro", "kak", "gedit"), "+{line}:{column}"),
     **dict.fromkeys(("nano", "pico"), "+{line},{column}"),
 }
