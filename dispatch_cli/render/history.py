@@ -114,14 +114,26 @@ CHANGES: list[Column[ChangeRow]] = [
     Column("What", lambda row, _: row.what),
     Column("Where", lambda row, _: row.where),
     Column("Before", lambda row, brief: _side(row, row.before, brief), Narrow.BELOW),
-    Column("After", lambda row, brief: _after(row, brief), Narrow.BELOW),
-    Column("Because", lambda row, brief: _because(row.why, brief), Narrow.BELOW, optional=True),
+    Column("After", lambda row, brief: _side(row, row.after, brief), Narrow.BELOW, below=lambda row: _after_below(row)),
+    Column(
+        "Because",
+        lambda row, _: Run(row.why, Tone.DIM),
+        Narrow.BELOW,
+        optional=True,
+        below=lambda row: _because(row.why),
+    ),
 ]
 HELD: list[Column[HeldAtKey]] = [
     Column("Versions", lambda held, _: Run(version_runs([held]), Tone.HEAD)),
     Column("Kernel", lambda held, _: held_text(held)),
     Column("Registered at", lambda held, _: Run(held.source or "", Tone.ALIAS), optional=True),
-    Column("Because", lambda held, brief: _because(held_causes(held), brief), Narrow.BELOW, optional=True),
+    Column(
+        "Because",
+        lambda held, _: Run(held_causes(held), Tone.DIM),
+        Narrow.BELOW,
+        optional=True,
+        below=lambda held: _because(held_causes(held)),
+    ),
 ]
 
 
@@ -137,13 +149,13 @@ def _side(row: ChangeRow, text: str, brief: bool) -> Run:
     return Run(short_function(text) if brief and row.what in _FUNCTIONS else text)
 
 
-def _after(row: ChangeRow, brief: bool) -> Inline:
-    side = _side(row, row.after, brief)
-    return (Run("→ "), side) if brief and side.text and row.what not in _ONE_SIDED else side
+def _after_below(row: ChangeRow) -> Inline:
+    side = _side(row, row.after, True)
+    return (Run("→ "), side) if side.text and row.what not in _ONE_SIDED else side
 
 
-def _because(text: str, brief: bool) -> Run:
-    return Run(f"because {text}" if brief and text else text, Tone.DIM)
+def _because(text: str) -> Run:
+    return Run(f"because {text}", Tone.DIM)
 
 
 def sheet(report: HistoryReport) -> Sheet:

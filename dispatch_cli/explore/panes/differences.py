@@ -29,7 +29,7 @@ from dispatch_cli.render.document import Block, Column, TableBlock
 from dispatch_cli.report.diff import DiffReport
 from dispatch_cli.report.history_versions import Versions
 
-_OLDS: list[Column[Old]] = [Column("Compare with", lambda one, _: one.name)]
+_OLDS: list[Column[Old]] = [Column("State", lambda one, _: one.name)]
 
 
 class DifferencesPane(ListPane):
