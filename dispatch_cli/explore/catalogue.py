@@ -48,6 +48,7 @@ class Catalogue:
 
     def __init__(self, state: State) -> None:
         self.own = own_names(state)
+        self._has_others = state.base is not None or state.source is not None
         self.entries = listed_operators(state, self.own)
         self.matcher = Matcher([entry.name for entry in self.entries])
         self.tried: frozenset[str] = frozenset()
@@ -70,8 +71,9 @@ class Catalogue:
 
     @property
     def marks(self) -> tuple[Marked, ...]:
-        """The marks that there can be."""
-        return tuple(one for one in Marked if one is not Marked.CALLED or self.called is not None)
+        """The marks that there can be: without a base, no operator differs from others by being of the files."""
+        has = {Marked.OWN: self._has_others, Marked.CALLED: self.called is not None}
+        return tuple(one for one in Marked if has.get(one, True))
 
     def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity | None]]:
         """What stands behind a name: how often the operator was called, and its findings, of each severity."""

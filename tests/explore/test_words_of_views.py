@@ -1,0 +1,197 @@
+"""What the views say in small places, and keys that do what is said beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
+from textual.pilot import Pilot
+
+from dispatch_cli.api import load_state
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.call_chooser import Chooser
+from dispatch_cli.explore.catalogue import Marked
+from dispatch_cli.explore.cells_view import ShownKeys
+from dispatch_cli.explore.filters import Filters
+from dispatch_cli.explore.help import key_rows
+from dispatch_cli.explore.panes.slot import SlotPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.table_layout import laid_out
+from dispatch_cli.model.change import Removal
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render import history
+from dispatch_cli.render.document import Column, TableBlock, cells_of
+from dispatch_cli.render.history_rows import ChangeRow
+from tests.explore.support import drive, flat, newest, screen_text, until
+
+ROOT = Path(__file__).parents[2]
+
+
+def of_newest() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def said(app: ExploreApp) -> list[str]:
+    """The notices that are on the screen."""
+    return [one.message for one in app._notifications]
+
+
+LINEAR = OperatorName("aten::linear")
+
+
+def test_x_on_the_page_of_an_alias_key_switches_its_kernel_off_and_on() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(LINEAR, "CompositeImplicitAutograd"), "slot")
+        await until(pilot, lambda: "CompositeImplicitAutograd has the kernel" in flat(screen_text(app)))
+        await pilot.press("x")
+        await until(pilot, lambda: app.session.has_tried)
+        (change,) = app.session.whatif.changes
+        assert isinstance(change, Removal)
+        assert (change.which.operator, change.which.key) == (LINEAR, "CompositeImplicitAutograd")
+        await until(pilot, lambda: "Switched off on trial" in screen_text(app))
+        assert not said(app)
+        await pilot.press("x")
+        await until(pilot, lambda: not app.session.whatif.changes)
+        await app.go(Spot(LINEAR, "CompositeExplicitAutograd"), "slot")
+        await pilot.press("x")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["Nothing is registered at CompositeExplicitAutograd: there is nothing to switch off."]
+
+    drive(of_newest(), steps)
+
+
+def test_help_says_what_x_switches_off_on_other_lines() -> None:
+    (text,) = (text for keys, text in key_rows(SlotPane) if keys == "x")
+    assert "under the cursor" in text
+    assert "on any other line, the one that fills the slot" in text
+
+
+@pytest.mark.parametrize("width", range(24, 60))
+def test_a_run_of_keys_that_is_cut_still_is_a_run(width: int) -> None:
+    run = ("AutogradPrivateUse2", "AutogradMeta", "AutogradNestedTensor", "AutogradHPU")
+    rows = [object(), object()]
+    shown = laid_out(
+        [Column("Kernel", lambda *_: "k" * 60)], rows, width, [ShownKeys(run, None), ShownKeys(("CPU",), None)]
+    )
+    line = "".join(one.text for one in shown.lines[0])
+    assert "(4)" in line
+    assert "\N{HORIZONTAL ELLIPSIS}" in line
+
+
+def test_at_80_columns_a_run_of_keys_beside_the_list_says_how_many_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    file = "examples/overlay.yaml"
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName("aten::to", "dtype"), "AutogradPrivateUse2"), "table")
+        await pilot.press("slash", "escape")
+        await pilot.pause()
+        assert re.search(r"Auto\S*…\S*Use2 … \(\d+\)", screen_text(app)), screen_text(app)
+
+    drive(Session(load_state((file,)), (file,)), steps, (80, 24))
+
+
+def test_a_word_of_a_tensor_that_is_typed_twice_counts_once() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName("aten::add", "Tensor"), None), "call")
+        await pilot.pause()
+        app.query_one("#call-parts").focus()
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: app.query_one(Chooser).is_open)
+        await pilot.press(*"cpu", "space", *"sparse", "space")
+        await pilot.pause()
+        assert "cannot both be" not in screen_text(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not said(app)
+        assert "cpu sparse" in screen_text(app)
+        assert "cpu cpu" not in screen_text(app)
+
+    drive(of_newest(), steps)
+
+
+def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(LINEAR, "CompositeImplicitAutograd"), "slot")
+        await pilot.press("x", "4", "home", "enter")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["A change on trial is in no file yet: w writes it."]
+        await pilot.press("w")
+        await pilot.pause()
+        app.clear_notifications()
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["The changes on trial are in whatif.yaml."]
+
+    drive(of_newest(), steps)
+
+
+@pytest.mark.parametrize("sequence", ["\x1b5", "\x1bx", "\x1b9", "\x1b-"])
+def test_escape_and_a_key_behind_it_at_once_type_nothing(sequence: str) -> None:
+    def keys() -> list[Key]:
+        parser = XTermParser()
+        events = [*parser.feed(sequence), *parser.feed("")]
+        return [one for one in events if isinstance(one, Key)]
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"add")
+        assert keys()
+        for one in keys():
+            app.post_message(one)
+            await pilot.pause()
+        assert app.operators.input.value == "add"
+        await pilot.press("\N{LATIN SMALL LETTER A WITH DIAERESIS}")
+        assert app.operators.input.value == "add\N{LATIN SMALL LETTER A WITH DIAERESIS}"
+
+    drive(of_newest(), steps)
+
+
+@pytest.mark.parametrize(
+    ("file", "has"), [("out_of_tree_backend.yaml", False), ("stale.yaml", False), ("overlay.yaml", True)]
+)
+def test_the_mark_of_files_is_a_filter_where_there_is_something_else(
+    file: str, has: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    path = f"examples/{file}"
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        assert (Marked.OWN in app.operators.catalogue.marks) == has
+        assert (" +" in app.query_one(Filters).render().plain) == has
+        app.operators.list.focus()
+        for _ in app.operators.catalogue.marks:
+            await pilot.press("f")
+        assert app.operators.filters.marked is Marked.ALL
+
+    drive(Session(load_state((path,)), (path,)), steps)
+
+
+def test_columns_of_a_history_say_their_headers_once() -> None:
+    row = ChangeRow("aten::add", "2.5", "registered", "CPU", "old.cpp", "new.cpp", "the key is new")
+    beside = cells_of(TableBlock(history.CHANGES, [row]), short=True)
+    texts = ["".join(run.text for run in cell) for cell in beside.rows[0]]
+    assert texts[-2:] == ["new.cpp", "the key is new"]
+    stacked = cells_of(TableBlock(history.CHANGES, [row]), short=True, stacked=2)
+    assert [header.header for header in stacked.columns][-1] == "Before"
+    assert ["".join(run.text for run in cell) for cell in stacked.below[0]] == [
+        "\N{RIGHTWARDS ARROW} new.cpp",
+        "because the key is new",
+    ]
+
+
+def test_what_is_compared_with_is_asked_once() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(LINEAR, None), "differences")
+        await pilot.press("b")
+        await until(pilot, lambda: len(app.screen_stack) > 1)
+        await pilot.pause()
+        (box,) = app.screen.query("Choose > Vertical")
+        part = screen_text(app).splitlines()[box.region.y : box.region.bottom]
+        assert "\n".join(part).count("Compare with") == 1
+
+    drive(of_newest(), steps)
