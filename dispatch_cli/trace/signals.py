@@ -1,19 +1,19 @@
 """Run a program that gets the signals which it would get if it had been started in the place of this process.
 
 A signal comes to this process alone (``kill PID``), or to its whole group, the program too (``kill -GROUP``, ctrl+c).
-Nothing in the signal itself says which. A *witness* tells: a process in the same group that takes no signals. What
-waits for it came to the group; what does not is passed on to the program.
+Nothing in the signal itself says which. A *witness* tells: a process in the same group that notes the signals that come
+to it. What it has noted came to the group; what it has not is passed on to the program.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,6 +23,8 @@ from typing import Any
 _FAULTS = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS"}
 _TOGETHER = 0.01
 """Seconds in which a signal that is sent to several processes, one after the other, has come to all of them."""
+_BOTH = 0.1
+"""Seconds after which what the witness has noted is not about a signal to come: of two, one can have come to us."""
 _LATE = 0.5
 """Seconds after which it is looked whether the program has ended, though nothing has told so."""
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -44,7 +46,7 @@ def run(command: Sequence[str]) -> int:
     try:
         begin = partial(_begin, os.getpid(), ctypes.CDLL(None).prctl, children, before)
         process = subprocess.Popen(command, close_fds=False, preexec_fn=begin)
-        witness = _Witness()
+        witness = _Witness(held, ctypes.CDLL(None).prctl)
         try:
             while process.poll() is None:
                 sent = signal.sigtimedwait(held, _LATE)
@@ -76,49 +78,78 @@ def _begin(launcher: int, prctl: Any, children: Any, blocked: set[int]) -> None:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, children)
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    _end_with(launcher, prctl)
+
+
+def _end_with(launcher: int, prctl: Any) -> None:
+    """Runs in a new process: it is killed when the one that started it ends."""
     prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != launcher:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class _Witness:
-    """A process of this group, for which all signals wait. It ends with this process: its input does.
+_NOTES = """
+import os, signal, sys
+launcher, ask = int(sys.argv[1]), int(sys.argv[2])
+signals = {int(one) for one in sys.argv[3].split(",")}
+while True:
+    sent = signal.sigwaitinfo(signals)
+    os.write(1, bytes([0 if sent.si_signo == ask and sent.si_pid == launcher else sent.si_signo]))
+"""
+"""The program of a witness: it writes the number of each signal, and 0 when it is asked."""
+_ASK = signal.SIGRTMAX if sys.platform == "linux" else signal.SIGTERM
+"""Asks the witness. Of the signals that wait, a process takes those with the lower numbers first."""
 
+
+class _Witness:
+    """A process of this group that notes the signals that come to it. When this process ends, it is killed.
+
+    held: the signals, which are blocked in this process and so in the witness from its beginning: none is missed.
     Where there is none, because the system has no room for a process, all signals count as sent to this process alone.
     """
 
-    def __init__(self) -> None:
-        cat = shutil.which("cat", path=os.defpath)
-        self._command = [cat] if cat else [sys.executable, "-I", "-S", "-c", "import os; os.read(0, 1)"]
+    def __init__(self, held: set[int], prctl: Any) -> None:
+        self._seen: dict[int, deque[float]] = defaultdict(deque)
         self._process: subprocess.Popen[bytes] | None = None
-        self._seen: set[int] = set()
-        self._start()
-
-    def _start(self) -> None:
+        words = [str(os.getpid()), str(int(_ASK)), ",".join(map(str, held))]
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         with suppress(OSError):
-            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=nowhere, stderr=nowhere)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _NOTES, *words],
+                stdin=nowhere,
+                stdout=pipe,
+                stderr=nowhere,
+                preexec_fn=partial(_end_with, os.getpid(), prctl),
+            )
 
-    def have_seen(self, numbers: set[int]) -> set[int]:
-        """Those of these signals that came to the group. It is asked once of each signal that comes."""
-        waiting = 0
-        if self._process is not None and self._process.poll() is None:
-            status = Path(f"/proc/{self._process.pid}/status").read_bytes()
-            waiting = int(status.partition(b"\nShdPnd:")[2].split()[0], 16)
-        if waiting or self._process is None or self._process.returncode is not None:
-            self.end()
-            self._start()
-        self._seen |= {number for number in signal.valid_signals() if waiting >> (number - 1) & 1}
-        seen = self._seen & numbers
-        self._seen -= numbers
-        return seen
+    def has_seen(self, number: int) -> bool:
+        """Whether a signal came to the group. To be asked once of each signal that has come."""
+        times = self._seen[number]
+        while times and times[0] < time.monotonic() - _BOTH:
+            times.popleft()
+        if not times:
+            self._ask()
+        found = bool(times)
+        if found:
+            times.popleft()
+        return found
+
+    def _ask(self) -> None:
+        """Take in what has been noted until now."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        assert process.stdout is not None
+        process.send_signal(_ASK)
+        while (noted := process.stdout.read(1)) not in (b"", b"\0"):
+            self._seen[noted[0]].append(time.monotonic())
 
     def end(self) -> None:
         if self._process is not None:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+            assert self._process.stdout is not None
             self._process.kill()
             self._process.wait()
+            self._process.stdout.close()
             self._process = None
 
 
@@ -135,11 +166,11 @@ def _pass_on(came: Sequence[signal.struct_siginfo], process: subprocess.Popen[by
 
     What the program sends to its parent is for the parent of this process.
     """
-    seen = witness.have_seen({one.si_signo for one in came})
+    seen = [one.si_signo != signal.SIGCHLD and witness.has_seen(one.si_signo) for one in came]
     with suppress(OSError):  # it has ended, or has become another user's
         is_gone = os.getpgrp() == os.getpid() and os.getpgid(process.pid) != os.getpgrp()
-        for one in came:
-            if one.si_signo == signal.SIGCHLD or (one.si_signo in seen and not is_gone):
+        for one, of_group in zip(came, seen, strict=True):
+            if one.si_signo == signal.SIGCHLD or (of_group and not is_gone):
                 continue
             if one.si_pid != process.pid:
                 process.send_signal(one.si_signo)

@@ -8,7 +8,7 @@ from textual.widgets._toast import Toast
 
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import Session
-from tests.explore.support import drive, newest, screen_text
+from tests.explore.support import drive, newest, screen_text, until
 
 WORDS = " ".join(f"word{number}" for number in range(100))
 
@@ -21,8 +21,9 @@ def test_a_notice_is_there_to_its_last_letter(width: int) -> None:
         cut = []
         for length in (*range(width - 8, width + 4), *range(2 * width - 12, 2 * width + 2)):
             app.clear_notifications()
+            await until(pilot, lambda: not app.query(Toast))
             app.notify(WORDS[:length], title="Title", timeout=60)
-            await pilot.pause()
+            await until(pilot, lambda: app.query(Toast) and app.query_one(Toast).region)
             at = app.query_one(Toast).region
             rows = screen_text(app).splitlines()[at.y : at.bottom]
             shown = "".join(row[at.x + 1 : at.right] for row in rows)
