@@ -68,7 +68,7 @@ function unknownOperator(operator, key) {
     title: "No such operator",
     parts: [
       paragraph("This state has no operator ", make("code", {}, name), "."),
-      like.length > 0 && paragraph("Operators with similar names:"),
+      like.length > 0 && paragraph("The nearest:"),
       like.length > 0 && list(like.map((entry) => make("a", { href: page.link(entry.name) }, entry.name))),
     ],
   };

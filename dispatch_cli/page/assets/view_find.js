@@ -30,16 +30,17 @@ function closeHits() {
 
 function search() {
   const text = byId("query").value;
-  const { total, found } = page.search(text.trim(), Infinity);
+  const { total, found, near } = page.lookUp(text.trim());
   Object.assign(hits, { found, total, at: text && found.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = foundText(text, total, found);
+  byId("found").textContent = foundText(text, total, found, near);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
 }
 
 /** How many operators are listed; higher-order ones are counted apart, as everywhere. */
-function foundText(text, total, found) {
+function foundText(text, total, found, near) {
+  if (near > 0) return total === 0 ? "None; the nearest:" : `The nearest: ${near}; then ${total.toLocaleString("en-US")} with these letters`;
   if (total === 0) return `No operator is like ${shown(text)}`;
   const higher = found.filter(({ entry }) => entry.higher_order).length;
   const counts = [total > higher && plural(total - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
