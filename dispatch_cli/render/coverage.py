@@ -19,6 +19,7 @@ from dispatch_cli.render.coverage_wording import (
     SERVICES_MEAN,
     TRAININGS_MEAN,
     VMAP_MEANS,
+    percent_text,
     served_by,
     served_share,
     service_words,
@@ -68,11 +69,11 @@ class OperatorFamily(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A row of counts. percent: of all chosen operators. served: of those that train so."""
+    """A row of counts. chosen: all operators that were. served: of those that train so."""
 
     name: str
     operators: int
-    percent: float
+    chosen: int
     meaning: str
     tone: Tone
     served: int = 0
@@ -129,11 +130,11 @@ def counted_blocks(report: CoverageReport) -> Iterator[Block]:
     if broken:
         yield Paragraph(Run(_SERVED, Tone.DIM))
     yield Gap()
-    yield TableBlock(_with_served("Trains by"), [_training_count(one) for one in report.trainings])
+    yield TableBlock(_with_served("Trains by"), [_training_count(one, report.chosen) for one in report.trainings])
     for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
         if counts is not None:
             yield Gap()
-            yield TableBlock(_counts(title), [_passage_count(one, meanings) for one in counts])
+            yield TableBlock(_counts(title), [_passage_count(one, report.chosen, meanings) for one in counts])
     if report.vmap is not None and report.over:
         yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
 
@@ -196,7 +197,7 @@ def _counts(title: str) -> list[Column[Counted]]:
     return [
         Column(title, lambda one, _: Run(one.name, one.tone)),
         Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
-        Column("%", lambda one, _: f"{one.percent:.1f}", right=True),
+        Column("%", lambda one, _: percent_text(one.operators, one.chosen), right=True),
         Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True),
     ]
 
@@ -219,21 +220,21 @@ def _service_count(one: ServiceCount, report: CoverageReport) -> Counted:
     return Counted(
         service_words(one.service, one.source, one.lack, one.otherwise),
         one.operators,
-        one.percent,
+        report.chosen,
         meaning.replace("KEY", report.backend.key),
         SERVICE_TONES[one.service],
         one.served,
     )
 
 
-def _training_count(one: TrainingCount) -> Counted:
+def _training_count(one: TrainingCount, chosen: int) -> Counted:
     meaning = TRAININGS_MEAN[one.training] if one.gradient is None else GRADIENTS_MEAN[one.gradient]
     tone = Tone.BAD if one.training is Training.BROKEN else Tone.PLAIN
-    return Counted(training_words(one.training, one.gradient), one.operators, one.percent, meaning, tone, one.served)
+    return Counted(training_words(one.training, one.gradient), one.operators, chosen, meaning, tone, one.served)
 
 
-def _passage_count(one: PassageCount, meanings: dict[Passage, str]) -> Counted:
-    return Counted(PASSAGES[one.passage], one.operators, one.percent, meanings.get(one.passage, ""), Tone.PLAIN)
+def _passage_count(one: PassageCount, chosen: int, meanings: dict[Passage, str]) -> Counted:
+    return Counted(PASSAGES[one.passage], one.operators, chosen, meanings.get(one.passage, ""), Tone.PLAIN)
 
 
 def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:

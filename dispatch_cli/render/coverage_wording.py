@@ -32,11 +32,19 @@ def training_words(training: Training, gradient: Gradient | None) -> str:
     return name if gradient is None else f"{name}: {gradient.value.replace('-', ' ')}"
 
 
+def percent_text(part: int, whole: int) -> str:
+    """A share as percent with one digit; one that is rounded to 0 or 100, and is neither: ``<0.1`` or ``>99.9``."""
+    found = f"{100 * part / whole:.1f}"
+    if part and found == "0.0":
+        return "<0.1"
+    return ">99.9" if part < whole and found == "100.0" else found
+
+
 def served_share(report: CoverageReport) -> str:
     """How many operators are served."""
     known = report.chosen - report.not_known
     verb = "is" if 1 in (known, report.served) else "are"
-    share = "" if report.percent is None else f" ({report.percent} %)"
+    share = f" ({percent_text(report.served, known)} %)" if known else ""
     unknown = f", {report.not_known:,} not known" if report.not_known else ""
     return f"{report.backend.key}: {report.served:,} of {plural(known, 'operator')} {verb} served{share}{unknown}"
 

@@ -226,3 +226,12 @@ def test_one_of_two_is_served() -> None:
     lines = text("MkldnnCPU", "examples/ambiguous.yaml")
     assert lines[0] == "MkldnnCPU: 1 of 2 operators is served (50.0 %)"
     assert "JSON and CSV" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+def test_one_of_many_is_less_than_a_tenth_of_a_percent(format_: str) -> None:
+    arguments = ("PrivateUse1", "--base", "torch-2.15")
+    assert [one["percent"] for one in data(*arguments)["services"] if one["operators"] == 1] == [0.1]
+    printed = call("coverage", *arguments, "--format", format_).out
+    (line,) = [line for line in printed.splitlines() if "kernel at Autograd" in line and "PrivateUse1" in line][:1]
+    assert "&lt;0.1" in line or "<0.1" in line.replace("\\", "")

@@ -38,6 +38,13 @@ Object.assign(Page.prototype, {
     };
   },
 
+  /* A share as the command writes it. percent: with one digit, never rounded up to 100 or down to 0. */
+  percentText(percent, part, whole) {
+    const share = (100 * part) / whole;
+    if (part > 0 && share < 0.05) return "<0.1";
+    return part < whole && share >= 99.95 ? ">99.9" : percent.toFixed(1);
+  },
+
   // links
 
   link(name, key = null) {

@@ -36,9 +36,9 @@ function coverageView(argument) {
         ["Autograd at", autograd],
         ["Not counted", page.about.counts.higher_order_operators > 0 && `${plural(page.about.counts.higher_order_operators, "higher-order operator")}, which no backend has kernels for`],
       ]),
-      countsTable("Served by", found.services, servedBy, (row) => serviceMeaning(key, row), isBroken),
+      countsTable("Served by", found, found.services, servedBy, (row) => serviceMeaning(key, row), isBroken),
       isBroken && make("p", { class: "dim" }, page.words.served_means),
-      countsTable("Trains by", found.trainings, trainsBy, trainingMeaning, true),
+      countsTable("Trains by", found, found.trainings, trainsBy, trainingMeaning, true),
       selection("served-by", "Show operators served by", options, coverage.service, draw),
       body,
     ],
@@ -49,7 +49,7 @@ function coverageView(argument) {
 function servedShare({ chosen, served, not_known: unknown, percent }) {
   const known = chosen - unknown;
   const verb = known === 1 || served === 1 ? "is" : "are";
-  const share = percent === null ? "" : ` (${percent.toFixed(1)} %)`;
+  const share = percent === null ? "" : ` (${page.percentText(percent, served, known)} %)`;
   const others = unknown > 0 ? `, ${unknown.toLocaleString("en-US")} not known` : "";
   return `${served.toLocaleString("en-US")} of ${plural(known, "operator")} ${verb} served${share}${others}`;
 }
@@ -66,11 +66,11 @@ function backendChoice(keys, key) {
 }
 
 /** withServed: whether fewer operators than those counted may be served. */
-function countsTable(header, rows, label, meaning, withServed) {
+function countsTable(header, { chosen }, rows, label, meaning, withServed) {
   const columns = [
     [header, label],
     ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
-    ["%", (row) => (row.percent === null ? "" : row.percent.toFixed(1)), "number"],
+    ["%", (row) => page.percentText(row.percent, row.operators, chosen), "number"],
     ["Served", (row) => (withServed ? row.served.toLocaleString("en-US") : ""), "number"],
     ["Meaning", meaning],
   ];

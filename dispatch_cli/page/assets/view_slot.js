@@ -51,7 +51,7 @@ function heldAround(row) {
 
 /** What would help, as `explain` says it; where the page does not have it, who says it. */
 function adviceParts(advice) {
-  if (advice === null) return make("p", { class: "dim" }, "The page has advice for slots that the files change or that findings are about. If there is some for this slot, the command above prints it.");
+  if (advice === null) return make("p", { class: "dim" }, "This page has no advice for this slot. There may be some: the command above prints it.");
   return advice.lines.map(([label, ...texts]) => make("p", { class: "note advice" }, make("strong", {}, label), ...texts));
 }
 

@@ -1,0 +1,41 @@
+"""Shares of operators, as the command and the page write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dispatch_cli.render.coverage_wording import percent_text
+from dispatch_cli.report.coverage_counts import percent
+from tests.cli.support import call
+from tests.page.node import Script, needs_node, script_of
+
+pytestmark = needs_node
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
+    page = tmp_path_factory.mktemp("percent") / "page.html"
+    assert call("page", "-k", "CPU", "-o", str(page)).code == 0
+    with script_of(page) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [
+        (0, 3624, "0.0"),
+        (1, 3624, "<0.1"),
+        (1, 2001, "<0.1"),
+        (2, 3624, "0.1"),
+        (1, 16, "6.2"),
+        (1812, 3624, "50.0"),
+        (3620, 3624, "99.9"),
+        (3623, 3624, ">99.9"),
+        (3624, 3624, "100.0"),
+    ],
+)
+def test_what_is_neither_nothing_nor_all_is_never_written_so(script: Script, part: int, whole: int, text: str) -> None:
+    assert percent_text(part, whole) == text
+    assert script.ask("percentText", percent(part, whole), part, whole) == text
