@@ -48,12 +48,14 @@ Object.assign(Page.prototype, {
   nearest(name, alike = ALIKE) {
     const asked = name.slice(0, MOST_LETTERS).toLowerCase();
     const wanted = bareName(asked);
+    const letters = wanted.length - bareStart(wanted);
     const costs = new Map();
+    if (letters < LEAST_LETTERS) return [];
     for (const entry of this.entries) {
       const lower = bareName(entry.name.toLowerCase());
       if (costs.has(lower)) continue;
       const known = wanted.includes("::") ? lower : lower.slice(bareStart(lower));
-      const most = Math.floor(((1 - alike) * (wanted.length + known.length)) / 2);
+      const most = Math.floor(((1 - alike) * (letters + lower.length - bareStart(lower))) / 2);
       costs.set(lower, misspeltBy(wanted, known, most));
     }
     const ofAten = (one) => (one.startsWith("aten::") ? 0 : 1);
@@ -91,10 +93,11 @@ const MOST_LETTERS = 80;
 const MOST_NEAR = 8;
 
 /* As dispatch_cli/explore/nearest.py and fuzzy.py: how alike names are where nothing else is found, and where something is; letters
-   of a word that can be misspelt; the cost of one of which a piece begins inside a part, or a worse one. */
+   of a word that can be misspelt beside others, and alone; the cost of one of which a piece begins inside a part, or a worse one. */
 const ALIKE = 0.6;
 const MISSPELT = 0.75;
 const MISSPELT_LETTERS = 4;
+const LEAST_LETTERS = 3;
 const SCATTERED = 11;
 
 const isGlob = (word) => word.includes("*") || word.includes("?");

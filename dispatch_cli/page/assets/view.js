@@ -173,7 +173,9 @@ function start(loaded) {
   page = loaded;
   const { about } = page;
   const files = stateFiles();
-  byId("state").textContent = page.safe([...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", "));
+  const state = [...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", ");
+  byId("state").replaceChildren(...nodes([state]));
+  byId("state").title = page.safe(state);
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
   byId("trace").hidden = page.trace() === null;
   startSearch();

@@ -5,12 +5,24 @@ function shown(text) {
   return page ? page.safe(String(text)) : String(text);
 }
 
-/** Children as nodes: texts are made safe; null, false and undefined are left out; lists are opened. */
+/** Children as nodes: texts are made safe and can be broken; null, false and undefined are left out; lists are opened. */
 function nodes(children) {
   return children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : document.createTextNode(shown(child))));
+    .flatMap((child) => (child instanceof Node ? child : breakable(shown(child))));
+}
+
+/** Where a name or a path goes on in another line: behind its separators; in a long word before a capital, and somewhere where there
+ * is none. */
+const SEPARATED = /(?<=::|[/_.])(?=\p{L})/u;
+const LONG_WORD = /\S{24,}/u;
+const IN_LONG_WORD = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=^.{40}|^.{80}|^.{120}|^.{160})/u;
+
+/** A text as nodes that are broken where the parts of names and paths end, if they are broken at all. */
+function breakable(text) {
+  const parts = text.split(SEPARATED).flatMap((part) => (LONG_WORD.test(part) ? part.split(IN_LONG_WORD) : part));
+  return parts.flatMap((part, at) => [...(at > 0 ? [document.createElement("wbr")] : []), document.createTextNode(part)]);
 }
 
 /** An element. attributes: a function is a listener for the event of that name; null and false are left out. */
@@ -111,6 +123,7 @@ function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}
   const body = make("tbody", {});
   const head = make("thead", {}, make("tr", {}, used.map(([header, , look]) => make("th", { scope: "col", class: look }, header))));
   const whole = make("div", { class: "rows lists" }, make("table", {}, make("caption", {}, caption), head, body));
+  marksMore(whole);
   const parts = inSteps(whole, body, rows, step, (row) =>
     make("tr", { class: chosen(row) ? "chosen" : null }, used.map(([header, cell, look], at) =>
       at === 0
@@ -118,6 +131,14 @@ function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}
         : make("td", { class: look, "data-head": header }, cell(row)))));
   if (!whole.querySelector("a, button")) keyboardScrolls(whole, caption);
   return parts;
+}
+
+/** Something that is wider than its place shows that it goes on to the right. */
+function marksMore(whole) {
+  const mark = () => whole.classList.toggle("more", whole.scrollWidth - whole.clientWidth - whole.scrollLeft > 1);
+  whole.addEventListener("scroll", mark, { passive: true });
+  new ResizeObserver(mark).observe(whole);
+  return whole;
 }
 
 /** Without anything in it that takes the focus, a table that is too wide is scrolled by its own. */

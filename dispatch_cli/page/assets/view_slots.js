@@ -34,7 +34,7 @@ function slotGrid(found) {
   body.addEventListener("keydown", gridKey);
   body.querySelectorAll("a").forEach((link, at) => link.setAttribute("tabindex", at === 0 ? "0" : "-1"));
   return [
-    lines.length > 0 && make("div", { class: "rows" }, make("table", { class: "grid" }, caption, make("thead", {}, head), body)),
+    lines.length > 0 && marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, caption, make("thead", {}, head), body))),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
     legendTable(found),

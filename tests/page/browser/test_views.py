@@ -171,6 +171,52 @@ def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], page_of: 
         assert max(wide) <= width, fragment
 
 
+def test_a_short_view_needs_no_scrollbar(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+    tab = new_tab(1280, 900)
+    tab.open(page_of("examples/overlay.yaml"))
+    for view in ("start", "changes", "about"):
+        tab.go(f"!{view}")
+        assert tab.evaluate("document.documentElement.scrollHeight") == 900, view
+
+
+BROKEN_WORDS = """(() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest(".unseen")) continue;
+    for (const word of node.data.matchAll(/[\\p{L}\\d]+/gu)) {
+      if (word[0].length > 24) continue;
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(one => Math.round(one.top))).size > 1) found.push(node.data);
+    }
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_words_are_not_broken(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
+    tab = new_tab(width, 900)
+    tab.open(page_of("examples/overlay.yaml"))
+    for fragment in ("!changes", "!start", "!about", "aten::to.dtype", "aten::to.dtype/AutogradPrivateUse1"):
+        tab.go(fragment)
+        assert tab.evaluate(BROKEN_WORDS) == [], fragment
+
+
+def test_on_a_phone_a_wide_grid_shows_that_it_goes_on(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+    tab = new_tab(360, 740)
+    tab.open(page_of("examples/overlay.yaml"), "aten::to.dtype")
+    grid = "document.querySelector('.rows:has(> .grid)')"
+    tab.wait(f"{grid}.classList.contains('more')")
+    assert tab.evaluate("document.querySelector('.grid caption').getBoundingClientRect().right") <= 360
+    assert tab.text("#state") == "examples/overlay.yaml, torch-2.15"
+    assert tab.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.brand'))")
+    tab.evaluate(f"{grid}.scrollLeft = 10000")
+    tab.wait(f"!{grid}.classList.contains('more')")
+
+
 def test_on_a_phone_the_list_opens_while_one_searches(new_tab: Callable[..., Tab], page_of: Pages) -> None:
     tab = new_tab(360, 740)
     tab.open(page_of(STALE), NAME)
