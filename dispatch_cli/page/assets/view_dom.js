@@ -21,7 +21,8 @@ const IN_LONG_WORD = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=^.{40}|^.{80}|^.{120}|^.{160
 
 /** A text as nodes that are broken where the parts of names and paths end, if they are broken at all. */
 function breakable(text) {
-  const parts = text.split(SEPARATED).flatMap((part) => (LONG_WORD.test(part) ? part.split(IN_LONG_WORD) : part));
+  const inWord = (word) => (LONG_WORD.test(word) ? word.split(IN_LONG_WORD) : word);
+  const parts = text.split(SEPARATED).flatMap((part) => (LONG_WORD.test(part) ? part.split(/(?<= )/).flatMap(inWord) : part));
   return parts.flatMap((part, at) => [...(at > 0 ? [document.createElement("wbr")] : []), document.createTextNode(part)]);
 }
 

@@ -192,6 +192,14 @@ BROKEN_WORDS = """(() => {
       if (new Set([...range.getClientRects()].map(one => Math.round(one.top))).size > 1) found.push(node.data);
     }
   }
+  for (const mark of document.querySelectorAll("main wbr")) {
+    let before = 0;
+    for (let node = mark.previousSibling; node; node = node.previousSibling) before += node.textContent.length;
+    for (const word of mark.parentElement.textContent.matchAll(/[\\p{L}\\d]+/gu)) {
+      const isInside = word.index < before && before < word.index + word[0].length;
+      if (isInside && word[0].length < 24) found.push(word[0]);
+    }
+  }
   return found;
 })()"""
 
