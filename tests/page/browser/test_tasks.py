@@ -115,6 +115,19 @@ def test_letters_that_were_found_are_marked(tab: Tab, page_of: Pages) -> None:
     assert tab.texts(f"{CHOSEN} b") == ["to", "dty"]
 
 
+def test_a_misspelt_name_finds_the_nearest(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("examples/overlay.yaml"))
+    tab.press("/")
+    tab.type("sotfmax")
+    assert tab.text("#found") == "None; the nearest:"
+    assert tab.text(CHOSEN).endswith("aten::softmax.int")
+    tab.press("Escape")
+    tab.type("lienar")
+    assert tab.text("#found").startswith("The nearest: ")
+    tab.press("Enter")
+    tab.wait("document.querySelector('h1').innerText === 'aten::linear'")
+
+
 def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
     command = ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "differences")
     name = "aten::randn_like"
