@@ -1,7 +1,8 @@
 """Keys one after another: each is looked at when all is done that the one before it leads to.
 
-textual hands a key on to the widget that has the focus at that moment. Of keys that come together, as from a script or
-from fast fingers, the second would go to the list in which the first one has just opened a line to type in.
+So are clicks, and what is pasted. textual hands a key on to the widget that has the focus at that moment. Of keys that
+come together, as from a script or from fast fingers, the second would go to the list in which the first one has just
+opened a line to type in.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 from collections import deque
 
 from textual.app import App
-from textual.events import Event, Key
+from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -18,6 +19,7 @@ _AT_ONCE, _PAUSE = 20, 0.002
 """Turns of the event loop that are waited for without a pause; the seconds between the turns after these."""
 _MOST_TURNS = 500
 """Turns after which a key is looked at in any case: about a second."""
+_IN_TURN = (Key, Paste, MouseDown, MouseUp)
 
 
 class KeysInTurn(App[None]):
@@ -28,14 +30,14 @@ class KeysInTurn(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting = deque[Key]()
+        self._waiting = deque[Event]()
         self._turns = 0
         self._typed_into: Widget | None = None
         """Where the last key was a letter."""
 
     async def on_event(self, event: Event) -> None:
         """textual's."""
-        if not isinstance(event, Key) or event.is_forwarded:
+        if not isinstance(event, _IN_TURN) or event.is_forwarded:
             await super().on_event(event)
         elif self._waiting or not self._is_turn_of(event):
             self._waiting.append(event)
@@ -45,13 +47,14 @@ class KeysInTurn(App[None]):
         else:
             await self._look_at(event)
 
-    async def _look_at(self, key: Key) -> None:
+    async def _look_at(self, event: Event) -> None:
         focused = self.focused
-        self._typed_into = focused if key.is_printable and isinstance(focused, Input) else None
-        await super().on_event(key)
+        is_typed = isinstance(event, Key) and event.is_printable and isinstance(focused, Input)
+        self._typed_into = focused if is_typed else None
+        await super().on_event(event)
 
     async def _look_again(self) -> None:
-        """Look at the first key that waits, if it is its turn."""
+        """Look at the first one that waits, if it is its turn."""
         self._turns += 1
         try:
             while self._waiting and (self._turns > _MOST_TURNS or self._is_turn_of(self._waiting[0])):
@@ -62,9 +65,10 @@ class KeysInTurn(App[None]):
                 await asyncio.sleep(0 if self._turns < _AT_ONCE else _PAUSE)
                 self.call_later(self._look_again)
 
-    def _is_turn_of(self, key: Key) -> bool:
+    def _is_turn_of(self, event: Event) -> bool:
         """Whether nothing is under way. Letters in one line follow each other in any case: they open nothing."""
-        if key.is_printable and self._typed_into is not None and self._typed_into is self.focused:
+        is_letter = isinstance(event, Key) and event.is_printable
+        if is_letter and self._typed_into is not None and self._typed_into is self.focused:
             return True
         if self.message_queue_size or self.screen._callbacks:  # to the application; for after the next frame
             return False

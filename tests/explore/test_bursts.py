@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from textual.events import Key
+from textual.events import Key, MouseDown, MouseEvent, MouseUp, Paste
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -148,3 +148,47 @@ def test_a_key_waits_only_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _nothing(_: object) -> None:
     pass
+
+
+def test_what_is_pasted_behind_a_key_is_in_the_line_that_it_opens() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        found = app.operators.list
+        burst(app, "/softmax", "<down>", "<down>")
+        await until(pilot, lambda: found.query_text == "softmax" and found.cursor == 2)
+        burst(app, "/", "<escape>")
+        await until(pilot, lambda: not found.query_text)
+        burst(app, "/")
+        app.post_message(Paste("softmax"))
+        burst(app, "<down>", "<down>")
+        await until(pilot, lambda: found.query_text == "softmax" and found.cursor == 2)
+        burst(app, "<ctrl+p>")
+        app.post_message(Paste("View: Keys"))
+        burst(app, "<enter>")
+        await until(pilot, lambda: app.front == "keys")
+
+    drive(Session(newest(), SESSION), steps)
+
+
+def test_a_click_behind_keys_is_on_what_they_lead_to() -> None:
+    def mouse(kind: type[MouseEvent]) -> MouseEvent:
+        return kind(None, 9, 7, 0, 0, 1, False, False, False, screen_x=9, screen_y=7)
+
+    def click(app: ExploreApp) -> None:
+        app.post_message(mouse(MouseDown))
+        app.post_message(mouse(MouseUp))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        found = []
+        for pause in (0.5, 0):
+            burst(app, "/add")
+            await pilot.pause(pause)
+            click(app)
+            await pilot.pause(0.5)
+            entry = app.operators.list.entry
+            found.append((app.operators.list.query_text, entry and entry.name))
+            burst(app, "/", "<escape>")
+            await until(pilot, lambda: not app.operators.list.query_text)
+        assert found[1] == found[0]
+        assert found[0][0] == "add"
+
+    drive(Session(newest(), SESSION), steps)
