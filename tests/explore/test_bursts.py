@@ -178,17 +178,21 @@ def test_a_click_behind_keys_is_on_what_they_lead_to() -> None:
         app.post_message(mouse(MouseUp))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        found = []
-        for pause in (0.5, 0):
-            burst(app, "/add")
-            await pilot.pause(pause)
-            click(app)
-            await pilot.pause(0.5)
-            entry = app.operators.list.entry
-            found.append((app.operators.list.query_text, entry and entry.name))
-            burst(app, "/", "<escape>")
-            await until(pilot, lambda: not app.operators.list.query_text)
-        assert found[1] == found[0]
-        assert found[0][0] == "add"
+        found = app.operators.list
+
+        def is_clicked() -> bool:
+            return found.query_text == "add" and found.has_focus and found.cursor > 0
+
+        burst(app, "/add")
+        await until(pilot, lambda: found.query_text == "add" and found.cursor == 0)
+        click(app)
+        await until(pilot, is_clicked)
+        row = found.cursor
+        burst(app, "/", "<escape>")
+        await until(pilot, lambda: not found.query_text and found.has_focus)
+        burst(app, "/add")
+        click(app)
+        await until(pilot, is_clicked)
+        assert found.cursor == row
 
     drive(Session(newest(), SESSION), steps)

@@ -29,6 +29,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from tests.cli.support import call
+from tests.explore import support
 from tests.explore.support import drive, flat, newest, screen_text
 
 SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
@@ -50,12 +51,8 @@ def of_backend() -> Session:
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Wait for what a thread finds."""
-    for _ in range(400):
-        await pilot.pause(0.02)
-        if holds():
-            await pilot.pause(0.1)
-            return
-    raise AssertionError("it did not happen in time")
+    await support.until(pilot, holds)
+    await pilot.pause(0.1)
 
 
 def view(app: ExploreApp, kind: type[ListPane]) -> ListPane:
