@@ -66,3 +66,14 @@ def replay_dump(dispatcher: Dispatcher, dump: str) -> OperatorName:
             ),
         )
     return name
+
+
+MISSPELT = (
+    ("lienar", "aten::linear"),
+    ("LIENAR", "aten::linear"),
+    ("convoluiton", "aten::convolution"),
+    ("clmap", "aten::clamp"),
+    ("dequantzie", "aten::dequantize.self"),
+    ("aten::gruop_norm", "aten::group_norm"),
+)
+"""Names with two letters in each other's place, and the operators that they mean."""

@@ -14,6 +14,7 @@ from dispatch_cli.explore.nearest import nearest
 from dispatch_cli.explore.session import Session
 from dispatch_cli.report.operator_list import ListedOperator
 from tests.explore.support import drive, newest, screen_text, until
+from tests.support import MISSPELT
 
 NAMES = list(newest().dispatcher.names())
 
@@ -38,17 +39,7 @@ def test_the_nearest_comes_first(query: str, first: str) -> None:
     assert first in [NAMES[number] for number in numbers[:2]]
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("lienar", "aten::linear"),
-        ("LIENAR", "aten::linear"),
-        ("convoluiton", "aten::convolution"),
-        ("clmap", "aten::clamp"),
-        ("dequantzie", "aten::dequantize.self"),
-        ("aten::gruop_norm", "aten::group_norm"),
-    ],
-)
+@pytest.mark.parametrize(("query", "first"), MISSPELT)
 def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
     catalogue = Catalogue(newest())
     found, near = catalogue.search(query)

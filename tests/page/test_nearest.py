@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.support import call
 from tests.page.node import Script, needs_node, script_of
+from tests.support import MISSPELT
 
 pytestmark = needs_node
 
@@ -29,12 +30,7 @@ def names(script: Script, query: str) -> list[str]:
     ("query", "first"),
     [
         ("sotfmax", "aten::softmax.int"),
-        ("lienar", "aten::linear"),
-        ("LIENAR", "aten::linear"),
-        ("convoluiton", "aten::convolution"),
-        ("clmap", "aten::clamp"),
-        ("dequantzie", "aten::dequantize.self"),
-        ("aten::gruop_norm", "aten::group_norm"),
+        *MISSPELT,
         ("lienar.out", "aten::linear.out"),
         ("torch.ops.aten.lienar", "aten::linear"),
     ],
