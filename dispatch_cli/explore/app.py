@@ -28,6 +28,7 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import PaneStage
+from dispatch_cli.explore.terminal_input import read_with_own_parser
 from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
@@ -241,6 +242,7 @@ def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code."""
     app = ExploreApp(session)
     app.own_process = True
+    read_with_own_parser(app.driver_class)
     if theme is not None:
         app.theme = theme
     try:

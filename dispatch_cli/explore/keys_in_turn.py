@@ -15,6 +15,8 @@ from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.widget import Widget
 from textual.widgets import Input
 
+from dispatch_cli.explore.terminal_input import one_line
+
 _AT_ONCE, _PAUSE = 20, 0.002
 """Turns of the event loop that are waited for without a pause; the seconds between the turns after these."""
 _MOST_TURNS = 500
@@ -51,6 +53,8 @@ class KeysInTurn(App[None]):
         focused = self.focused
         is_typed = isinstance(event, Key) and event.is_printable and isinstance(focused, Input)
         self._typed_into = focused if is_typed else None
+        if isinstance(event, Paste):
+            event.text = one_line(event.text)
         await super().on_event(event)
 
     async def _look_again(self) -> None:

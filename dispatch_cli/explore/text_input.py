@@ -22,7 +22,7 @@ class TextInput(Contained, Input):
 
     async def _on_key(self, event: Key) -> None:
         """textual's. What a key does is done before the letters behind it are typed; textual would do these first."""
-        if event.is_printable and not _is_with_alt(event):
+        if event.is_printable:
             return
         for node in self.ancestors_with_self:
             for binding in () if isinstance(node, App) else node._bindings.key_to_bindings.get(event.key, ()):
@@ -30,21 +30,7 @@ class TextInput(Contained, Input):
                     event.stop()
                     event.prevent_default()
                     return
-        if event.is_printable:
-            event.stop()
-            event.prevent_default()
 
     def action_clear_all(self) -> None:
         """Nothing is typed. textual's key takes away only what is before the cursor."""
         self.clear()
-
-
-def _is_with_alt(event: Key) -> bool:
-    """Whether alt was held. Escape and another key at once are the same; textual has signs of its own for some."""
-    if event.key.startswith("alt+"):
-        return True
-    if event.character is None or event.character.isascii():
-        return False
-    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-
-    return any(sign == event.character for sent, sign in ANSI_SEQUENCES_KEYS.items() if len(sent) == 2)
