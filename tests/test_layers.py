@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -81,8 +82,13 @@ OUTSIDE = {
 """Package from outside → the parts that may import it. Nothing else from outside is imported."""
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str], ...]:
     """The module that imports, and what it imports; those that only a type checker sees count too."""
+    return tuple(_imports())
+
+
+def _imports() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         module = ".".join(parts).removesuffix(".__init__")
@@ -114,19 +120,16 @@ def is_allowed(part: str, imported: str) -> bool:
     return any(inside == one or (one and inside.startswith(f"{one}.")) for one in ALLOWED[part])
 
 
-IMPORTS = list(imports())
-
-
 def test_every_part_is_in_the_table() -> None:
-    assert {part_of(module) for module, _ in IMPORTS} <= set(ALLOWED)
-    assert len(IMPORTS) > 300
+    assert {part_of(module) for module, _ in imports()} <= set(ALLOWED)
+    assert len(imports()) > 300
 
 
 @pytest.mark.parametrize("part", ALLOWED)
 def test_nothing_is_imported_from_above(part: str) -> None:
     wrong = [
         f"{module} imports {name}"
-        for module, name in IMPORTS
+        for module, name in imports()
         if part_of(module) == part and name.split(".")[0] == "dispatch_cli" and not is_allowed(part, name)
     ]
     assert wrong == []
@@ -139,7 +142,9 @@ def room_of(module: str) -> str | None:
 
 
 def test_the_engine_is_in_the_order_of_its_rooms() -> None:
-    between = [(module, name, room_of(module), room_of(name)) for module, name in IMPORTS if room_of(name) is not None]
+    between = [
+        (module, name, room_of(module), room_of(name)) for module, name in imports() if room_of(name) is not None
+    ]
     wrong = [
         f"{module} imports {name}"
         for module, name, room, imported in between
@@ -152,8 +157,8 @@ def test_the_engine_is_in_the_order_of_its_rooms() -> None:
 
 def test_no_modules_import_each_other() -> None:
     """In any way, at whatever time: functions and type checkers import, too."""
-    graph: dict[str, set[str]] = {module: set() for module, _ in IMPORTS}
-    for module, name in IMPORTS:
+    graph: dict[str, set[str]] = {module: set() for module, _ in imports()}
+    for module, name in imports():
         if name in graph and name != module:
             graph[module].add(name)
     done: set[str] = set()
@@ -185,7 +190,7 @@ def test_every_class_has_a_name_of_its_own() -> None:
 def test_what_comes_from_outside() -> None:
     wrong = [
         f"{module} imports {name}"
-        for module, name in IMPORTS
+        for module, name in imports()
         if name.split(".")[0] not in {*sys.stdlib_module_names, "dispatch_cli"}
         and part_of(module) not in OUTSIDE.get(name.split(".")[0], set())
     ]
