@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model import budget
 from tests.declarations.helpers import refused, write
+from tests.ends import ends
 
 HEAD = b"dispatch: 1\n"
 BOMB = HEAD + b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -102,9 +102,8 @@ def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_comments_of_one_line(tmp_path: Path) -> None:
     """Each speaks of the same line; looking for it is not begun anew for each."""
     comments = b"# dispatch-cli: ignore[all] because\n" * 20_000
-    start = time.process_time()
-    found = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
-    assert time.process_time() - start < 20
+    with ends():
+        found = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
     assert {one.line for one in found} == {20_003}
     assert len(found) == 20_000
 

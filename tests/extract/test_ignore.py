@@ -6,13 +6,13 @@ import os
 import random
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out, parse_rule
 from dispatch_cli.extract.left_out import Ignored
+from tests.ends import ends
 
 GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
 
@@ -122,10 +122,9 @@ def test_a_folder_that_is_ignored_is_read_when_it_is_named(tmp_path: Path) -> No
     "pattern", ["*a" * 2000 + "b", "**/a/" * 800 + "b", "[" * 4000, "*?" * 2000, "a*" * 2000 + "/b"]
 )
 def test_no_pattern_takes_long(pattern: str) -> None:
-    start = time.perf_counter()
-    rule = parse_rule(pattern)
     path = ("a" * 255,) * 40
-    for count in range(1, len(path)):
-        if rule is not None:
-            rule.matches(path[:count], False)
-    assert time.perf_counter() - start < 3
+    with ends():
+        rule = parse_rule(pattern)
+        for count in range(1, len(path)):
+            if rule is not None:
+                rule.matches(path[:count], False)

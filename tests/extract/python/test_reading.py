@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import CustomOperator, ExtractedKernel, OperatorFunction, Unknown
+from tests.ends import ends
 from tests.extract.python.reading import places, read_files, read_text
 
 
@@ -169,6 +169,5 @@ def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
     ],
 )
 def test_reading_ends(tmp_path: Path, text: str) -> None:
-    start = time.process_time()
-    read_text(tmp_path, 'import torch\nlib = torch.library.Library("ns", "DEF")\n' + text)
-    assert time.process_time() - start < 20
+    with ends():
+        read_text(tmp_path, 'import torch\nlib = torch.library.Library("ns", "DEF")\n' + text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.model.span import Span
+from tests.ends import ends
 from tests.extract.torchgen.support import PYTORCH, Found
 
 FUNCTIONS = PYTORCH + (
@@ -94,6 +94,5 @@ def test_other_dialects_are_named_field_by_field(tmp_path: Path) -> None:
 def test_many_unknown_operators_take_no_time(tmp_path: Path) -> None:
     functions = FUNCTIONS + "".join(f"- func: function_{number}(Tensor x) -> Tensor\n" for number in range(1000))
     text = HEAD + "supported:\n" + "".join(f"- functoin_{number}\n" for number in range(20_000))
-    start = time.process_time()
-    assert len(said(tmp_path, text, functions)) == 20_000
-    assert time.process_time() - start < 5
+    with ends():
+        assert len(said(tmp_path, text, functions)) == 20_000

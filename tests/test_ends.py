@@ -1,0 +1,32 @@
+"""The guard of what must end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests import ends
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ends, "LIMIT", 0.2)
+
+
+def test_a_regular_expression_is_interrupted() -> None:
+    with pytest.raises(AssertionError, match="not at its end"), ends.ends():
+        re.match(r"(a*)*b", "a" * 60)
+
+
+def test_python_is_interrupted() -> None:
+    with pytest.raises(AssertionError, match="not at its end"), ends.ends():
+        while True:
+            pass
+
+
+def test_what_ends_is_not_disturbed() -> None:
+    with ends.ends():
+        assert re.match("a", "a")
+    for _ in range(10_000_000):
+        pass
