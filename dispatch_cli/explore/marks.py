@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dispatch_cli.explore.session import Session
@@ -12,7 +12,6 @@ from dispatch_cli.model.severity import Severity
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Finding
-    from dispatch_cli.engine.history.state import State
     from dispatch_cli.explore.background import Step
     from dispatch_cli.report.findings import FindingsReport
     from dispatch_cli.whatif.findings import FindingsEffect
@@ -32,16 +31,21 @@ def tried_operators(session: Session) -> frozenset[str]:
     return frozenset(map(str, slots))
 
 
-def original_findings(session: Session, copy: State, step: Step) -> Found:
-    """The findings of the state without changes. copy: a snapshot of it. In a thread."""
-    from dispatch_cli.explore.answers.findings import findings_answer
+def original_findings(session: Session) -> Callable[[Step], Found]:
+    """A function that gives the findings of the state without changes, and may run in a thread."""
+    from dispatch_cli.explore.answers.findings import original_search
 
-    def progress(*_: object) -> None:
-        step("")
-        time.sleep(_PAUSE)
+    search = original_search(session)
 
-    report: FindingsReport = findings_answer(session, copy, progress).report
-    return report.affected
+    def found(step: Step) -> Found:
+        def progress(*_: object) -> None:
+            step("")
+            time.sleep(_PAUSE)
+
+        report: FindingsReport = search(progress).report
+        return report.affected
+
+    return found
 
 
 def with_changes(found: Found, effect: FindingsEffect) -> Found:

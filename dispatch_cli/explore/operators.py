@@ -17,7 +17,6 @@ from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.text_input import TextInput
-from dispatch_cli.explore.tidying import keep_all
 from dispatch_cli.report.operator_list import ListedOperator
 
 if TYPE_CHECKING:
@@ -148,19 +147,15 @@ class Operators(Contained, Vertical):
 
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
-        from dispatch_cli.explore.answers.snapshot import snapshot
         from dispatch_cli.explore.marks import original_findings
 
         self.filters.note_checking(True)
-        copy = snapshot(self.session.original, self.session.checks.guarded)
-        self._background().start(
-            lambda step: original_findings(self.session, copy, step), self._checked, self._not_checked, _untold
-        )
+        self._background().start(original_findings(self.session), self._checked, self._not_checked, _untold)
 
     def _checked(self, found: Found) -> None:
         self._original = found
         self.marks_changed()
-        self.call_after_refresh(keep_all)
+        self.call_after_refresh(self.app.keep_all)  # type: ignore[attr-defined]
 
     def _not_checked(self, error: Exception) -> None:
         self.filters.note_checking(False)

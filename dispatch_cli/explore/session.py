@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from dispatch_cli.model.change import Change
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.report.checked import CheckSetup
+    from dispatch_cli.report.findings import FindingsReport
     from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.whatif.shared import Shared
     from dispatch_cli.whatif.whatif import WhatIf
 
 
@@ -80,7 +82,8 @@ class Session:
         if self.has_tried:
             self.whatif, left_out = self.whatif.over(state)
         self.original = state
-        vars(self).pop("checks", None)
+        for name in ("checks", "original_findings"):
+            vars(self).pop(name, None)
         if checks is not None:
             self.checks = checks
         return left_out
@@ -111,6 +114,13 @@ class Session:
         from dispatch_cli.report.checked import CheckSetup
 
         return CheckSetup()
+
+    @cached_property
+    def original_findings(self) -> Shared[FindingsReport]:
+        """The findings of the state without what is being tried."""
+        from dispatch_cli.whatif.shared import Shared
+
+        return Shared()
 
     @cached_property
     def whatif(self) -> WhatIf:

@@ -14,12 +14,6 @@ _THRESHOLDS = (700, 10, 30)
 """Python's own, with three times as much before all of it is looked through between two keys."""
 
 
-def keep_all() -> None:
-    """What there is now stays as long as the program: looking through it again and again would only cost."""
-    gc.collect()
-    gc.freeze()
-
-
 class Tidying(App[None]):
     """An application that looks for garbage by this rule, where it has a process of its own."""
 
@@ -39,6 +33,12 @@ class Tidying(App[None]):
         if self._rest is not None and isinstance(event, InputEvent):
             self._rest.reset()
         await super().on_event(event)
+
+    def keep_all(self) -> None:
+        """What there is now stays as long as the program: looking through it again and again would only cost."""
+        if self.own_process:
+            gc.collect()
+            gc.freeze()
 
     def _tidy(self) -> None:
         gc.collect()

@@ -28,6 +28,7 @@ from dispatch_cli.whatif.effect import (
     slot_changes,
 )
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
+from dispatch_cli.whatif.shared import Shared
 from dispatch_cli.whatif.written import FIRST_SECTION
 
 MANY = 500
@@ -48,6 +49,7 @@ class TriedChanges:
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. said: with all changes.
     touched: what each change can concern. before: the version without the last change; None where there is none.
+    searched: the findings that come and go, as threads find them.
     """
 
     def __init__(self, original: State, changes: tuple[Change, ...], path: str) -> None:
@@ -64,6 +66,7 @@ class TriedChanges:
         self.state = rerun(original, self.said) if changes else original
         self.touched: tuple[Touched, ...] = ()
         self.before: TriedChanges | None = None
+        self.searched = Shared[FindingsEffect]()
 
     def follow(self, before: TriedChanges) -> None:
         """Note what the last change can concern. before: the version that does not have it."""

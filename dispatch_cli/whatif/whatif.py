@@ -173,9 +173,12 @@ class WhatIf:
         return True
 
     def search(self) -> Callable[[], FindingsEffect]:
-        """A function that looks for these findings, and may run in a thread: it uses states of its own."""
-        copies, touched = self.copies(), self._now.all_touched
-        return lambda: findings_effect(*copies(), touched)
+        """A function that looks for these findings, and may run in a thread: it uses states of its own.
+
+        Several threads that look for the findings of the same changes do so once.
+        """
+        copies, touched, searched = self.copies(), self._now.all_touched, self._now.searched
+        return lambda: searched.get(lambda: findings_effect(*copies(), touched))
 
     def copies(self) -> Callable[[], tuple[State, State]]:
         """A function that makes the original state and the one with the changes anew, and may run in a thread."""

@@ -16,6 +16,8 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import Session
+from dispatch_cli.report.findings import FindingsReport
+from dispatch_cli.whatif.shared import Shared
 
 _Result = TypeVar("_Result")
 
@@ -24,6 +26,11 @@ _Result = TypeVar("_Result")
 def newest() -> State:
     """The newest embedded state. Tests do not change it."""
     return load_state((), bases=("torch-2.15",))
+
+
+@cache
+def _findings_of_newest() -> Shared[FindingsReport]:
+    return Shared()
 
 
 def drive(
@@ -35,12 +42,16 @@ def drive(
 ) -> _Result:
     """Run the application on a screen of a size (columns, lines), and take steps in it.
 
+    Findings of `newest` that a view needs are looked for once by all tests.
+
     fails: errors may happen; otherwise one that the application contained fails the test. painted: parts of the screen
     are painted as they change. Otherwise the whole screen is, when it changes as a whole, when a test looks at it, and
     at the end: that takes half of the time.
     """
 
     async def run() -> _Result:
+        if session.original is newest() and session.source == ("--base", "torch-2.15"):
+            session.original_findings = _findings_of_newest()
         app = ExploreApp(session)
         async with app.run_test(size=size, notifications=True) as pilot:
             await pilot.pause()

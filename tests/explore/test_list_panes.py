@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from dispatch_cli import api
 from dispatch_cli.checks.listing import OF_CHECK
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
@@ -27,6 +28,7 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.findings import FindingsReport, findings_report
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from tests.cli.support import call
 from tests.explore import support
@@ -337,13 +339,31 @@ def test_an_error_of_the_checks_is_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     def fails(*_: object) -> None:
         raise RuntimeError("[bold]not[/] markup")
 
-    monkeypatch.setattr("dispatch_cli.explore.panes.findings.findings_answer", fails)
+    monkeypatch.setattr("dispatch_cli.explore.panes.findings.findings_search", lambda _: fails)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("5")
         await until(pilot, lambda: "RuntimeError: [bold]not[/] markup" in screen_text(app))
         await pilot.press("6")
         await until(pilot, lambda: bool(app.query(KeysPane)))
+
+    drive(of_scenario(), steps)
+
+
+def test_findings_are_looked_for_once_for_the_marks_and_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = list[State]()
+
+    def counted(state: State, *arguments: Any, **named: Any) -> FindingsReport:
+        runs.append(state)
+        return findings_report(state, *arguments, **named)
+
+    monkeypatch.setattr("dispatch_cli.explore.answers.findings.findings_report", counted)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        await until(pilot, lambda: app.catalogue.found is not None)
+        await until(pilot, lambda: bool(app.query(FindingsPane)) and app.query_one(FindingsPane).answer is not None)
+        assert len(runs) == 1
 
     drive(of_scenario(), steps)
 

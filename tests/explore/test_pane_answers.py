@@ -19,7 +19,7 @@ from dispatch_cli.engine.coverage.backend import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
 from dispatch_cli.explore.answers.coverage import ListedOperators, coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
-from dispatch_cli.explore.answers.findings import findings_answer, new_findings, state_to_check
+from dispatch_cli.explore.answers.findings import findings_answer, new_findings, original_search, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.answers.sides import Old, old_state, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
@@ -134,6 +134,7 @@ def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch:
     session.whatif.write()
     answer = findings_answer(session, state_to_check(session))
     assert_prints(answer)
+    assert_prints(original_search(session)(lambda *_: None))
     plain = loaded(base="torch-2.15") if file is None else loaded(str(EXAMPLES / file))
     before = {one.fingerprint for one in findings_answer(plain).report.findings}
     after = {one.fingerprint for one in answer.report.findings}

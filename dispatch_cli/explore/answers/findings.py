@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli import api
 from dispatch_cli.checks.check import Finding
@@ -21,9 +21,31 @@ from dispatch_cli.report.findings import FindingsReport, findings_report
 
 
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
-    """The findings of a session's state. state: a snapshot of it, where this runs in a thread (`state_to_check`)."""
+    """The findings of a session's state. state: a snapshot of it (`state_to_check`), for a thread."""
     state = state_to_check(session) if state is None else state
     return PaneAnswer(whole_report(session, state, progress), session.command("check-invariants"))
+
+
+def findings_search(session: Session) -> Callable[[Progress], PaneAnswer]:
+    """A function that gives the findings of a session's state, as it is now, and may run in a thread."""
+    if session.state is session.original:
+        return original_search(session)
+    copy = state_to_check(session)
+    return lambda progress: findings_answer(session, copy, progress)
+
+
+def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
+    """A function that gives the findings without what is being tried, and may run in a thread.
+
+    Several views need them; they are looked for once.
+    """
+    copy, found, is_of_files = state_before(session), session.original_findings, bool(session.files)
+    command = session.command_before("check-invariants")
+
+    def find(progress: Progress) -> FindingsReport:
+        return _report(session, copy, *checked_operators(copy, is_of_files), None, progress)
+
+    return lambda progress: PaneAnswer(found.get(lambda: find(progress)), command)
 
 
 def whole_report(session: Session, state: State, progress: Progress | None = None) -> FindingsReport:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.checks.check import Check
+from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import findings_answer, new_findings, operator_findings, state_to_check
+from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_findings, state_to_check
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
@@ -61,13 +62,13 @@ class FindingsPane(ListPane):
         state = self.session.state
         if state is not self._state:
             self._state = state
-            copy, tried = state_to_check(self.session), self.session.whatif
+            check, tried = findings_search(self.session), self.session.whatif
             changes, known = tried.changes, tried.findings
             search = tried.search() if known is None else lambda: known
             self.say("Checking…")
 
             def work(step: Step) -> tuple[PaneAnswer, FindingsEffect]:
-                return findings_answer(self.session, copy, _told(step)), search()
+                return check(_told(step)), search()
 
             def done(found: tuple[PaneAnswer, FindingsEffect]) -> None:
                 tried.take(changes, found[1])
@@ -240,7 +241,7 @@ def _next(values: Sequence[Any], value: Any) -> Any:
     return values[(at + 1) % len(values)]
 
 
-def _told(step: Step) -> Any:
+def _told(step: Step) -> Progress:
     """Progress of the checks, in words."""
 
     def told(check: Check, before: int, count: int) -> None:
