@@ -80,6 +80,15 @@ def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word in universe.devices))
 
 
+def as_typed(universe: Universe, text: str) -> str:
+    """The text of a tensor without words in whose place later ones stand: a device, a layout."""
+    given = text.split()
+    kept: list[str] = []
+    for word in given:
+        kept = [*(one for one in kept if not _gives_way(universe, one, word)), word]
+    return text if kept == given else _joined(kept) + " " * text.endswith(" ")
+
+
 def _of_tensor(universe: Universe, text: str) -> Iterator[WordChoice]:
     """The words of a tensor, the given ones marked. There is one device and one layout: another takes its place."""
     words = tensor_words(universe)
@@ -106,7 +115,7 @@ def _gives_way(universe: Universe, old: str, new: str) -> bool:
     if old in ABSENT_WORDS or new in ABSENT_WORDS:
         return True
     kinds = universe.devices, LAYOUTS
-    return any(_plain(old) in kind and new in kind for kind in kinds)
+    return any(_plain(old) in kind and _plain(new) in kind for kind in kinds)
 
 
 def _refused(maker: TensorMaker, text: str) -> str:

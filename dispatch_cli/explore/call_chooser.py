@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input, Label
 
 from dispatch_cli.explore.blocks import Rows
-from dispatch_cli.explore.call_choices import CallPart, WordChoice, words_of
+from dispatch_cli.explore.call_choices import CallPart, WordChoice, as_typed, words_of
 from dispatch_cli.explore.call_parts import PartLine
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
@@ -128,6 +128,12 @@ class Chooser(Contained, Vertical):
         """Show what goes with the text that is typed now, if that is not done yet."""
         text = self._input.value
         if self.line is not None and text != self._shown:
+            if self.line.part is CallPart.TENSOR and self._input.cursor_position == len(text):
+                text = as_typed(self.universe, text)
+                if text != self._input.value:
+                    with self.prevent(Input.Changed):
+                        self._input.value = text
+                        self._input.cursor_position = len(text)
             self._given = ""
             self._show()
             if not self._is_begun(text):

@@ -13,7 +13,7 @@ from dispatch_cli import api, bases, universes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer, taken
 from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks, target_of
-from dispatch_cli.explore.call_choices import CallPart, words_of
+from dispatch_cli.explore.call_choices import CallPart, as_typed, words_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from dispatch_cli.model.change import Removal
@@ -198,6 +198,17 @@ def test_words_that_do_not_go_together_say_why() -> None:
     assert [one.word for one in words_of(universe, CallPart.CONTEXT, "exclude=CPU,AutogradCU")] == [
         "exclude=CPU,AutogradCUDA"
     ]
+
+
+def test_a_word_that_is_typed_does_what_it_does_when_it_is_chosen() -> None:
+    universe = universes.load("torch-2.15")
+    for given in ("cpu", "cpu sparse", "cuda:1 requires_grad", "none", "xla fake", ""):
+        for one in words_of(universe, CallPart.TENSOR, f"{given} "):
+            if one.is_whole and not one.is_given:
+                assert as_typed(universe, f"{given} {one.word}").split() == one.text.split(), (given, one)
+    assert as_typed(universe, "cpu cuda sparse ") == "cuda sparse "
+    assert as_typed(universe, "cpu sparse cuda:1") == "sparse cuda:1"
+    assert as_typed(universe, " cpu  spar ") == " cpu  spar "
 
 
 def test_what_is_tried_is_marked() -> None:

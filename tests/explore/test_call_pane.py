@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -191,6 +191,27 @@ def test_the_mouse() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert not chooser.is_open
+
+    drive(app, steps, (120, 40))
+
+
+@pytest.mark.parametrize("pasted", [True, False])
+def test_a_device_that_is_typed_takes_the_place_of_the_first_one(pasted: bool) -> None:
+    app = Host("aten::add.Tensor")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("home", "enter")
+        if pasted:
+            app.post_message(Paste("cuda sparse"))
+        else:
+            await pilot.press(*"cuda", "space", *"sparse")
+        await pilot.pause()
+        assert app.query_one(Input).value == "cuda sparse"
+        assert "--tensor cuda sparse --tensor cpu" in app.command
+        assert not app.pane.problems
+        await pilot.press("home", *"cpu", "space")  # before the others: what is meant is not known
+        assert app.query_one(Input).value == "cpu cuda sparse"
+        assert app.pane.problems
 
     drive(app, steps, (120, 40))
 
