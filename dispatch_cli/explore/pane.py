@@ -100,15 +100,12 @@ class Pane(Contained, Vertical):
         self.post_message(self.Edited())
         return True
 
-    def switch_off(self, spot: Spot, one: Concerned) -> None:
-        """Leave a registration out on trial, and say so where that concerns all operators."""
+    def switch_off(self, spot: Spot, *ones: Concerned) -> None:
+        """Leave registrations out on trial, and say so where these are several, or where it concerns all operators."""
         from dispatch_cli.explore import switch
 
-        if self.try_out(lambda: switch.switch_off(self.session, spot, one)) and one.backend_fallback:
-            self.notify(
-                f"The backend fallback at {one.key} is off for all operators; 4 shows the slots that it filled. "
-                "u switches it on again."
-            )
+        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (said := switch.said_of(ones)):
+            self.notify(said)
 
     def say_no_file(self, state: str | None) -> None:
         """Say why the place of a registration cannot be opened. state: the embedded state that it is part of."""

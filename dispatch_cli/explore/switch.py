@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
@@ -10,20 +11,57 @@ from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.edit import Action
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Column, TableBlock
+from dispatch_cli.render.words import short_kernel, some_of
 from dispatch_cli.report.advice import Change as AdvisedChange
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_rules import Concerned, Role
 
 
-def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
-    """Leave a registration of the operator at a spot, or a backend fallback, out on trial.
+class WhichOff(NamedTuple):
+    """What can be switched off. words: what it is called in a list; ones: the registrations."""
 
-    Errors: Refused, where it cannot be left out.
+    words: str
+    kernel: str
+    ones: tuple[Concerned, ...]
+
+
+def switch_off(session: Session, spot: Spot, ones: Sequence[Concerned]) -> None:
+    """Leave registrations of the operator at a spot, or backend fallbacks, out on trial, as one step.
+
+    Errors: Refused, where one cannot be left out.
     """
-    operator = None if concerned.backend_fallback else spot.operator
-    found = registration_of(session.whatif.registrations(operator), concerned)
-    if found is not None:
-        session.whatif.apply(Removal(found.name))
+    whatif = session.whatif
+    found = [
+        registration_of(whatif.registrations(None if one.backend_fallback else spot.operator), one) for one in ones
+    ]
+    removals = [Removal(one.name) for one in found if one is not None]
+    if removals:
+        whatif.apply(*removals)
+
+
+def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
+    """Which of several registrations are to go: all of them, or one."""
+    each = [WhichOff(one.key, "fallthrough" if one.fallthrough else short_kernel(one.kernel), (one,)) for one in ones]
+    kernels = {one.kernel for one in each}
+    rows = [WhichOff(f"all {len(ones)}", kernels.pop() if len(kernels) == 1 else "", tuple(ones)), *each]
+    return TableBlock((Column("registered at", lambda one, _: one.words), Column("", lambda one, _: one.kernel)), rows)
+
+
+def said_of(ones: Sequence[Concerned]) -> str:
+    """What is to be known of registrations that are switched off; nothing for one of an operator, which shows."""
+    at = some_of([one.key for one in ones])
+    if all(one.backend_fallback for one in ones):
+        one, is_off, they, them = (
+            ("The backend fallback", "is", "it", "it")
+            if len(ones) == 1
+            else (f"{len(ones)} backend fallbacks", "are", "they", "them")
+        )
+        return (
+            f"{one} at {at} {is_off} off for all operators; 4 shows the slots that {they} filled. "
+            f"u switches {them} on again."
+        )
+    return f"{len(ones)} registrations are off, at {at}. u switches them on again." if len(ones) > 1 else ""
 
 
 def take_advice(session: Session, advised: AdvisedChange) -> None:
@@ -64,6 +102,12 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
     roles = (Role.FILLS, Role.IN_CONFLICT)
     concerned = explain_slot(session.state, spot.operator, spot.key).registrations
     return next((one for one in concerned if one.role in roles), None)
+
+
+def all_filling(session: Session, spot: Spot, keys: Sequence[str]) -> tuple[Concerned, ...]:
+    """The registrations that fill slots of the operator at a spot, each once. keys: of the slots."""
+    found = (filling(session, spot._replace(key=key)) for key in keys)
+    return tuple({(one.key, one.backend_fallback): one for one in found if one is not None}.values())
 
 
 def switch_at(session: Session, spot: Spot) -> bool:

@@ -20,6 +20,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
 from dispatch_cli.explore.cells_view import CellsView
+from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.other_rows import differing_rows
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.slot import SlotPane
@@ -377,6 +378,58 @@ def test_what_a_change_on_trial_changes_is_marked() -> None:
     drive(session, ADD, steps, (200, 60))
 
 
+SAME = """
+dispatch: 1
+operators:
+  - func: mylib::f(Tensor x) -> Tensor
+    dispatch: {"CPU, CUDA": f_kernel, CompositeImplicitAutograd: f_math}
+"""
+
+
+@pytest.mark.parametrize(("keys", "off"), [((), ["CUDA"]), (("up", "up"), ["CPU", "CUDA"]), (("CPU",), ["CPU"])])
+def test_x_asks_which_of_the_registrations_of_a_row(tmp_path: Path, keys: tuple[str, ...], off: list[str]) -> None:
+    (tmp_path / "same.yaml").write_text(SAME)
+    file = str(tmp_path / "same.yaml")
+    session = Session(api.load_state([file]), (file,))
+    spot = Spot(OperatorName.parse("mylib::f"), "CUDA")
+
+    async def steps(app: Panes, pilot: Pilot[None]) -> None:
+        assert app.table.place is not None
+        assert app.table.place.keys == ("CPU", "CUDA")
+        await pilot.press("x")
+        assert isinstance(app.screen, Choose)
+        text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "Which registration is to be switched off?" in text
+        assert "all 2" in text
+        for key in keys:
+            await pilot.press(*([key] if key == "up" else key))
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [one.which.key for one in session.whatif.changes if isinstance(one, Removal)] == off
+        told = [one.message for one in app._notifications]
+        assert told == (["2 registrations are off, at CPU, CUDA. u switches them on again."] if len(off) > 1 else [])
+        session.whatif.undo()
+        assert not session.whatif.changes
+
+    drive(session, spot, steps, (120, 50))
+
+
+def test_x_asks_nothing_where_one_registration_fills_all_slots_of_a_row() -> None:
+    file = "examples/scenarios/10_sparse_bypass.yaml"
+    session = Session(api.load_state([file]), (file,))
+
+    async def steps(app: Panes, pilot: Pilot[None]) -> None:
+        assert app.table.place is not None
+        assert len(app.table.place.keys) > 1
+        await pilot.press("x")
+        (change,) = session.whatif.changes
+        assert isinstance(change, Removal)
+        assert change.which.key == "CompositeImplicitAutograd"
+
+    drive(session, Spot(OperatorName.parse("mylib::norm"), "AutogradCPU"), steps, (120, 50))
+
+
 def test_the_command_line_with_changes_reads_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session(api.load_state((), bases=("torch-2.15",)), BASE)
@@ -384,7 +437,7 @@ def test_the_command_line_with_changes_reads_their_file(tmp_path: Path, monkeypa
     for spot in changed:
         one = filling(session, spot)
         assert one is not None
-        switch_off(session, spot, one)
+        switch_off(session, spot, [one])
     session.whatif.write()
     for spot in (*changed, ADD):
         same(table_answer(session, spot))
@@ -399,7 +452,7 @@ def test_each_registration_of_a_slot_can_be_switched_off() -> None:
     found = [(one.key, one.backend_fallback) for one in answer.report.what.registrations]
     assert len(found) > 2
     for one in answer.report.what.registrations:
-        switch_off(session, spot, one)
+        switch_off(session, spot, [one])
         (change,) = session.whatif.changes
         assert isinstance(change, Removal)
         assert (change.which.key, change.which.operator is None) == (one.key, one.backend_fallback)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,10 +17,13 @@ from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of, slot_of
+from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
 from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.table import Before, TableRow
+
+if TYPE_CHECKING:
+    from dispatch_cli.explore.switch import WhichOff
 
 _NEXT = {
     Resolver.CPP: Resolver.PYTHON,
@@ -191,15 +194,26 @@ class TablePane(Pane):
             self.post_message(self.Went(self._spot, pane))
 
     def action_switch(self) -> None:
-        """Switch the registration off that fills the slot under the cursor."""
-        from dispatch_cli.explore.switch import filling
+        """Switch the registration off that fills the slot under the cursor; where a row has several, it is asked."""
+        from dispatch_cli.explore.switch import all_filling, filling, ways_off
 
-        place = self.place
-        one = None if place is None else filling(self.session, self._spot._replace(key=slot_of(place, self._spot.key)))
-        if one is None:
-            self.notify("There is no registration here to switch off.")
+        found = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
+        if len(found) > 1:
+            from dispatch_cli.explore.choose import Choose
+
+            ways = ways_off(found)
+            one = filling(self.session, self._spot)
+            here = next((way for way in ways.rows if one is not None and way.words == one.key), None)
+            asked = Choose("Which registration is to be switched off?", ways, here)
+            self.app.push_screen(asked, partial(self._switch, self._spot))
+        elif found:
+            self.switch_off(self._spot, *found)
         else:
-            self.switch_off(self._spot, one)
+            self.notify("There is no registration here to switch off.")
+
+    def _switch(self, spot: Spot, which: WhichOff | None) -> None:
+        if which is not None:
+            self.switch_off(spot, *which.ones)
 
     def action_edit(self) -> None:
         """See the place of the kernel under the cursor in the editor."""
