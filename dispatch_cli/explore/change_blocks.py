@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.explore import change_slots
+from dispatch_cli.explore.change_slots import MOST, SlotLine
 from dispatch_cli.explore.change_words import change_text
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Change
@@ -27,12 +28,10 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
 )
-from dispatch_cli.render.words import place_cell, plural, rule_tone, short_kernel
-from dispatch_cli.whatif.effect import PythonSlotEffect, SlotEffect
+from dispatch_cli.render.words import place_cell, plural, short_kernel
+from dispatch_cli.whatif.effect import SlotPlace
 from dispatch_cli.whatif.findings import FindingsEffect
 
-MOST = 300
-"""Slots that are listed; the command line has all."""
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
 
 
@@ -52,8 +51,8 @@ class FindingChange(NamedTuple):
 
 def slot_spot(item: Any) -> Spot | None:
     """The slot that a part leads to."""
-    if isinstance(item, (SlotEffect, PythonSlotEffect)):
-        return Spot(item.operator, item.key)
+    if isinstance(item, SlotLine):
+        return Spot(*item.first.place)
     if isinstance(item, FindingChange) and item.finding.operator is not None and "::" in item.finding.operator:
         return Spot(OperatorName.parse(item.finding.operator), item.finding.key)
     return None
@@ -65,25 +64,28 @@ def place_of(item: Any) -> Span | None:
         return item.span
     if isinstance(item, FindingChange):
         return item.finding.span
-    if isinstance(item, SlotEffect):
-        kernel = item.after.kernel or item.before.kernel
-        return None if kernel is None else kernel.span
+    if isinstance(item, SlotLine):
+        return item.span
     return None
 
 
 def is_choice(item: Any) -> Any:
     """What can be chosen: the rows themselves."""
-    kinds = (MadeChange, NamedRegistration, SlotEffect, PythonSlotEffect, FindingChange)
+    kinds = (MadeChange, NamedRegistration, SlotLine, FindingChange)
     return item if isinstance(item, kinds) else None
 
 
 def blocks(
-    session: Session, owner: OperatorName | None, there: Sequence[NamedRegistration], found: FindingsEffect | None
+    session: Session,
+    owner: OperatorName | None,
+    there: Sequence[NamedRegistration],
+    found: FindingsEffect | None,
+    opened: Container[SlotPlace] = (),
 ) -> Iterator[Block]:
     """The whole view.
 
     owner, there: whose registrations are listed; None for the backend fallbacks. found: None while findings are
-    looked for.
+    looked for. opened: the first slots of rows whose slots are listed one by one.
     """
     tried = session.whatif
     made = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
@@ -108,13 +110,7 @@ def blocks(
     places = {one.place for one in slots} | {one.place for one in python_slots}
     operators = plural(len({operator for operator, _ in places}), "operator")
     yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")
-    yield TableBlock(_SLOTS, slots[:MOST])
-    if len(slots) > MOST:
-        yield Paragraph(Run(f"and {len(slots) - MOST:,} more slots", Tone.DIM))
-    changed = {slot.place for slot in slots}
-    only_in_python = [one for one in python_slots if one.place not in changed]
-    if only_in_python:
-        yield TableBlock(_PYTHON_SLOTS, only_in_python[:MOST])
+    yield from change_slots.blocks(session.state.dispatcher.universe, slots, python_slots, opened)
     yield Gap()
     yield from _findings(found)
 
@@ -131,36 +127,6 @@ def _findings(found: FindingsEffect | None) -> Iterator[Block]:
 
 def _section(text: str) -> Paragraph:
     return Paragraph(Run(text, Tone.HEAD), kind=ParagraphKind.SECTION)
-
-
-def entry_text(entry: TableEntry) -> str:
-    """What a slot holds, in a few words."""
-    kernel = entry.kernel
-    if kernel is None:
-        return str(entry.rule.value)
-    return "fallthrough" if entry.is_fallthrough else short_kernel(kernel.label)
-
-
-def _before(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
-    entry = slot.before if slot.live_before is None else slot.live_before.live
-    return Run(entry_text(entry), rule_tone(entry.rule))
-
-
-def _after(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
-    entry = slot.after if slot.live_after is None else slot.live_after.live
-    return Run(entry_text(entry), rule_tone(entry.rule))
-
-
-def _why(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
-    if slot.live_after is not None:
-        return Run(f"stale: it should hold {entry_text(slot.after)}", Tone.WARN)
-    source = slot.after.decision.source
-    why = slot.after.rule.value if source is None or source == slot.key else f"{slot.after.rule.value}, from {source}"
-    return why if slot.live_before is None else f"{why}; no longer stale"
-
-
-def _changes(slot: SlotEffect, short: bool) -> Inline:  # noqa: ARG001
-    return ", ".join(map(str, slot.changes))
 
 
 def _kernel(one: NamedRegistration, short: bool) -> Inline:  # noqa: ARG001
@@ -182,20 +148,6 @@ _REGISTRATIONS: tuple[Column[NamedRegistration], ...] = (
     Column("key", lambda one, _: f"{one.name.key} (in Python)" if one.name.python else one.name.key),
     Column("kernel", _kernel),
     Column("declared at", lambda one, _: place_cell(one.span), Narrow.DROP, optional=True),
-)
-_SLOTS: tuple[Column[SlotEffect], ...] = (
-    Column("operator", lambda one, _: str(one.operator)),
-    Column("slot", lambda one, _: one.key),
-    Column("before", _before),
-    Column("after", _after),
-    Column("why", _why, Narrow.BELOW),
-    Column("change", _changes, Narrow.DROP, optional=True, right=True),
-)
-_PYTHON_SLOTS: tuple[Column[PythonSlotEffect], ...] = (
-    Column("operator", lambda one, _: str(one.operator)),
-    Column("Python's choice", lambda one, _: one.key),
-    Column("before", lambda one, _: one.before.source or one.before.rule.value),
-    Column("after", lambda one, _: one.after.source or one.after.rule.value),
 )
 _FINDINGS: tuple[Column[FindingChange], ...] = (
     Column("", lambda one, _: "+" if one.is_new else "-"),

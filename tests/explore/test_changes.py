@@ -13,6 +13,7 @@ from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.explore import change_slots
 from dispatch_cli.explore.answers.changes import changes_answer, registrations_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.choose import Choose
@@ -23,6 +24,7 @@ from dispatch_cli.model.change import Addition, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
+from dispatch_cli.render.document import TableBlock
 from dispatch_cli.report.diff import DiffReport, diff_report
 from dispatch_cli.whatif.effect import SlotEffect, slot_changes
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
@@ -131,6 +133,74 @@ def test_what_is_under_the_cpu_kernel() -> None:
     assert "Nothing is changed" in undone and session.state is session.original
     session.whatif.redo()
     assert session.state.dispatcher.table(operator)["CPU"].rule is Rule.DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("operator", "key"),
+    [
+        ("aten::linear", "CompositeImplicitAutograd"),
+        ("aten::add.Tensor", "CPU"),
+        (None, "AutogradXLA"),
+        ("aten::abs", "CompositeExplicitAutograd"),
+    ],
+)
+def test_slots_to_which_the_same_happens_are_one_row(operator: str | None, key: str) -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+    there = session.whatif.registrations(None if operator is None else OperatorName.parse(operator))
+    session.whatif.apply(*(Removal(one.name) for one in there if one.name.key == key))
+    slots = session.whatif.slots
+    assert bool(slots) == any(one.name.key == key for one in there)
+    universe = session.state.dispatcher.universe
+    lines = [
+        line
+        for block in change_slots.blocks(universe, slots, (), ())
+        if isinstance(block, TableBlock)
+        for line in block.rows
+    ]
+    places = [one.place for line in lines for one in line.slots]
+    assert sorted(places, key=str) == sorted((one.place for one in slots), key=str)
+    assert len(lines) <= 8
+    for line in lines:
+        operators, keys = [dict.fromkeys(places) for places in zip(*(one.place for one in line.slots), strict=True)]
+        assert len(line.slots) == len(operators) * len(keys)
+        for side in ("before", "after"):
+            (rule,) = {getattr(one, side).rule for one in line.slots}
+            kernels = {getattr(one, side).kernel and getattr(one, side).kernel.label for one in line.slots}
+            assert len(kernels) == 1 or rule is Rule.FALLBACK
+        assert len({one.changes for one in line.slots}) == 1
+
+
+def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot() -> None:
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::linear")
+        await switch_off(app, pilot, "CompositeImplicitAutograd")
+        view = pane_of(app).view
+
+        def lines() -> list[change_slots.SlotLine]:
+            targets = [view.choice(number).target for number in range(view.choices())]
+            return [one for one in targets if isinstance(one, change_slots.SlotLine)]
+
+        (first, *_) = before = lines()
+        count = len(first.slots)
+        assert count > 2
+        assert f"({count}" in view.text
+        view.move_to(next(n for n in range(view.choices()) if view.choice(n).target is first))
+        await pilot.press("enter")
+        await pilot.pause()
+        assert view.target == first
+        assert [one.slots for one in lines()][1 : count + 1] == [(one,) for one in first.slots]
+        assert len(lines()) == len(before) + count
+        await pilot.press("enter")
+        await pilot.pause()
+        assert lines() == before
+        await pilot.press("enter", "down", "down", "enter")
+        await pilot.pause()
+        assert app.front == "slot"
+        assert (app.spot.operator, app.spot.key) == first.slots[1].place
+
+    drive(session, steps, WIDE)
 
 
 def test_moving_a_registration_makes_slots_stale() -> None:

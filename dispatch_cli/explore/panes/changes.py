@@ -12,6 +12,7 @@ from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.change_answers import ChangeAnswers
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
+from dispatch_cli.explore.change_slots import SlotLine
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
@@ -21,6 +22,7 @@ from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
+from dispatch_cli.whatif.effect import SlotPlace
 from dispatch_cli.whatif.findings import FindingsEffect
 
 _KEYS: tuple[Column[LikelyKey], ...] = (
@@ -72,6 +74,8 @@ class ChangesPane(Pane):
         self._shown: tuple[Any, ...] = ()
         self._listed: list[NamedRegistration] = []
         self._has_findings = self._follows = False
+        self._opened = set[SlotPlace]()
+        """The first slots of rows whose slots are listed below them."""
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="change-blocks")
@@ -107,6 +111,7 @@ class ChangesPane(Pane):
         if self._shown[2:3] != shown[2:3]:
             self._searching.stop()
             self._follows = False
+            self._opened.clear()
         self._shown = shown
         self._listed = self.there
         self._show(keep)
@@ -116,7 +121,9 @@ class ChangesPane(Pane):
     def _show(self, keep: bool) -> None:
         found = self.session.whatif.findings
         self.view.show(
-            [*change_blocks.blocks(self.session, self.owner, self._listed, found)], change_blocks.is_choice, keep
+            [*change_blocks.blocks(self.session, self.owner, self._listed, found, self._opened)],
+            change_blocks.is_choice,
+            keep,
         )
         self._has_findings = found is not None
         self._say_command()
@@ -152,8 +159,12 @@ class ChangesPane(Pane):
     # the part under the cursor
 
     def on_lines_view_opened(self, event: Blocks.Opened) -> None:
-        """To the slot, or to the place, that a part is about."""
+        """To the slot, or to the place, that a part is about; a row of several slots lists them, or no longer."""
         event.stop()
+        if isinstance(event.target, SlotLine) and len(event.target.slots) > 1:
+            self._opened ^= {event.target.first.place}
+            self._show(keep=True)
+            return
         spot = change_blocks.slot_spot(event.target)
         if spot is not None:
             self.post_message(self.Went(spot, "slot"))
