@@ -71,8 +71,11 @@ def load_state(
 
             declarations = Declarations(base.universe, notes=notes)
             return State(Dispatcher(base.universe, base=base), source=base, declarations=declarations)
-    from dispatch_cli.declarations.loader import load
+    from dispatch_cli.declarations.loader import Continued, load
 
+    continued = None
+    if known is not None:
+        continued = Continued(known.state.source, known.state.declarations.steps)
     try:
         declarations = load(
             paths,
@@ -81,11 +84,12 @@ def load_state(
             guards=guards,
             allow_outside=allow_outside,
             privateuse1=privateuse1,
+            continued=continued,
         )
     except InputError as error:
-        raise InputError(_with_refusals(error)) from None
+        raise InputError(_with_refusals(error, known)) from None
     declarations = declarations._replace(notes=(*notes, *declarations.notes))
-    return run_declarations(declarations, when) if known is None else _continued(declarations, when, known)
+    return _run_over(declarations, when, known)
 
 
 def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:
@@ -105,20 +109,14 @@ def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:
     return state_of(read(files[0], with_calls=False))
 
 
-def _continued(declarations: Declarations, when: Mapping[str, str] | None, known: RegistrationsKnown) -> State:
-    """Run declarations over the state of a recording. Errors: InputError."""
-    if declarations.bases:
+def _run_over(declarations: Declarations, when: Mapping[str, str] | None, known: RegistrationsKnown | None) -> State:
+    """Run declarations. known: the state of a recording that they continue. Errors: InputError."""
+    if known is not None and declarations.bases:
         name = declarations.bases[0]
         message = f"the file extends {name}, and the state of the recording is another one"
         hint = "leave `extends` out, or name files that extend no embedded state"
         raise InputError((Problem("several-states", message, _extended(declarations, name), hint=hint),))
-    before, unchanged = known.state.declarations.steps, declarations.unchanged
-    declarations = declarations._replace(
-        steps=(*before, *declarations.steps),
-        inherited_steps=(*before, *declarations.inherited_steps),
-        unchanged=None if unchanged is None else unchanged._replace(steps=(*before, *unchanged.steps)),
-    )
-    return run_declarations(declarations, when, known.state.source)
+    return run_declarations(declarations, when, None if known is None else known.state.source)
 
 
 def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = None) -> ExtractedDocument:
@@ -133,12 +131,12 @@ def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = 
     return ExtractedDocument(paths[0], found.document, found.lines)
 
 
-def _with_refusals(error: InputError) -> tuple[Problem, ...]:
-    """The problems of the files, and with them those of registering what could be read."""
+def _with_refusals(error: InputError, known: RegistrationsKnown | None) -> tuple[Problem, ...]:
+    """The problems of the files, and with them those of registering what could be read. known: as of `_run_over`."""
     if error.partial is None:
         return error.problems
     try:
-        run_declarations(error.partial)
+        _run_over(error.partial, None, known)
     except InputError as refused:
         order = {file: position for position, file in enumerate(error.partial.files)}
         # what is wrong with a block itself is said already

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.check import Bundle, Bundles, Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
@@ -54,7 +55,7 @@ class Conditions:
     def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
         """What a check finds in any variant. view: of the first one."""
         held = _HeldFindings()
-        for one in _unpacked(check.find(view)):
+        for one in _unpacked(brought_about.find(check, view)):
             unit = _unit(one)
             if unit not in self._families:
                 yield one
@@ -63,7 +64,7 @@ class Conditions:
         for other in self._others:
             if has_needs(other.view):
                 held.start()
-                for one in _unpacked(check.find(other.view)):
+                for one in _unpacked(brought_about.find(check, other.view)):
                     unit = _unit(one)
                     if unit in other.cases:
                         held.add(one, other.cases[unit])

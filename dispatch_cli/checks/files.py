@@ -9,7 +9,16 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement, Registrant, Settle, Step
+from dispatch_cli.model.declarations import (
+    Declarations,
+    Define,
+    Fallback,
+    Implement,
+    OwnChange,
+    Registrant,
+    Settle,
+    Step,
+)
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -70,7 +79,7 @@ class Files:
 
     @cached_property
     def own(self) -> frozenset[OperatorName]:
-        """The operators that the files named by the user register something for."""
+        """The operators that the files named by the user register something for, or change registrations of."""
         return frozenset(self.state.own_operators())
 
     def is_own(self, registration: Registration) -> bool:
@@ -130,17 +139,30 @@ class Files:
 
     @cached_property
     def has_files(self) -> bool:
+        """Whether the user's own files register something, or change what was registered before."""
+        return self.registers or bool(self.changes)
+
+    @cached_property
+    def registers(self) -> bool:
         """Whether the user's own files register something."""
         declared = self.state.declarations
-        return any(not isinstance(step, Settle) for step in self.own_steps) or any(
-            one.is_own for one in declared.higher_order_operators
+        return (
+            any(not isinstance(step, Settle) for step in self.own_steps)
+            or any(one.is_own for one in declared.higher_order_operators)
+            or bool(declared.own_python_kernels)
         )
+
+    @cached_property
+    def changes(self) -> tuple[OwnChange, ...]:
+        """What the user's own files change of earlier registrations."""
+        changes = self.state.declarations.changes
+        return () if changes is None else changes.made
 
     # inside
 
     def _is_of_what_if(self, registration: Registration) -> bool:
         """Whether a kernel without a place is one of a what-if; a base's, and PyTorch's fallbacks, have none either."""
-        return registration.operator is not None and self.state.source is None and self.has_files
+        return registration.operator is not None and self.state.source is None and self.registers
 
     @cached_property
     def _own_places(self) -> frozenset[Span]:

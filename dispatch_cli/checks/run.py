@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.listing import Limits, Listing
@@ -175,7 +176,7 @@ class _Taker:
 def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle | Bundles]:
     """What a check finds, in all variants but for what is about the run itself."""
     if conditions is None or check.stage is CheckStage.RUN:
-        return check.find(view)
+        return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
 
@@ -196,6 +197,6 @@ def _has(view: View, need: Need) -> bool:
         case Need.PYTORCH:
             return view.has_pytorch
         case Need.FILES:
-            return view.has_files
+            return view.has_files or bool(view.changes)
         case _:
             return view.built is not None

@@ -45,6 +45,7 @@ class View(Files):
     failing_libraries: how many operators of each library fail on fake tensors, once that was looked at.
     captures: as of `Files`.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
+    compared: what the files change, with and without the changes, once that was looked at.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class View(Files):
         self.first = first or self
         self.failing_libraries: Mapping[str | None, int] = {}
         self.unused: tuple[Suppression, ...] = ()
+        self.compared: tuple[View, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}
@@ -131,6 +133,11 @@ class View(Files):
     def overloads(self) -> Mapping[str, Sequence[OperatorName]]:
         """Every operator of the state by its name without the overload (``aten::add``), for looking up siblings."""
         return _overloads(self._name_texts)
+
+    @cached_property
+    def keys_with_kernels(self) -> frozenset[str]:
+        """The keys at which any operator of the state has a kernel."""
+        return frozenset(key for one in self.names for key in self.pattern(one).keys)
 
     # one operator
 
@@ -242,7 +249,7 @@ class View(Files):
         """Whether the operator is defined by a file that the user named, or by a what-if."""
         defined = self.defined_at(name)
         if defined is None:  # of a what-if, or of a base
-            return self.state.source is None and self.has_files and self.schema_text(name) is not None
+            return self.state.source is None and self.registers and self.schema_text(name) is not None
         return defined in self._own_places
 
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:

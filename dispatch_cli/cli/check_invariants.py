@@ -172,6 +172,7 @@ def _of_pytorch(state: State) -> State:
         inherited_steps=history.steps,
         without=history.without,
         unchanged=None,
+        changes=None,
         python_kernels=kernels,
         higher_order_operators=higher_order,
         guards=(),

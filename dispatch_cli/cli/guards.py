@@ -21,7 +21,7 @@ from dispatch_cli.cli.output import BadInput, Output, output_options, say_writte
 
 @click.command("guards")
 @source_options
-@filter_option("all; with --record, files and a base, those for which the files register something")
+@filter_option("all; with --record, files and a base, those for which the files register or change something")
 @click.option(
     "--key",
     "key_globs",

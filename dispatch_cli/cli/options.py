@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
-OWN_OR_ALL = "all; with files over a base, those for which the files register something"
+OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 
 class SourceOptions(NamedTuple):
@@ -367,7 +367,7 @@ def chosen_operators(
 ) -> list[OperatorName]:
     """The operators that --op chooses; exits with 2 when a glob chooses none, unless it is among *others*.
 
-    Without --op, all. own: of files laid over a base then only those that the files register something for, if any.
+    Without --op, all. own: of files laid over a base then only those that are the files' own, if any.
     """
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.selection import not_found, select_names

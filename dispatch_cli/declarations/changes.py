@@ -119,12 +119,13 @@ def _number(problems: Problems, node: Node | None) -> int | None:
 class _History:
     """What the files have said so far, after the changes of those that have some."""
 
-    def __init__(self, said: Declarations, source: StateSource | None) -> None:
+    def __init__(self, said: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
+        """before: the steps of a history that the files continue."""
         self._said = said._replace(steps=(), python_kernels=(), inherited_steps=())
         self._inherited = frozenset(map(id, said.inherited_steps))
         self._source = source
         self._suggestions = FewSuggestions()
-        self._steps: list[Step] = []
+        self._steps: list[Step] = [*before]
         self._python_kernels: list[PythonKernel] = []
         self._looked_through = 0
 
@@ -133,8 +134,8 @@ class _History:
         self._steps += steps
         self._python_kernels += python_kernels
 
-    def change(self, problems: Problems, read: ReadChanges) -> None:
-        """Make the changes of a section. One that cannot be made is noted."""
+    def change(self, problems: Problems, read: ReadChanges, is_own: bool) -> None:
+        """Make the changes of a section; one that cannot be made is noted. is_own: of a file that the user named."""
         self._looked_through += len(self._steps) + len(self._python_kernels)
         if self._looked_through > MOST_LOOKED_THROUGH and read.changes:
             message = "the sections 'changes' of all files together take too long"
@@ -143,7 +144,7 @@ class _History:
             return
         editor = HistoryEditor(self.result(), self._source, self._suggestions)
         for one in read.changes:
-            _make(editor, problems, one)
+            _make(editor, problems, one, is_own)
         self._said = editor.result()
         self._steps, self._python_kernels = [*self._said.steps], [*self._said.python_kernels]
 
@@ -156,20 +157,25 @@ class _History:
 
 
 def change_declarations(
-    said: Declarations, contexts: Sequence[FileContext], extended: int, source: StateSource | None
+    said: Declarations,
+    contexts: Sequence[FileContext],
+    extended: int,
+    source: StateSource | None,
+    continued: Sequence[Step],
 ) -> Declarations:
     """Declarations after the changes of all files, each of the history before it.
 
     extended: how many files, which come first, are those that the user's own extend.
-    source: the captured state that the history continues. A change that cannot be made is noted.
+    source: the captured state that the history continues; continued: what was registered after it, before all files.
+    A change that cannot be made is noted.
     """
-    history = _History(said, source)
+    history = _History(said, source, continued)
     before = history.result()
     for number, context in enumerate(contexts, start=1):
         steps = python_kernels = 0
         for one in context.changes:
             history.add(context.steps[steps : one.steps], context.python_kernels[python_kernels : one.python_kernels])
-            history.change(context.problems, one)
+            history.change(context.problems, one, number > extended)
             steps, python_kernels = one.steps, one.python_kernels
         history.add(context.steps[steps:], context.python_kernels[python_kernels:])
         if number == extended:
@@ -179,12 +185,20 @@ def change_declarations(
     inherited = frozenset(map(id, said.inherited_steps))
     later = (step for context in contexts[extended:] for step in context.steps if id(step) in inherited)
     steps_before = (*before.steps, *(step for step in later if id(step) not in there))
-    return history.result()._replace(unchanged=HistoryBefore(steps_before, before.without))
+    changed = history.result()
+    own, changes = contexts[extended:], changed.changes
+    if changes is not None:
+        changes = changes._replace(
+            steps=(*before.steps, *(step for context in own for step in context.steps)),
+            python_kernels=(*before.python_kernels, *(one for context in own for one in context.python_kernels)),
+            without=before.without,
+        )
+    return changed._replace(unchanged=HistoryBefore(steps_before, before.without), changes=changes)
 
 
-def _make(editor: HistoryEditor, problems: Problems, one: ReadChange) -> None:
+def _make(editor: HistoryEditor, problems: Problems, one: ReadChange, is_own: bool) -> None:
     try:
-        editor.make(one.change)
+        editor.make(one.change, problems.span(one.node) if is_own else None)
     except ChangeError as error:
         node = next((node for name, node in one.names if name is error.about), one.node)
         problems.add(error.problem.value, str(error), node, error.hint)

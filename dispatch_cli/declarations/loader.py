@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
@@ -74,6 +75,7 @@ def load(
     guards: Sequence[str] = (),
     allow_outside: bool = False,
     privateuse1: str | None = None,
+    continued: Continued | None = None,
 ) -> Declarations:
     """Read declaration files, in order, as one history.
 
@@ -83,11 +85,12 @@ def load(
     extend. guards: files that are read after them, and that may say what must hold, but register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
     privateuse1: the name of the backend at PrivateUse1; by default what the files say.
+    continued: a state that the history continues, and that is no embedded one.
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
     with no_collection():
-        loader = _Loader(universe, bases, allow_outside, privateuse1)
+        loader = _Loader(universe, bases, allow_outside, privateuse1, continued)
         for path in paths:
             if isinstance(path, ExtractedDocument):
                 loader.add_document(path)
@@ -101,6 +104,13 @@ def load(
 def _identity(path: str | ExtractedDocument) -> str:
     """The same text for every name of the same file; documents are files of their own."""
     return f"\0{path.name}" if isinstance(path, ExtractedDocument) else source.identity(path)
+
+
+class Continued(NamedTuple):
+    """A state that files continue. source: as it was captured; steps: what was registered after that."""
+
+    source: StateSource | None
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(slots=True)
@@ -122,8 +132,14 @@ class _File:
 
 class _Loader:
     def __init__(
-        self, universe: str | Universe | None, bases: Sequence[str], allow_outside: bool, privateuse1: str | None
+        self,
+        universe: str | Universe | None,
+        bases: Sequence[str],
+        allow_outside: bool,
+        privateuse1: str | None,
+        continued: Continued | None,
     ) -> None:
+        self._continued = Continued(None) if continued is None else continued
         self._backend = privateuse1
         self._given = universe if isinstance(universe, Universe) else None
         self._universe_file: str | None = None
@@ -215,7 +231,8 @@ class _Loader:
                 context.leave_out_nameless()
         declarations = None if universe is None else self._declarations(universe, contexts, named)
         if declarations is not None and any(context.changes for context in contexts):
-            declarations = change_declarations(declarations, contexts, self._extended(named), self._captured())
+            of_state = self._captured(), self._continued.steps
+            declarations = change_declarations(declarations, contexts, self._extended(named), *of_state)
         for file in self._files.values():
             for problem in file.problems.problems:
                 if _is_extracted(file) and problem.code in REFUSALS:
@@ -235,7 +252,7 @@ class _Loader:
         if len(names) == 1 and names[0] in known:
             return states.load(names[0])
         if not names:
-            return None
+            return self._continued.source
         from dispatch_cli.bases import overlay
 
         return None if overlay.conflict(names) is not None else overlay.combined(names)
@@ -251,12 +268,15 @@ class _Loader:
             universe_file=self._universe_file,
             core_fallbacks=all(context.core_fallbacks for context in contexts),
             bases=tuple(self._bases),
-            steps=tuple(step for context in contexts for step in context.steps),
-            inherited_steps=tuple(
-                step
-                for position, context in enumerate(contexts)
-                for step in context.steps
-                if position < extended or _by(step, context) is Registrant.PYTORCH
+            steps=(*self._continued.steps, *(step for context in contexts for step in context.steps)),
+            inherited_steps=(
+                *self._continued.steps,
+                *(
+                    step
+                    for position, context in enumerate(contexts)
+                    for step in context.steps
+                    if position < extended or _by(step, context) is Registrant.PYTORCH
+                ),
             ),
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(

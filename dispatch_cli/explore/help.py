@@ -30,7 +30,7 @@ _OF_TEXTUAL = (
     ("ctrl+q", "Quit the program, also while typing"),
 )
 _MARKS = (
-    (OWN, "the files register something for the operator"),
+    (OWN, "the files register something for the operator, or change it"),
     (TRIED, "a change on trial changes one of its slots"),
     ("2E 1W 3i", "its findings: 2 errors, 1 warning, 3 notes"),
     ("[all 12] +3 …", "above the list: how many operators have each mark; the list shows those in the brackets"),

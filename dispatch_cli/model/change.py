@@ -183,7 +183,13 @@ def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarati
 
 def with_added(said: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
     """Declarations with what changes add. places: of each addition."""
+    before = said
     added = [*zip((one for one in changes if isinstance(one, Addition)), places, strict=False)]
     for change, at in sorted(added, key=lambda one: not one[0].is_of_block):
         said = _added(said, change, at)
-    return said
+    own = said.changes
+    if not added or own is None:
+        return said
+    steps, kernels = said.steps[len(before.steps) :], said.python_kernels[len(before.python_kernels) :]
+    own = own._replace(steps=(*own.steps, *steps), python_kernels=(*own.python_kernels, *kernels))
+    return said._replace(changes=own)

@@ -240,6 +240,30 @@ class HistoryBefore(NamedTuple):
     without: tuple[CapturedRegistration, ...]
 
 
+class OwnChange(NamedTuple):
+    """A registration that the section ``changes`` of a file that the user named leaves out or moves.
+
+    operator: None for a backend fallback. key: where it is registered. span: where the file says so.
+    """
+
+    operator: OperatorName | None
+    key: str
+    span: Span
+
+
+class OwnChanges(NamedTuple):
+    """What the sections ``changes`` of the user's own files do.
+
+    made: the registrations that they concern. steps, python_kernels, without: what the declarations would have in these
+    fields without the changes.
+    """
+
+    made: tuple[OwnChange, ...]
+    steps: tuple[Step, ...]
+    python_kernels: tuple[PythonKernel, ...]
+    without: tuple[CapturedRegistration, ...]
+
+
 class Declarations(NamedTuple):
     """Everything that one run's files say.
 
@@ -256,6 +280,7 @@ class Declarations(NamedTuple):
     of what sources say.
     notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
     had never been registered. unchanged: the history before the user's own files, where these change it.
+    changes: how the user's own files change what was registered before; None where they do not.
     """
 
     universe: Universe
@@ -279,6 +304,7 @@ class Declarations(NamedTuple):
     without: tuple[CapturedRegistration, ...] = ()
     universe_file: str | None = None
     unchanged: HistoryBefore | None = None
+    changes: OwnChanges | None = None
 
     @property
     def before(self) -> HistoryBefore:
@@ -290,6 +316,16 @@ class Declarations(NamedTuple):
         """The steps that are not inherited, in order."""
         inherited = frozenset(map(id, self.inherited_steps))
         return tuple(step for step in self.steps if id(step) not in inherited) if inherited else self.steps
+
+    @property
+    def own_python_kernels(self) -> tuple[PythonKernel, ...]:
+        """The kernels of the Python dispatcher that the files register that the user named, in order."""
+        extended = frozenset(one.name for one in self.inherited if not one.is_state)
+        return tuple(
+            one
+            for one in self.python_kernels
+            if one.by is not Registrant.PYTORCH and (one.span is None or one.span.file not in extended)
+        )
 
     def through(self, span: Span | None) -> tuple[Span, ...]:
         """The entries of ``extends`` that led to the file of a place, that of the user's own file first.

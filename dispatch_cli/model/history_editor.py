@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import count
+from itertools import count, zip_longest
 
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.change import (
@@ -25,11 +25,14 @@ from dispatch_cli.model.declarations import (
     Declarations,
     Fallback,
     Implement,
+    OwnChange,
+    OwnChanges,
     PythonKernel,
     Settle,
     Step,
 )
-from dispatch_cli.model.registration_names import RegistrationIndex
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import RegistrationIndex, key_of, operator_of
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import FewSuggestions
@@ -52,23 +55,34 @@ class HistoryEditor:
         self._left: dict[CapturedRegistration, None] = dict.fromkeys(said.without)
         self._gone: set[int] = set()
         self._moved = 0
+        self._made: list[OwnChange] = []
         # the steps as a ring, by position, whose start and end is one position more
         count = len(said.steps) + 1
         self._next = [*range(1, count), 0]
         self._previous = [count - 1, *range(count - 1)]
 
-    def make(self, change: HistoryChange) -> None:
-        """Make one change. Errors: ChangeError; then nothing has changed."""
+    def make(self, change: HistoryChange, span: Span | None = None) -> None:
+        """Make one change. span: where a file that the user named says so; None for another file.
+
+        Errors: ChangeError; then nothing has changed.
+        """
         which = self._find(change.which)
+        changed = [(which.name.operator, which.name.key)]
         if isinstance(change, Removal):
             self._remove(which)
         else:
-            self._move(change, which)
+            changed = [*map(_registered, self._move(change, which))]
+        if span is not None:
+            self._made += (OwnChange(operator, key, span) for operator, key in changed)
 
     def result(self) -> Declarations:
         """The declarations after the changes."""
         said = self._said
         inherited = frozenset(map(id, said.inherited_steps))
+        changes = said.changes
+        if self._made:
+            changes = changes or OwnChanges((), said.steps, said.python_kernels, said.without)
+            changes = changes._replace(made=(*changes.made, *self._made))
         steps = tuple(said.steps[position] for position in self._order())
         return said._replace(
             steps=steps,
@@ -76,6 +90,7 @@ class HistoryEditor:
             python_kernels=tuple(one for one in said.python_kernels if id(one) not in self._gone),
             without=tuple(self._left),
             unchanged=said.before,
+            changes=changes,
         )
 
     # inside
@@ -95,7 +110,8 @@ class HistoryEditor:
         if not isinstance(which.step, PythonKernel):
             self._unlink(self._positions[id(which.step)])
 
-    def _move(self, change: Reordering, which: NamedRegistration) -> None:
+    def _move(self, change: Reordering, which: NamedRegistration) -> list[Implement | Fallback]:
+        """Make a registration at another time; what has moved."""
         anchor = change.before or change.after
         if anchor is None:
             raise ChangeError("a registration is moved before another one, or after it")
@@ -120,6 +136,8 @@ class HistoryEditor:
         for position in moving:
             self._link(position, before)
             before = position
+        moved = (self._said.steps[position] for position in moving)
+        return [step for step in moved if isinstance(step, Implement | Fallback)]
 
     def _moving(self, change: Reordering, which: NamedRegistration) -> Sequence[int]:
         """The positions of what moves with a registration, with what is gone."""
@@ -164,6 +182,11 @@ def _check_has_order(one: NamedRegistration, name: RegistrationName) -> None:
         raise ChangeError(message, None, ChangeProblem.MOVE, name)
 
 
+def _registered(step: Implement | Fallback) -> tuple[OperatorName | None, str]:
+    """The operator and the key of a registration."""
+    return (None, step.dispatch_key) if isinstance(step, Fallback) else (operator_of(step), key_of(step))
+
+
 def _words(one: NamedRegistration) -> str:
     return str(one.name._replace(number=None))
 
@@ -177,11 +200,16 @@ def moving_steps(said: Declarations, source: StateSource | None, change: Reorder
     return [one for one in said.steps if not isinstance(one, Settle) and one.block == step.block]
 
 
-def change_history(said: Declarations, source: StateSource | None, changes: Sequence[HistoryChange]) -> Declarations:
-    """Declarations after changes. source: the captured state, whole. Errors: ChangeError."""
+def change_history(
+    said: Declarations, source: StateSource | None, changes: Sequence[HistoryChange], places: Sequence[Span] = ()
+) -> Declarations:
+    """Declarations after changes. source: the captured state, whole. Errors: ChangeError.
+
+    places: where the user's own file says each of them; none where no file does.
+    """
     editor = HistoryEditor(said, source)
-    for change in changes:
-        editor.make(change)
+    for change, span in zip_longest(changes, places):
+        editor.make(change, span)
     return editor.result()
 
 

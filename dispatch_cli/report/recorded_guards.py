@@ -89,6 +89,7 @@ class _Recorder:
         self._slots = [key for key in view.universe.slots if keys is None or key in keys]
         self._kernels = kernels
         self._takes_all = named or not view.has_files
+        self._changed = frozenset(one.operator for one in view.changes)
         self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
 
     def facts(self) -> Iterator[tuple[OperatorName, _Terms]]:
@@ -119,12 +120,13 @@ class _Recorder:
     def _of_operator(self, name: OperatorName, sources: Mapping[_Source, list[str]]) -> _Terms:
         view = self._view
         active, own = view.active(name), frozenset(view.own_keys(name))
+        takes_all = not own and (self._takes_all or name in self._changed)
         no_tensors = view.takes_tensors(name) is False
         found: dict[GuardFact, list[str]] = {}
         for (rule, source), keys in sources.items():
             if rule is Rule.FALLBACK:
                 registration = view.own_fallbacks[source]
-            elif source in own or (self._takes_all and not own):
+            elif source in own or takes_all:
                 registration = active[source]
             else:
                 continue

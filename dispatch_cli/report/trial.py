@@ -37,7 +37,7 @@ class Trial:
 
     def __init__(self, state: State, name: OperatorName) -> None:
         # what is meant to be so elsewhere is no reason to advise it here
-        declarations = state.declarations._replace(suppressions=())
+        declarations = state.declarations._replace(suppressions=(), changes=None)
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.brought_about import come, family_of, members
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
@@ -85,8 +86,12 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
     """
     of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
-    came = tuple(beyond(_all_of(new), _all_of(old), Entry.of))
-    went = tuple(beyond(_all_of(old), _all_of(new), Entry.of))
+    found, before_found = _all_of(new), _all_of(old)
+    if of_files:
+        came = tuple(beyond(found, before_found, Entry.of))
+        went = tuple(beyond(before_found, found, Entry.of))
+    else:  # they are PyTorch's
+        came, went = tuple(come(found, before_found)), tuple(come(before_found, found))
     if not touched.keys:  # else all checks have run over everything
         useless, useful = unused_effect(before, old, new)
         came, went = (*came, *useless), (*went, *useful)
@@ -95,23 +100,10 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
 
 def has_files(state: State) -> bool:
     """Whether findings of a state are about what its files register."""
-    return View(state, ()).has_files
+    return View(state, ()).registers
 
 
 def _names(state: State, touched: Touched) -> list[OperatorName]:
     """The operators touched, with their overloads and in-place and functional forms."""
-    families = {_family(name) for name in touched.operators}
-    return list(_members(state.dispatcher.names(), families))
-
-
-def _members(names: Iterable[str], families: set[str]) -> Iterator[OperatorName]:
-    stems = tuple(families)
-    for text in names:
-        if text.startswith(stems):
-            name = OperatorName.parse(text)
-            if _family(name) in families:
-                yield name
-
-
-def _family(name: OperatorName) -> str:
-    return name.name.removesuffix("_")
+    families = frozenset(map(family_of, touched.operators))
+    return list(members(state.dispatcher.names(), families))

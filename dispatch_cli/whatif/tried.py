@@ -29,7 +29,7 @@ from dispatch_cli.whatif.effect import (
 )
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
 from dispatch_cli.whatif.shared import Shared
-from dispatch_cli.whatif.written import FIRST_SECTION
+from dispatch_cli.whatif.written import FIRST_SECTION, change_places
 
 MANY = 500
 """Operators that are compared in a moment."""
@@ -60,7 +60,8 @@ class TriedChanges:
         self.added = with_added(all_declarations(original), changes, self.places)
         source = whole(original.source)
         try:
-            self.said = change_history(self.added, source, [one for one in changes if not isinstance(one, Addition)])
+            others = [one for one in changes if not isinstance(one, Addition)]
+            self.said = change_history(self.added, source, others, change_places(changes, path))
         except ChangeError as error:
             raise refusal_of(error) from None
         self.state = rerun(original, self.said) if changes else original

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.model import read_files
-from dispatch_cli.model.change import Addition, Change, HistoryChange, RegistrationName, Removal
+from dispatch_cli.model.change import Addition, Change, HistoryChange, RegistrationName, Removal, Reordering
 from dispatch_cli.model.registration_names import RegistrationIndex
+from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.additions import addition_line, flow, sections_of
 
 HEAD = "# Changes that were tried out in `dispatch-cli explore`. Name this file after those that it changes.\n"
 """The first line of what is written."""
 FIRST_SECTION = 3
 """The line of the first section."""
+_START = "  - "
 
 
 class CannotSave(Exception):
@@ -40,8 +42,20 @@ def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]
         yield "changes:\n"
     for change in others:
         first, *rest = _change(change, names)
-        yield f"  - {first}\n"
+        yield f"{_START}{first}\n"
         yield from (f"    {line}\n" for line in rest)
+
+
+def change_places(changes: Sequence[Change], path: str) -> list[Span]:
+    """Where the file has each change that adds nothing. path: of the file."""
+    sections = [section for section in sections_of(changes)._asdict().values() if section]
+    line = FIRST_SECTION + sum(1 + len(section) for section in sections) + 1
+    found = []
+    for change in changes:
+        if not isinstance(change, Addition):
+            found.append(Span(path, line, len(_START) + 1))
+            line += 2 + change.block if isinstance(change, Reordering) else 1
+    return found
 
 
 def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:

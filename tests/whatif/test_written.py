@@ -171,9 +171,27 @@ def test_findings_are_where_the_checks_have_them(file: str, tmp_path: Path, monk
     assert set(effect.new) <= set(checked([path, tried.write()]))
 
 
-def checked(files: list[str]) -> list[Finding]:
+@pytest.mark.parametrize("seed", range(6))
+def test_what_removals_bring_about_is_what_the_checks_find(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over PyTorch alone, and in the same words: kernels that are taken away one after the other."""
+    monkeypatch.chdir(tmp_path)
+    dice = Random(seed)
+    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+    operators = [ADD, *(OperatorName.parse(one) for one in dice.sample(tried.original.dispatcher.names(), 4))]
+    for operator in operators:
+        there = tried.registrations(operator)
+        tried.apply(*(Removal(one.name) for one in dice.sample(there, min(2, len(there)))))
+    for key in dice.sample(("AutogradCPU", "AutocastCUDA", "Python"), seed % 2):
+        tried.apply(Removal(RegistrationName(None, key)))
+    effect = tried.effect()
+    assert set(effect.new) == set(checked([tried.write()], ("torch-2.15",)))
+
+
+def checked(files: list[str], bases: tuple[str, ...] = ()) -> list[Finding]:
     """What `check-invariants` finds."""
-    state = load_state(files)
+    state = load_state(files, bases=bases)
     report = findings_report(state, state.own_operators())
     return [one.finding for one in report.findings]
 

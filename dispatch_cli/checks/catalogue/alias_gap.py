@@ -61,7 +61,6 @@ COMPOSITE = tuple(one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every backend of the user's and operator with an empty slot where other backends have a kernel."""
-    used: set[str] = set()
     for name in view.operators:
         if name not in view.own:
             continue
@@ -71,8 +70,7 @@ def find(view: View) -> Iterator[Finding]:
             if key in view.universe.backends:
                 missing, peers = _gaps(view, pattern, key)
                 if missing:
-                    used = used or {key for one in view.names for key in view.pattern(one).keys}
-                    missing = [key for key in missing if key in used]
+                    missing = [key for key in missing if key in view.first.keys_with_kernels]
                 if missing:
                     yield _finding(view, name, key, missing, peers, aliases)
 

@@ -45,7 +45,7 @@ a kernel at Meta. It returns an empty tensor of the right size, such as `torch.e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
@@ -69,9 +69,10 @@ def find(view: View) -> Iterator[Finding]:
             if _written(view, name) and _fails(view, pattern, name):
                 failing.setdefault(name.namespace, []).append(name)
     view.failing_libraries = {namespace: len(names) for namespace, names in failing.items()}
+    libraries = _libraries(view.first, failing)
     for namespace, names in sorted(failing.items(), key=str):
         ordered = sorted(names, key=str)
-        if _is_traced(view.first, namespace):
+        if _is_traced(view.first, libraries.get(namespace, ())):
             yield from (_finding(view, name) for name in ordered)
         elif view.first is view or view.first.failing_libraries.get(namespace, 0) < 2:
             yield _of_library(view, namespace or "", ordered)
@@ -100,14 +101,19 @@ def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
     return failure_on_fake_tensors(view.state, name, pattern.keys) is not None
 
 
-def _is_traced(view: View, namespace: str | None) -> bool:
-    """Whether something of a namespace is for fake tensors, or says that it is."""
+def _libraries(view: View, namespaces: Collection[str | None]) -> Mapping[str | None, Sequence[OperatorName]]:
+    """All operators of the state in some namespaces."""
+    found: dict[str | None, list[OperatorName]] = {}
+    for name in view.names if namespaces else ():
+        if name.namespace in namespaces:
+            found.setdefault(name.namespace, []).append(name)
+    return found
+
+
+def _is_traced(view: View, names: Iterable[OperatorName]) -> bool:
+    """Whether something of a library is for fake tensors, or says that it is. names: of its operators."""
     return any(
-        (META in pattern.keys and not _is_placeholder(view, name))
-        or (META not in pattern.keys and _is_tagged(view, name))
-        for pattern in view.patterns
-        for name in pattern.operators
-        if name.namespace == namespace
+        not _is_placeholder(view, name) if META in view.pattern(name).keys else _is_tagged(view, name) for name in names
     )
 
 

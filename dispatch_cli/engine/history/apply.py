@@ -208,24 +208,27 @@ def _place(earlier: Registration | Definition | LibraryHold | None) -> Span | No
     return earlier.kernel.span if isinstance(earlier, Registration) else earlier.span
 
 
-def run(declarations: Declarations, source: StateSource | None = None) -> State:
+def run(declarations: Declarations, source: StateSource | None = None, *, refusing: bool = True) -> State:
     """Run the whole history.
 
-    source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
+    source: the captured state that it continues. refusing: whether a refusal is an error; otherwise the rest counts.
+    Errors: InputError with every refusal, each naming both places.
     """
     captured, source = source, reduced(source, declarations.without)
     dispatcher = _fresh(declarations, source, declarations.without)
     applied = apply(dispatcher, declarations.steps)
     places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
     in_python = [*_refused_in_python(declarations, source)]
-    refuse((*applied.problems, *(one for one in in_python if one.span not in places)))
+    if refusing:
+        refuse((*applied.problems, *(one for one in in_python if one.span not in places)))
     refused = (
         *declarations.refused,
         *applied.of_sources,
         *(RefusedDeclaration(one.code, one.message, one.span) for one in in_python if one.span in places),
     )
     before, base = declarations.before, None
-    if (source is not None or before.steps) and before != (declarations.steps, declarations.without):
+    is_same = before == (declarations.steps, declarations.without) and not declarations.own_python_kernels
+    if (source is not None or before.steps) and not is_same:
         same = before.without == declarations.without
         base = _fresh(declarations, source if same else reduced(captured, before.without), before.without)
         apply(base, before.steps)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants.variants import Variants
 from dispatch_cli.model.change import ChangeError
@@ -24,6 +27,25 @@ def rerun(state: State, said: Declarations) -> State:
     after.variants = variants
     after.over_assumed = state.over_assumed
     return after
+
+
+_UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
+
+
+def without_changes(state: State) -> State:
+    """The state as it would be without the sections ``changes`` of the user's own files; worked out once.
+
+    What PyTorch refuses then is left out of it.
+    """
+    found = _UNDONE.get(state)
+    if found is None:
+        said, changes = state.declarations, state.declarations.changes
+        assert changes is not None, "only what files change can be undone"
+        earlier = changes._asdict()
+        del earlier["made"]
+        undone = said._replace(**earlier, unchanged=None, changes=None)
+        found = _UNDONE[state] = run(undone, whole(state.source), refusing=False)
+    return found
 
 
 def refusal_of(error: ChangeError) -> Refused:

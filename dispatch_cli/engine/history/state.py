@@ -103,9 +103,9 @@ class State:
         return same_fallbacks and left_out(one.base, str(name)) == left_out(other.base, str(name))
 
     def own_operators(self) -> list[OperatorName]:
-        """The operators that the files named by the user register something for, sorted by name.
+        """The operators that the files named by the user register something for, or change registrations of, by name.
 
-        Not those of which everything was refused, as can be with sources.
+        Not those of which everything was refused, as can be with sources. A backend fallback is of no operator.
         """
         if self._declarations is None:
             return []
@@ -117,6 +117,9 @@ class State:
                 found.add(step.schema.name)
             elif isinstance(step, Implement):
                 found.add(step.operator)
+        found.update(one.operator for one in self.declarations.own_python_kernels)
+        if (changes := self.declarations.changes) is not None:
+            found.update(one.operator for one in changes.made if one.operator is not None)
         return sorted((name for name in found if name in self.dispatcher), key=str)
 
     @cached_property

@@ -98,12 +98,16 @@ class Variants:
                 return True
             return unit_of_step(step) in units
 
-        before = said.unchanged
+        before, changes = said.unchanged, said.changes
+        if changes is not None:
+            kernels = tuple(filter(is_in, changes.python_kernels))
+            changes = changes._replace(steps=tuple(filter(is_in, changes.steps)), python_kernels=kernels)
         return said._replace(
             steps=tuple(filter(is_in, said.steps)),
             inherited_steps=tuple(filter(is_in, said.inherited_steps)),
             python_kernels=tuple(filter(is_in, said.python_kernels)),
             unchanged=None if before is None else before._replace(steps=tuple(filter(is_in, before.steps))),
+            changes=changes,
         )
 
     def _merged(self) -> list[Variant]:

@@ -1,0 +1,194 @@
+"""Operators that files only change are the files' own; what the changes bring about is found at the change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.operator_list import own_names
+from tests.checks.helpers import findings
+from tests.cli.support import call
+
+REMOVES = '  - remove: {operator: "%s", dispatch_key: "%s"}\n'
+OVERLAY = "dispatch: 1\nextends: torch-2.15\nchanges:\n"
+MUL = "aten::mul.Tensor"
+KEYS = ("CPU", "CUDA", "PrivateUse1", "SparseCPU", "Autograd", "AutogradCPU", "Meta", "CompositeImplicitAutograd")
+
+
+def written(folder: Path, text: str, name: str = "own.yaml") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def about(finding: Finding) -> tuple[str, str | None, str]:
+    return finding.check, finding.operator, finding.subject
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_removals(seed: int, tmp_path: Path) -> None:
+    """What they bring about is what files without these kernels have, and files with them have not."""
+    dice = Random(seed)
+    schemas = (
+        "op(Tensor x) -> Tensor",
+        "op_(Tensor(a!) x) -> Tensor(a!)",
+        "op.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+    )
+    has = {schema: dice.sample(KEYS, dice.randint(1, 5)) for schema in schemas}
+    gone = {schema: dice.sample(keys, dice.randint(0, len(keys))) for schema, keys in has.items()}
+
+    def file(leaves_out: bool) -> str:
+        lines = []
+        for schema, keys in has.items():
+            kernels = [f"{key}: k_{key}" for key in keys if not (leaves_out and key in gone[schema])]
+            lines.append(f"- func: lib::{schema}\n  dispatch: {{{', '.join(kernels)}}}\n")
+        return "dispatch: 1\noperators:\n" + "".join(lines)
+
+    before, after = (load_state([written(tmp_path, file(one), f"{one}.yaml")]) for one in (False, True))
+    changes = "".join(REMOVES % (f"lib::{schema.partition('(')[0]}", key) for schema in gone for key in gone[schema])
+    own = written(tmp_path, f"dispatch: 1\nextends: False.yaml\nchanges:\n{changes or '  []'}")
+    state = load_state([own])
+    assert {str(one) for one in state.own_operators()} == {
+        f"lib::{schema.partition('(')[0]}" for schema, keys in gone.items() if keys
+    }
+    was, became = ({(*about(one), one.key): one for one in findings(one)} for one in (before, after))
+    there = {kind[:3] for kind in was}
+    found = [one for one in findings(state) if one.span is not None and one.span.file == own]
+    assert {(*about(one), one.key) for one in found} <= became.keys()
+    new = {kind[:3] for kind in became.keys() - was.keys()}
+    assert new - there <= {about(one) for one in found} <= new | there
+    for one in found:
+        line = Path(own).read_text(encoding="utf-8").splitlines()[one.span.line - 1]
+        assert "remove" in line
+        assert OperatorName.parse(one.operator or "").name.rstrip("_") == "lib::op"
+
+
+def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
+    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
+    state = load_state([own])
+    assert own_names(state) == {MUL}
+    found = findings(state)
+    assert [one.check for one in found] == ["no-autograd-kernel"]
+    assert (found[0].span.file, found[0].span.line, found[0].span.column) == (own, 4, 5)  # type: ignore[union-attr]
+    assert found[0].severity.value == "error"
+    for more in ((), ("--op", MUL), ("--op", "aten::mul*")):
+        result = call("check-invariants", own, "--format", "json", *more)
+        report = json.loads(result.out)
+        assert result.code == 1
+        assert [one["check"] for one in report["findings"]] == ["no-autograd-kernel"], more
+    assert "1 finding in 1 of 1 operator" in call("check-invariants", own).out
+    other = call("check-invariants", own, "--op", "aten::add.Tensor", "--format", "json")
+    assert (other.code, json.loads(other.out)["findings"]) == (0, [])
+    pytorch, base = (
+        json.loads(call("check-invariants", *source, "--pytorch", "--format", "json").out)
+        for source in ((own,), ("--base", "torch-2.15"))
+    )
+    assert pytorch["counts"] == base["counts"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("sarif", '"startColumn": 5'),
+        ("github", ",line=4,"),
+        ("junit", "own.yaml:4:5"),
+        ("csv", "own.yaml:4:5"),
+        ("markdown", "own.yaml:4:5"),
+    ],
+)
+def test_every_format_has_the_place_of_the_change(kind: str, place: str, tmp_path: Path) -> None:
+    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
+    assert place in call("check-invariants", own, "--format", kind).out
+
+
+def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
+    """A change brings about what was not there; what was there is PyTorch's, as where a file registers a kernel."""
+    base = load_state((), bases=["torch-2.15"])
+    of_pytorch = [one for one in findings(base, *base.dispatcher.names()) if one.operator is not None]
+    names = sorted({one.operator for one in of_pytorch if one.check == "no-autograd-kernel" and one.operator})
+    name = next(one for one in names if "Autograd" not in base.dispatcher.active(OperatorName.parse(one)))
+    keys = [*base.dispatcher.active(OperatorName.parse(name))]
+    removed = load_state([written(tmp_path, OVERLAY + REMOVES % (name, keys[0]))])
+    registered = load_state(
+        [
+            written(
+                tmp_path,
+                f'dispatch: 1\nextends: torch-2.15\noperators:\n- {{name: "{name}", dispatch: {{XLA: k}}}}\n',
+                "b.yaml",
+            )
+        ]
+    )
+    there = {about(one) for one in of_pytorch}
+    for state in (removed, registered):
+        assert state.own_operators() == [OperatorName.parse(name)]
+    assert not {about(one) for one in findings(removed)} & there
+
+
+def test_a_suppression_on_the_line_of_the_change(tmp_path: Path) -> None:
+    line = (REMOVES % (MUL, "Autograd")).rstrip()
+    reason = "  # dispatch-cli: ignore[no-autograd-kernel] it is for inference only\n"
+    own = written(tmp_path, OVERLAY + line + reason)
+    result = call("check-invariants", own)
+    assert (result.code, "1 suppressed" in result.out) == (0, True), result.out
+
+
+def test_of_several_changes_the_one_at_the_key_is_meant(tmp_path: Path) -> None:
+    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Tracer") + REMOVES % (MUL, "Autograd"))
+    (found,) = findings(load_state([own]))
+    assert found.span is not None
+    assert found.span.line == 5
+
+
+def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) -> None:
+    written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"), "mid.yaml")
+    state = load_state([written(tmp_path, "dispatch: 1\nextends: mid.yaml\n")])
+    assert state.own_operators() == []
+    registers = "dispatch: 1\nextends: mid.yaml\noperators:\n- {name: aten::mul.Tensor, dispatch: {PrivateUse1: k}}\n"
+    more = registers + "changes:\n" + REMOVES % (MUL, "Tracer")
+    assert [one.check for one in findings(load_state([written(tmp_path, more)]))] == [
+        one.check for one in findings(load_state([written(tmp_path, registers)]))
+    ]
+
+
+def test_a_removed_fallback(tmp_path: Path) -> None:
+    """It is of no operator; what comes of it is found, of whatever operator."""
+    own = written(tmp_path, f"{OVERLAY}  - remove: {{fallback: AutogradCPU}}\n  - remove: {{fallback: AutocastCPU}}\n")
+    state = load_state([own])
+    assert state.own_operators() == []
+    found = findings(state)
+    assert {(one.check, one.span.line if one.span else 0) for one in found} == {
+        ("no-autograd-kernel", 4),
+        ("no-autocast-fallback", 5),
+    }
+    empty = state.dispatcher
+    for one in found:
+        if one.operator is not None:
+            assert empty.table(OperatorName.parse(one.operator))["AutogradCPU"].kernel is None
+
+
+def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
+    """A file that registers or removes nothing else has an operator of its own."""
+    text = "dispatch: 1\nextends: torch-2.15\noperators:\n- {name: aten::mul.Tensor, python_dispatch: {CPU: mine}}\n"
+    removed = OVERLAY + '  - remove: {operator: "aten::mul.Tensor", python_dispatch: "Meta"}\n'
+    for one in (text, removed):
+        own = written(tmp_path, one)
+        assert own_names(load_state([own])) == {MUL}
+        assert ": 1 operator, " in call("check-invariants", own).out
+        table = json.loads(call("table", own, "--format", "json").out)
+        assert [operator["operator"] for operator in table["operators"]] == [MUL]
+
+
+def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> None:
+    """Others of its library, of which the file says nothing, have kernels for them."""
+    operators = "".join(f"- {{func: lib::{one}(Tensor x) -> Tensor, dispatch: {{CPU: c, Meta: m}}}}\n" for one in "ab")
+    written(tmp_path, f"dispatch: 1\noperators:\n{operators}", "mid.yaml")
+    own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::a", "Meta"))
+    (found,) = findings(load_state([own]), select="no-fake-kernel")
+    assert found.message.startswith("lib::a fails on fake tensors")
+    assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
