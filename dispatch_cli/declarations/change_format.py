@@ -34,8 +34,8 @@ CHANGE = Record(
     "One change of what was registered before: of kernels, backend fallbacks, and kernels of the Python dispatcher, "
     "not of definitions and of higher-order operators. All changes of a section name registrations as they are before "
     "the first of them. `check-invariants` looks at their operators as at those that the file registers something for. "
-    "What it finds only with the changes is at the place of the change; where that is about a backend fallback, it looks "
-    "at all operators.",
+    "What it finds only with the changes is at the place of the change; for one of a backend fallback, it looks at "
+    "all operators.",
     (
         Field("remove", _A_REGISTRATION, "The registration is left out, as if it had never been made."),
         Field(

@@ -16,7 +16,7 @@ class ListedOperator(NamedTuple):
 
 
 def own_names(state: State) -> frozenset[str]:
-    """The operators of both kinds that the files register something for, or change; none where there is nothing but the files."""
+    """The operators of both kinds that are the files' own; none where there is nothing but the files."""
     if state.base is None and state.source is None:
         return frozenset()
     return frozenset([*map(str, state.own_operators()), *state.own_higher_order_names()])

@@ -12,7 +12,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.operator_list import own_names
-from tests.checks.helpers import findings
+from tests.checks.helpers import findings, library_of
 from tests.cli.support import call
 
 REMOVES = '  - remove: {operator: "%s", dispatch_key: "%s"}\n'
@@ -192,3 +192,16 @@ def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> Non
     (found,) = findings(load_state([own]), select="no-fake-kernel")
     assert found.message.startswith("lib::a fails on fake tensors")
     assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
+
+
+def test_drift_of_a_kernel_that_is_left_out(tmp_path: Path) -> None:
+    """The library registers it all the same."""
+    base = load_state((), bases=["torch-2.15"])
+    name = OperatorName.parse(MUL)
+    library = library_of(base, "lib")
+    kernels = {key: one._replace(imported=False) for key, one in library.operators[MUL].kernels.items()}
+    library = library._replace(operators={MUL: library.operators[MUL]._replace(kernels=kernels, python=())})
+    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
+    (found,) = findings(load_state([own]), MUL, select="drift-undeclared", built=library)
+    assert (found.operator, found.key, found.span and found.span.line) == (str(name), "Autograd", 4)
+    assert "the declarations leave it out" in found.message

@@ -5,7 +5,8 @@ operator that no check looks at. `dispatch-cli crossref FILE --live --import MOD
 register: other operators in the namespaces in which the declarations define operators, kernels of any operator, also of
 PyTorch's own, fake implementations and backwards of `torch.library`, and backend fallbacks. Operators in other
 namespaces may be of another library that the modules import: they are counted, one finding with severity info for each
-namespace. With `--op`, only the operators that it chooses are reported.
+namespace. With `--op`, only the operators that it chooses are reported. A kernel that the declarations leave out
+(`changes`), although it is registered, is reported as well, of PyTorch itself, too.
 
 In the examples the library registers this:
 
@@ -118,8 +119,15 @@ def _kernels(found: DriftComparison, name: OperatorName, built: BuiltOperator, s
     library = found.library
     is_defined = not library.apart and found.view.is_defined_by_files(name)
     declared = found.declared_keys(name)
+    active = found.view.active(name) if name in found.view.dispatcher else {}
+    changes = {one.key: one.span for one in found.view.changes if one.operator == name and one.key not in active}
     for key, kernel in built.kernels.items():
-        if key not in declared and (kernel.imported or is_defined):
+        if key in changes:
+            message = (
+                f"{name}: the kernel at {key} is registered in {library.source}, and the declarations leave it out"
+            )
+            yield CHECK.finding(message, name, key, span=changes[key], details=_details(kernel), subject="kernel")
+        elif key not in declared and (kernel.imported or is_defined):
             what = "fallthrough" if kernel.fallthrough else "kernel"
             message = f"{name}: the {what} at {key} {_undeclared(found)}"
             yield CHECK.finding(message, name, key, span=span, details=_details(kernel), subject="kernel")
