@@ -13,6 +13,9 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.report.table import changed_slots
 from dispatch_cli.trace import state as trace_state
 from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data
@@ -20,6 +23,7 @@ from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature, table_then
 from tests.trace.test_view import answer, rows_of
 
+OWN = Path(__file__).parent / "recordings" / "own.trace"
 FALLBACK = {"key": "PrivateUse1", "debug": "registered at /npu/fallback.cpp:7", "fallthrough": False}
 
 
@@ -262,3 +266,43 @@ def test_higher_order_operators_are_those_of_a_capture(tmp_path: Path) -> None:
     assert recorded.higher_order_names == {"every", "plain"}
     for side in (recorded, captured):
         assert [(name, mode.supports_higher_order_operators) for name, mode in side.modes.items()] == [("MyMode", True)]
+
+
+def test_changes_name_what_the_program_registered(tmp_path: Path) -> None:
+    """A file over a recording leaves out kernels of its PyTorch, with what that changes in an embedded state."""
+    text = 'dispatch: 1\nchanges:\n  - remove: {operator: "aten::mul.Tensor", dispatch_key: "%s"}\n'
+    name = OperatorName.parse("aten::mul.Tensor")
+    for key in ("CPU", "Autograd"):
+        file = tmp_path / "changes.yaml"
+        file.write_text(text % key, encoding="utf-8")
+        recorded, embedded = (load_state([str(file)], bases=[base]) for base in (str(OWN), "torch-2.13"))
+        for state in (recorded, embedded):
+            assert key not in state.dispatcher.active(name)
+            assert state.own_operators() == [name]
+        slots = [changed_slots(state, name).keys() for state in (recorded, embedded)]
+        assert slots[0] == slots[1]
+        assert slots[0]
+        for slot in slots[0]:
+            rules = [state.dispatcher.table(name)[slot].decision.rule for state in (recorded, embedded)]
+            assert rules[0] is rules[1]
+    report = call("check-invariants", str(file), "--base", str(OWN))
+    assert "changes.yaml:3:5: error[no-autograd-kernel]" in report.out
+    file.write_text(text % "AutogradCPU", encoding="utf-8")
+    refused = call("check-invariants", str(file), "--base", str(OWN))
+    assert (refused.code, "it is registered at " in refused.err) == (2, True)
+
+
+def test_changes_name_fallbacks_of_the_program(tmp_path: Path) -> None:
+    """Those of PyTorch, and those that the program registered."""
+    recording, file = tmp_path / "s.trace", tmp_path / "changes.yaml"
+    with_tables(recording, state(), {})
+    assert {"AutogradCPU", "PrivateUse1"} <= load_state((), bases=[str(recording)]).dispatcher.fallbacks.keys()
+    for key in ("AutogradCPU", "PrivateUse1"):
+        file.write_text(f"dispatch: 1\nchanges:\n  - remove: {{fallback: {key}}}\n", encoding="utf-8")
+        after = load_state([str(file)], bases=[str(recording)])
+        assert key not in after.dispatcher.fallbacks
+        assert after.base is not None
+        assert key in after.base.fallbacks
+    file.write_text("dispatch: 1\nchanges:\n  - remove: {fallback: PrivateUse2}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no registration of the backend fallback"):
+        load_state([str(file)], bases=[str(recording)])
