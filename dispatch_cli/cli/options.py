@@ -195,9 +195,9 @@ def load_state(
         )
     state, is_newest = _newest(source, color, guards)
     if is_newest:
-        from dispatch_cli.render.words import over_label
+        from dispatch_cli.render.words import assumed_label
 
-        say(f"note: {over_label(state.over, is_newest, state.dispatcher.universe.name)}\n")
+        say(f"note: {assumed_label(state.over)}\n")
     return state
 
 

@@ -209,7 +209,7 @@ def _step_texts(row: StepLine, short: bool) -> tuple[Run, ...]:
         text = "there is no such step" if was is None else f"{kernel_phrase(was, short)} at {was.hop.slot}"
         found.append(Run(f"without the changes: {text}", Tone.WARN, breaks=True))
     if step.entry.before is not None:
-        found.append(Run(f"before these files: {before_label(step.entry.before, short)}", Tone.WARN, breaks=True))
+        found.append(Run(f"before: {before_label(step.entry.before, short)}", Tone.WARN, breaks=True))
     return tuple(found)
 
 

@@ -126,7 +126,7 @@ class SlotBlocks:
         yield title
         if report.span is not None:
             yield self._leading(Paragraph(Run(f"defined at {report.span}", Tone.DIM)), ToPlace(report.span))
-        yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+        yield Paragraph(Run(over_label(report), Tone.DIM))
         yield Gap()
         once = what._replace(answer=said_once(what.answer, self.before))
         for block in explain.headed(slot_sentences(report, once, short=True)):

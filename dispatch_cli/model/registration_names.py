@@ -112,7 +112,8 @@ class RegistrationIndex:
             else:
                 continue
             kernel = step.kernel
-            one = NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, step.span, step)
+            span = kernel.span or step.span
+            one = NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, span, step)
             found.setdefault((name.operator, False), []).append(one)
         for python in self._said.python_kernels:
             name = RegistrationName(python.operator, python.dispatch_key, True)

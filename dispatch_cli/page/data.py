@@ -22,6 +22,7 @@ from dispatch_cli.page.python_choices import python_data
 from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.render.words import below_names
 from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.keys import universe_report
@@ -85,6 +86,8 @@ def page_data(
             "universe": universe.name,
             "torch": universe.torch,
             "over": state.over,
+            "over_files": state.over_files,
+            "below": below_names(state.over, state.over_files) or "PyTorch",
             "over_assumed": state.over_assumed,
             "has_base": state.base is not None,
             "privateuse1": universe.backend_name,

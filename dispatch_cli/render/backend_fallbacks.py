@@ -36,7 +36,7 @@ def document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[B
     own = sum(one.core for one in report.fallbacks)
     whose = f", {own} of them PyTorch's own" if own else ""
     yield Paragraph((Run(plural(count, "backend fallback"), Tone.HEAD), Run(whose)), kind=ParagraphKind.TITLE)
-    over = over_label(report.over, report.over_assumed, report.universe)
+    over = over_label(report)
     yield Paragraph(Run(f"They serve all operators, at keys that nothing else fills; {over}.", Tone.DIM))
     if report.fallbacks:
         yield Gap()

@@ -186,7 +186,7 @@ def listed_words(report: CoverageReport) -> str:
 def about(report: CoverageReport) -> str:
     """What was asked for."""
     backend = report.backend
-    parts = [over_label(report.over, report.over_assumed, report.universe)]
+    parts = [over_label(report)]
     parts += [f"device {backend.device}"] if backend.device is not None else []
     parts += [f"autograd at {backend.autograd}"] if backend.autograd is not None else []
     parts += [f"only operators with the tag {' or '.join(report.tags)}"] if report.tags else []

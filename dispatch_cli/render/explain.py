@@ -72,7 +72,7 @@ def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]
     )
     if report.span is not None:
         yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
-    yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+    yield Paragraph(Run(over_label(report), Tone.DIM))
     yield Gap()
     what = report.what
     if isinstance(what, SlotExplanation):

@@ -65,7 +65,7 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
     if report.span is not None:
         yield Paragraph(Run(f"declared at {report.span}", Tone.DIM))
-    yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+    yield Paragraph(Run(over_label(report), Tone.DIM))
     yield Gap()
     yield from headed(answer_sentences(report))
     if report.steps:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import because_text
 from dispatch_cli.render.slot_wording import answer_text, kernel_label, kernel_phrase
-from dispatch_cli.render.words import before_label, fallthrough_text, short_function, short_kernel, some_of
+from dispatch_cli.render.words import before_label, below_names, fallthrough_text, short_function, short_kernel, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Role, RuleLine, RuleState
@@ -77,11 +77,16 @@ def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = F
             f"{cause.kernel} at {cause.key}{place} did not recompute {row.key}."
         )
     if row.before is not None:
-        yield f"Before these files, {row.key} held {before_phrase(row.before, short)}."
+        yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before, short)}."
     elif what.in_base:
-        yield f"Before these files, {row.key} held the same."
+        yield f"In {_below(report)}, {row.key} holds the same."
     elif report.new:
         yield "The base does not have the operator."
+
+
+def _below(report: ExplainReport) -> str:
+    """What was there before the files that the user named; of a capture, that is what PyTorch has registered in it."""
+    return below_names(report.over, report.over_files) or "PyTorch"
 
 
 def before_phrase(before: Before, short: bool) -> str:

@@ -67,7 +67,7 @@ def document(report: KeyRegistrationsReport, _: int | None = None, all_rows: boo
     if folded:
         yield Paragraph(Run("--all lists every operator; so do --format json, csv and raw.", Tone.DIM))
     keys = "this key" if len(report.keys) == 1 else "these keys"
-    over = over_label(report.over, report.over_assumed, report.universe)
+    over = over_label(report)
     yield Paragraph(Run(f"Kernels at exactly {keys}, {over}. `table --key` shows what runs there.", Tone.DIM))
 
 

@@ -41,7 +41,7 @@ def document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[
     if captured:
         yield Paragraph(Run(_CAPTURED, Tone.DIM))
     counted = f"{plural(operators, 'operator')}, {plural(registrations, 'registration')}"
-    yield Paragraph(Run(f"{counted}, {over_label(report.over, report.over_assumed, report.universe)}.", Tone.DIM))
+    yield Paragraph(Run(f"{counted}, {over_label(report)}.", Tone.DIM))
 
 
 def _key(row: tuple[int, OrderedRegistration], _: bool) -> Inline:

@@ -109,7 +109,7 @@ def heading(
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     if report.span is not None:
         yield Paragraph(Run(f"{place} at {report.span}", Tone.DIM))
-    yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+    yield Paragraph(Run(over_label(report), Tone.DIM))
     keyset = report.keyset if isinstance(report, ResolveReport) else None
     facts = [] if keyset is None else [Fact("Key set", keyset)]
     if report.tensors or keyset is None:

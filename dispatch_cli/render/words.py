@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import OWN, Origin
@@ -151,11 +151,41 @@ def _extends(through: tuple[Span, ...]) -> str:
     return ", ".join(f"extends of {span}" for span in reversed(through))
 
 
-def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
-    """The state that an answer starts from. assumed: no option or file named it."""
-    if assumed:
-        return f"over {', '.join(over)}, the newest embedded state (assumed; give --base or files for another)"
-    return f"over {', '.join(over)}" if over else f"universe {universe}"
+MOST_FILES_NAMED = 3
+
+
+class StartsFrom(Protocol):
+    """A report that says what it starts from: states, files, whether these were not named, and their keys."""
+
+    @property
+    def over(self) -> tuple[str, ...]: ...
+    @property
+    def over_files(self) -> tuple[str, ...]: ...
+    @property
+    def over_assumed(self) -> bool: ...
+    @property
+    def universe(self) -> str: ...
+
+
+def over_label(report: StartsFrom) -> str:
+    """What an answer starts from."""
+    names = below_names(report.over, report.over_files)
+    if report.over_assumed:
+        return assumed_label(report.over)
+    return f"over {names}" if names else f"universe {report.universe}"
+
+
+def assumed_label(over: tuple[str, ...]) -> str:
+    """The state that an answer starts from, where no option or file named it."""
+    return f"over {', '.join(over)}, the newest embedded state (assumed; give --base or files for another)"
+
+
+def below_names(over: tuple[str, ...], over_files: tuple[str, ...]) -> str:
+    """The states and files below those that the user named; nothing where there are none."""
+    shown = over_files[:MOST_FILES_NAMED]
+    more = len(over_files) - len(shown)
+    parts = ", ".join(over), ", ".join((*shown, *([plural(more, "more file")] if more else [])))
+    return " with ".join(filter(None, parts))
 
 
 def otherwise_label(otherwise: Otherwise, short: bool = False) -> str:

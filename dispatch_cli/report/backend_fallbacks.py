@@ -33,13 +33,14 @@ class BackendFallback(NamedTuple):
 class BackendFallbacksReport:
     """All backend fallbacks, or those at the keys that were asked for, in the order of the slots.
 
-    over: the embedded states below. over_assumed: as in `ExplainReport`.
+    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
     """
 
     REPORT: ClassVar[str] = "backend-fallbacks"
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     fallbacks: tuple[BackendFallback, ...]
 
@@ -51,6 +52,7 @@ def backend_fallbacks_report(state: State, keys: Collection[str] | None = None) 
     return BackendFallbacksReport(
         universe=dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=state.over_assumed,
         fallbacks=tuple(
             _fallback(state, fallbacks[key])

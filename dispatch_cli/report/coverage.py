@@ -73,8 +73,8 @@ class CoverageOrder(Enum):
 class CoverageReport:
     """The operators of a state on a backend.
 
-    over: the embedded states that it starts from. over_assumed: as in `ExplainReport`. chosen: how many operators were
-    asked for; served: how many of them are; not_known: of how many that is not known.
+    over: the embedded states that it starts from. over_files, over_assumed: as in `ExplainReport`. chosen: how many
+    operators were asked for; served: how many of them are; not_known: of how many that is not known.
     percent: how many are served, of those of which it is known; None where there are none.
     against: the older embedded states; None without. needs: the counts of what the newer one needs.
     overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
@@ -87,6 +87,7 @@ class CoverageReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     backend: CoveredBackend
     tags: tuple[str, ...]
@@ -146,6 +147,7 @@ def coverage_report(
     return CoverageReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=state.over_assumed,
         backend=backend,
         tags=tags,

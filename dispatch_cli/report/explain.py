@@ -66,7 +66,8 @@ class SlotExplanation(NamedTuple):
 class ExplainReport:
     """The answer to "why this, at this key?".
 
-    over: the embedded states that it starts from. over_assumed: no option or file named them. new: they do not have
+    over: the embedded states that it starts from. over_files: the files that it starts from besides: those that the
+    user's files extend. over_assumed: no option or file named the states. new: they do not have
     the operator. origin: through what the operator came, beyond its place.
     error: what was found in the error text that asked, where one did.
     """
@@ -75,6 +76,7 @@ class ExplainReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     operator: str
     schema: str | None
@@ -101,6 +103,7 @@ def report_on(
     return ExplainReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=over_assumed,
         operator=str(name),
         schema=header.schema,

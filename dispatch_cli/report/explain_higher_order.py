@@ -67,6 +67,7 @@ class ExplainHigherOrderReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     operator: str
     side_effect: bool
@@ -105,6 +106,7 @@ def explain_higher_order(
     return ExplainHigherOrderReport(
         universe=universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=over_assumed,
         operator=operator.name,
         side_effect=operator.side_effect,

@@ -45,13 +45,14 @@ class KeyRegistrations(NamedTuple):
 class KeyRegistrationsReport:
     """The kernels at each key that was asked for, in the order of the keys.
 
-    over: the embedded states below. over_assumed: as in `ExplainReport`.
+    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
     """
 
     REPORT: ClassVar[str] = "key-registrations"
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     keys: tuple[KeyRegistrations, ...]
 
@@ -74,6 +75,7 @@ def key_registrations_report(
     return KeyRegistrationsReport(
         universe=universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=state.over_assumed,
         keys=tuple(
             KeyRegistrations(

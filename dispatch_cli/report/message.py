@@ -27,7 +27,7 @@ TELL_THE_AUTHOR = (
 class MessageReport:
     """An error or a warning of PyTorch, in words.
 
-    over, over_assumed: as in `ExplainReport`. file: where it was read from; line: where it begins, from 1.
+    over, over_files, over_assumed: as in `ExplainReport`. file: where it was read from; line: where it begins, from 1.
     operator, key: None where the text and its kind name none. details: what else it names. says: the kind in a clause.
     means: what PyTorch means. user, author: what helps who calls the operator, and who wrote or registers it; user is
     empty where its author ran a test of it.
@@ -39,6 +39,7 @@ class MessageReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     file: str
     line: int
@@ -65,6 +66,7 @@ def message_report(state: State, over_assumed: bool, file: str, errors: list[Err
     return MessageReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=over_assumed,
         file=file,
         line=first.line,

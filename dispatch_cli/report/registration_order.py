@@ -44,13 +44,14 @@ class OperatorOrder(NamedTuple):
 class RegistrationOrderReport:
     """The registrations of the operators that were asked for; they are computed as they are read.
 
-    over: the embedded states below. over_assumed: as in `ExplainReport`.
+    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
     """
 
     REPORT: ClassVar[str] = "registration-order"
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     operators: Iterator[OperatorOrder]
 
@@ -70,6 +71,7 @@ def order_report(
     return RegistrationOrderReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=state.over_assumed,
         operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in found),
     )

@@ -66,7 +66,7 @@ class Assumed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolveReport:
-    """over: the embedded states that the answer is over; over_assumed: no option or file named them.
+    """over, over_files, over_assumed: as in `ExplainReport`.
 
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
@@ -82,6 +82,7 @@ class ResolveReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     operator: str
     schema: str | None
@@ -140,6 +141,7 @@ def resolve_report(
     report = ResolveReport(
         universe=dispatcher.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=over_assumed,
         operator=str(call.operator),
         schema=header.schema,

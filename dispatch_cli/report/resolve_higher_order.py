@@ -43,6 +43,7 @@ class ResolveHigherOrderReport:
 
     universe: str
     over: tuple[str, ...]
+    over_files: tuple[str, ...]
     over_assumed: bool
     operator: str
     side_effect: bool
@@ -76,6 +77,7 @@ def resolve_higher_order_report(
     return ResolveHigherOrderReport(
         universe=table.universe.name,
         over=state.over,
+        over_files=state.over_files,
         over_assumed=over_assumed,
         operator=operator.name,
         side_effect=operator.side_effect,

@@ -78,7 +78,7 @@ class WhatIf:
         if isinstance(gone, Addition):
             place = self._now.places[sum(isinstance(one, Addition) for one in changes[: number - 1])]
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
-            name = next(one.name for one in there if one.span == place.registration)
+            name = next(one.name for one in there if one.span == place.kernel)
             changes = [*without_registration(changes, name)]
         self._go_to(tuple(changes))
 

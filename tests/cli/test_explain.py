@@ -506,3 +506,25 @@ def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path
     declared = ("explain", "--from-error", str(text), "examples/scenarios/01_composite_override.yaml")
     found = json.loads(call(*declared, "--format", "json").out)["error"]
     assert not [fact for fact in found["facts"] if fact["kind"] == "displaced"]
+
+
+def test_what_was_there_before_is_named(tmp_path: Path) -> None:
+    """Where a file extends another, that was there, too."""
+    operator = '{name: "aten::mul.Tensor", dispatch: {%s}}'
+    texts = {
+        "first.yaml": f"extends: torch-2.15\noperators:\n- {operator % 'PrivateUse1: first'}\n",
+        "second.yaml": f"extends: first.yaml\noperators:\n- {operator % 'CPU: second, PrivateUse1: other'}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"dispatch: 1\n{text}", encoding="utf-8")
+    first, second = (str(tmp_path / name) for name in texts)
+    explained = {key: call("explain", "aten::mul.Tensor", key, second) for key in ("CPU", "PrivateUse1", "CUDA")}
+    below = f"torch-2.15 with {first}"
+    for key, held in (("PrivateUse1", "first [kernel]"), ("CUDA", "the same")):
+        assert f"\nover {below}\n" in explained[key].out
+        assert f"\nIn {below}, {key} holds {held}.\n" in explained[key].out
+    alone = call("explain", "aten::mul.Tensor", "PrivateUse1", first)
+    assert "\nover torch-2.15\n" in alone.out
+    assert "\nIn torch-2.15, PrivateUse1 holds the kernel registered at " in alone.out
+    answer = json.loads(call("explain", "aten::mul.Tensor", "CPU", second, "--format", "json").out)
+    assert (answer["over"], answer["over_files"]) == (["torch-2.15"], [first])

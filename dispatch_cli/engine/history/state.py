@@ -64,6 +64,12 @@ class State:
         declared = self._declarations.bases if self._declarations is not None else ()
         return declared or (() if self.source is None else self.source.parts)
 
+    @property
+    def over_files(self) -> tuple[str, ...]:
+        """The files below those that the user named, which extend them, in order."""
+        inherited = self._declarations.inherited if self._declarations is not None else ()
+        return tuple(one.name for one in inherited if not one.is_state)
+
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
         """The kernels that the Python dispatcher has for an operator, one a key: the captured, then the declared ones.
 

@@ -21,6 +21,7 @@ Object.assign(Page.prototype, {
     const found = {
       ...head,
       over: this.about.over,
+      over_files: this.about.over_files,
       key,
       answer: rows[slot],
       rules: lines.map((line) => this.ruleLine(line, key)),
@@ -84,8 +85,8 @@ Object.assign(Page.prototype, {
     const row = found.answer;
     if (row.fallthrough) said.push("It falls through: the dispatcher skips this key and goes on to the next one.");
     if (found.live !== null) said.push(this.staleText(found));
-    if (row.before !== null) said.push(`Before these files, ${row.key} held ${this.beforePhrase(row.before)}.`);
-    else if (found.in_base) said.push(`Before these files, ${row.key} held the same.`);
+    if (row.before !== null) said.push(`In ${this.about.below}, ${row.key} holds ${this.beforePhrase(row.before)}.`);
+    else if (found.in_base) said.push(`In ${this.about.below}, ${row.key} holds the same.`);
     else if (found.new) said.push("The base does not have the operator.");
     return [...said, ...this.aroundTexts(found)];
   },

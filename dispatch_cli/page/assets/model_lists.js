@@ -8,6 +8,7 @@ Object.assign(Page.prototype, {
     return {
       universe: this.about.universe,
       over: this.about.over,
+      over_files: this.about.over_files,
       over_assumed: this.about.over_assumed,
       backend: found.backend,
       ...found.counts,

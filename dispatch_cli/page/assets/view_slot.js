@@ -34,7 +34,7 @@ function slotFacts(name, { answer, live, next, above, below }) {
     ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
     ["From", answer.source !== null && answer.source !== answer.key && answer.source],
     ["Declared at", placeOf(answer)],
-    ["Before these files", answer.before && (beforeText(answer) || "nothing")],
+    [`In ${page.about.below}`, answer.before && (beforeText(answer) || "nothing")],
     ["Live table", live && held(live)],
     ["Without this kernel", next && held(next)],
     ["Above", at(above)],

@@ -133,7 +133,7 @@ function aboutView() {
         ["dispatch-cli", about.dispatch_cli],
         ["Universe", about.universe],
         ["PyTorch", about.torch],
-        ["Over", about.over.join(", ") + (about.over_assumed ? " (assumed: neither files nor --base name another)" : "")],
+        ["Over", [...about.over, ...about.over_files].join(", ") + (about.over_assumed ? " (assumed: neither files nor --base name another)" : "")],
         ["Made", about.made],
         ["Operators", `${about.counts.operators.toLocaleString("en-US")}, without higher-order ones`],
         ["Higher-order operators", about.counts.higher_order_operators.toLocaleString("en-US")],

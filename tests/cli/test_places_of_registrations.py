@@ -1,0 +1,82 @@
+"""A registration has one place, whichever command says it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.cli.support import call
+
+TEXT = """dispatch: 1
+extends: torch-2.15
+libraries:
+  - kind: IMPL
+    namespace: aten
+    impl: {mul.Tensor: {kernel: mine, dispatch_key: PrivateUse1}, add.Tensor: {kernel: other, dispatch_key: CPU}}
+  - {kind: IMPL, namespace: _, dispatch_key: PrivateUse1, fallback: fb}
+operators:
+  - func: lib::op(Tensor x) -> Tensor
+    dispatch:
+      CPU, CUDA: k
+      Meta: {kernel: m, redispatches: true}
+      XLA:
+        kernel: x
+    python_dispatch: {CPU: in_python}
+fallbacks:
+  PrivateUse2: {kernel: fb2}
+"""
+
+
+def answer(*arguments: str) -> Any:
+    return json.loads(call(*arguments, "--format", "json").out)
+
+
+def place(one: Any) -> tuple[int, int] | None:
+    found = one["declared_at"]
+    return None if found is None else (found["line"], found["column"])
+
+
+def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    listed = {
+        (operator["operator"], one["key"]): place(one)
+        for operator in answer("register", str(file))["operators"]
+        for one in operator["kernels"]
+        if place(one)
+    }
+    in_order = {
+        (operator["operator"], one["key"]): place(one)
+        for operator in answer("register", str(file), "--in-order")["operators"]
+        for one in operator["registrations"]
+        if place(one) and not one["python"]
+    }
+    differing = {
+        (one["operator"], one["key"]): place(after)
+        for one in answer("diff", "torch-2.15", str(file))["registrations"]
+        for after in one["after"]
+        if place(after)
+    }
+    assert len(listed) == 6
+    assert in_order == listed
+    assert {name: differing[name] for name in listed if name[0].startswith("aten")} == {
+        name: found for name, found in listed.items() if name[0].startswith("aten")
+    }
+    for (operator, key), found in listed.items():
+        assert found is not None
+        said = call("explain", operator, key, str(file)).out
+        assert f"own.yaml:{found[0]}:{found[1]}" in said
+
+
+def test_a_change_names_the_place_that_answers_say(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    changes = tmp_path / "changes.yaml"
+    changes.write_text(
+        'dispatch: 1\nchanges:\n  - remove: {operator: "lib::op", dispatch_key: XLA, place: "own.yaml:14"}\n',
+        encoding="utf-8",
+    )
+    assert "own.yaml:14:9" in call("explain", "lib::op", "XLA", str(file)).out
+    report = answer("register", str(file), str(changes), "--op", "lib::op")
+    assert "XLA" not in {one["key"] for one in report["operators"][0]["kernels"]}
