@@ -128,13 +128,8 @@ def passage_counts(found: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
 
 
 def percent(part: int, whole: int) -> float | None:
-    """A share as percent with one digit, never rounded up to 100 or down to 0; None of nothing."""
-    if not whole:
-        return None
-    found = round(100 * part / whole, 1)
-    if part and not found:
-        return 0.1
-    return 99.9 if part < whole and found == 100 else found
+    """A share as percent, not rounded; None of nothing."""
+    return 100 * part / whole if whole else None
 
 
 def _share(number: int, total: int) -> float:

@@ -49,7 +49,7 @@ function coverageView(argument) {
 function servedShare({ chosen, served, not_known: unknown, percent }) {
   const known = chosen - unknown;
   const verb = known === 1 || served === 1 ? "is" : "are";
-  const share = percent === null ? "" : ` (${page.percentText(percent, served, known)} %)`;
+  const share = percent === null ? "" : ` (${page.percentText(served, known)} %)`;
   const others = unknown > 0 ? `, ${unknown.toLocaleString("en-US")} not known` : "";
   return `${served.toLocaleString("en-US")} of ${plural(known, "operator")} ${verb} served${share}${others}`;
 }
@@ -70,7 +70,7 @@ function countsTable(header, { chosen }, rows, label, meaning, withServed) {
   const columns = [
     [header, label],
     ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
-    ["%", (row) => page.percentText(row.percent, row.operators, chosen), "number"],
+    ["%", (row) => page.percentText(row.operators, chosen), "number"],
     ["Served", (row) => (withServed ? row.served.toLocaleString("en-US") : ""), "number"],
     ["Meaning", meaning],
   ];
