@@ -161,7 +161,7 @@ def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> 
     what = explain_slot(state, name, key)
     header = state.dispatcher.header(name)
     report = ExplainReport(
-        *(state.dispatcher.universe.name, state.over, False, str(name), header.schema, header.span),
+        *(state.dispatcher.universe.name, state.over, state.over_files, False, str(name), header.schema, header.span),
         *(state.operator_origin(name), state.base is not None and name not in state.base, what),
     )
     expected = {one: value for one, value in data_of(report).items() if one not in _NOT_IN_PAGE}
