@@ -18,21 +18,22 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import OwnChange, Registrant
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
 
 Made = Finding | Bundle | Bundles
 
 
 def find(check: Check, view: View) -> Iterator[Made]:
     """What a check finds, once each. What the files' changes bring about has the place of the change."""
-    changes = view.changes
     is_about_state = check.stage is not CheckStage.RUN and Need.BUILT not in check.needs
     # a guard says what its author wants, and has its own place
-    if not changes or not is_about_state or check.code.startswith(Group.INTENTIONS.value):
+    if not view.changes or not is_about_state or check.code.startswith(Group.INTENTIONS.value):
         yield from check.find(view)
         return
     left: dict[object, list[Finding]] = {}
+    changes = ChangeIndex(view.changes, view.universe)
     for one in _brought_about(check, view):
-        left.setdefault(_kind(one), []).append(_placed(one, changes, view))
+        left.setdefault(_kind(one), []).append(_placed(one, changes))
     for found in check.find(view):
         same = left.get(_kind(found)) if isinstance(found, Finding) else None
         yield same.pop(0) if same else found
@@ -45,14 +46,11 @@ def family_of(name: OperatorName) -> str:
     return name.name.removesuffix("_")
 
 
-def members(names: Iterable[str], families: frozenset[str]) -> Iterator[OperatorName]:
-    """The operators of these names that are of one of the families."""
-    stems = tuple(families)
-    for text in names:
-        if text.startswith(stems):
-            name = OperatorName.parse(text)
-            if family_of(name) in families:
-                yield name
+def forms_of(view: View, names: Iterable[OperatorName]) -> list[OperatorName]:
+    """The operators of these names that are there, with their overloads and in-place and functional forms, by name."""
+    families = {family_of(name) for name in names}
+    found = (one for family in families for form in (family, f"{family}_") for one in view.overloads.get(form, ()))
+    return sorted(found, key=str)
 
 
 class _Answerable(View):
@@ -91,12 +89,11 @@ def _both(view: View) -> Sequence[View]:
 
 def _answerable(view: View, state: State) -> View:
     of_fallbacks = any(one.operator is None for one in view.changes)
-    texts = state.dispatcher.names()
+    everything = View(state, (), broken=view.broken)
     if of_fallbacks:  # these can fill slots of every operator
-        names = [OperatorName.parse(text) for text in texts]
+        names: Sequence[OperatorName] = everything.names
     else:
-        families = frozenset(family_of(one.operator) for one in view.changes if one.operator is not None)
-        names = [*members(texts, families)]
+        names = forms_of(everything, (one.operator for one in view.changes if one.operator is not None))
     asked = view.guarded
     if asked is not None:
         names = [name for name in names if name in asked]
@@ -135,27 +132,44 @@ def _with_severity(finding: Finding) -> tuple[object, ...]:
     return *_kind(finding), finding.severity
 
 
-def _placed(finding: Finding, changes: Sequence[OwnChange], view: View) -> Finding:
-    cause, *others = _causes(finding, changes, view)
-    notes = [Related("this change concerns it, too", one.span) for one in others[:_MOST_NOTES]]
+class ChangeIndex:
+    """Changes by what they are of, so that each finding looks at few of them."""
+
+    def __init__(self, changes: Iterable[OwnChange], universe: Universe) -> None:
+        self._universe = universe
+        self._all: dict[OperatorName | str | None, dict[str, list[OwnChange]]] = {}
+        for one in changes:
+            for whose in (one.operator, *(() if one.operator is None else (family_of(one.operator),))):
+                self._all.setdefault(whose, {}).setdefault(one.key, []).append(one)
+
+    def causes(self, operator: str | None, key: str | None) -> list[OwnChange]:
+        """The changes that can have led to a finding: of its operator, of other forms of it, of backend fallbacks.
+
+        Of these, those at its key, where there are some.
+        """
+        name = None if operator is None else OperatorName.parse(operator)
+        of_operator = {} if name is None else self._all.get(name) or self._all.get(family_of(name), {})
+        of_fallbacks = self._all.get(None, {})
+        found = [(at, those) for part in (of_operator, of_fallbacks) for at, those in part.items()]
+        covered = self._universe.covered_by
+        at_key = [those for at, those in found if key is not None and key in (at, *covered(at))]
+        return [one for those in at_key or [those for _, those in found] for one in those[: MOST_NOTES + 1]]
+
+
+MOST_NOTES = 3
+"""Further changes that a finding names."""
+
+
+def _placed(finding: Finding, changes: ChangeIndex) -> Finding:
+    """A finding at the place of the change that led to it; as it is where none is known to."""
+    causes = changes.causes(finding.operator, finding.key)
+    if not causes:
+        return finding
+    notes = [Related("this change concerns it, too", one.span) for one in causes[1 : MOST_NOTES + 1]]
     if finding.span is not None:
         notes.insert(0, Related("it is about the registration here", finding.span))
     tip = "leave the change out" if finding.tip is None else f"{finding.tip}; or leave the change out"
+    related = (*finding.related, *notes)
     return finding._replace(
-        span=cause.span, mark=None, mark_follows=False, related=(*finding.related, *notes), tip=tip, group_message=None
+        span=causes[0].span, mark=None, mark_follows=False, related=related, tip=tip, group_message=None
     )
-
-
-_MOST_NOTES = 3
-
-
-def _causes(finding: Finding, changes: Sequence[OwnChange], view: View) -> Sequence[OwnChange]:
-    """The changes that can have led to a finding: of its operator, of other forms of it, or of backend fallbacks."""
-    name = None if finding.operator is None else OperatorName.parse(finding.operator)
-    of_fallbacks = [one for one in changes if one.operator is None]
-    same = [one for one in changes if one.operator == name]
-    forms = [one for one in changes if name and one.operator and family_of(one.operator) == family_of(name)]
-    found = [*(same if name is not None and same else forms), *of_fallbacks] or changes
-    covered = view.universe.covered_by
-    at_key = [one for one in found if finding.key is not None and finding.key in (one.key, *covered(one.key))]
-    return at_key or found

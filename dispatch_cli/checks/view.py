@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.files import Captures, Files
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
+from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
@@ -26,6 +28,7 @@ from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
 
 
@@ -136,8 +139,10 @@ class View(Files):
 
     @cached_property
     def keys_with_kernels(self) -> frozenset[str]:
-        """The keys at which any operator of the state has a kernel."""
-        return frozenset(key for one in self.names for key in self.pattern(one).keys)
+        """The keys at which any operator of the state has a kernel, or one of the captured state that it continues."""
+        source, dispatcher = whole(self.state.source), self.dispatcher
+        captured = frozenset[str]() if source is None else _keys_of(source)
+        return captured.union(*(dispatcher.active(name) for name in dispatcher.present() if name in dispatcher))
 
     # one operator
 
@@ -297,6 +302,16 @@ class View(Files):
 
 
 # Most states that are looked at one after another have the same operators: those with changes that are tried.
+
+
+_KEYS: WeakKeyDictionary[StateSource, frozenset[str]] = WeakKeyDictionary()
+
+
+def _keys_of(source: StateSource) -> frozenset[str]:
+    found = _KEYS.get(source)
+    if found is None:
+        found = _KEYS[source] = frozenset(key for name in source.names for key in source.header(name).kernels)
+    return found
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.brought_about import come, family_of, members
+from dispatch_cli.checks.brought_about import come, forms_of
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
@@ -105,5 +105,4 @@ def has_files(state: State) -> bool:
 
 def _names(state: State, touched: Touched) -> list[OperatorName]:
     """The operators touched, with their overloads and in-place and functional forms."""
-    families = frozenset(map(family_of, touched.operators))
-    return list(members(state.dispatcher.names(), families))
+    return forms_of(View(state, ()), touched.operators)
