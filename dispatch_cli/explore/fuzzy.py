@@ -36,7 +36,7 @@ class Matcher:
 
     def find(self, query: str) -> list[int]:
         """The numbers of the names that match, best first; all, in their order, where nothing is asked."""
-        globs, words = _globs(query), _words(query)
+        globs, words = _globs(query), words_of(query)
         if globs:
             self._last = ""
             chosen = [self._globbed(glob) for glob in globs]
@@ -77,7 +77,7 @@ def matched(name: str, query: str) -> list[int]:
     """The places of the letters of a name that a query finds."""
     lower = name.lower()
     found: set[int] = set()
-    for word in _words(query):
+    for word in words_of(query):
         found.update(_places(lower, word))
     return sorted(found)
 
@@ -85,7 +85,7 @@ def matched(name: str, query: str) -> list[int]:
 def is_scattered(name: str, query: str) -> bool:
     """Whether a name has the letters of a word, of four or more, in pieces of which some begin inside its parts."""
     lower = name.lower()
-    words = [] if _globs(query) else _words(query)
+    words = [] if _globs(query) else words_of(query)
     return any(len(word) >= _MISSPELT and _word_rank(lower, _start(lower), word) >= _SCATTERED for word in words)
 
 
@@ -110,7 +110,8 @@ def _normal(query: str) -> str:
     return text.removeprefix("higher_order::").removesuffix(".default")
 
 
-def _words(query: str) -> list[str]:
+def words_of(query: str) -> list[str]:
+    """The words of a query beside its globs, as they are compared."""
     return _normal(query).split()
 
 

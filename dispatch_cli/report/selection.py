@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
+from dispatch_cli.report.nearest_names import nearest_names, without_overload
+
+_MOST = 3
+"""Names that a suggestion has."""
 
 
 def select_names(names: Sequence[str], glob: str) -> list[str]:
@@ -19,7 +23,7 @@ def select_names(names: Sequence[str], glob: str) -> list[str]:
     found = _matching(names, bare)
     if not found and "." in bare:
         found = _matching(names, as_cpp(bare))
-    return found if bare == glob else [name for name in found if name == _without_overload(name)]
+    return found if bare == glob else [name for name in found if name == without_overload(name)]
 
 
 def has_words(text: str, words: str) -> bool:
@@ -60,12 +64,7 @@ def _matching(names: Iterable[str], glob: str) -> list[str]:
     from dispatch_cli.model.glob import glob_pattern
 
     match = glob_pattern(glob).match
-    return [name for name in names if match(name) or match(_without_overload(name))]
-
-
-def _without_overload(name: str) -> str:
-    dot = name.find(".", name.rfind("::") + 1)
-    return name if dot < 0 else name[:dot]
+    return [name for name in names if match(name) or match(without_overload(name))]
 
 
 def not_found(names: Sequence[str], glob: str) -> str | None:
@@ -89,60 +88,29 @@ def select_in_any_case(names: Sequence[str], glob: str) -> list[str]:
     return [name for one in found for name in by_lower[one]]
 
 
-def similar_names(names: Sequence[str], glob: str, count: int = 3, cutoff: float = 0.7) -> list[str]:
+def similar_names(names: Sequence[str], glob: str) -> list[str]:
     """Up to three operator names that look like *glob*, which may lack the namespace.
 
     Name and overload are compared each for itself. Where the name is right and no overload looks like the wanted one,
     they are the first overloads.
-
-    count, cutoff: how many names without their overloads, and how alike they are at least (`similar`).
     """
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
     if bare:
-        return bare[:count]
-    overloads: dict[str, list[str]] = {}
-    for one in map(OperatorName.parse, names):
-        overloads.setdefault(one.name, []).append(one.overload)
-    wanted = OperatorName.parse(as_cpp(glob))
-    is_known = any(name.startswith(f"{wanted.namespace}::") for name in overloads)
-    if "::" not in glob and not is_known:  # a dot is before an overload, rather than behind a namespace
-        found = _similar_without_namespace(overloads, OperatorName.parse(glob), count, cutoff)
-        if found:
-            return found
-    found = _similar(overloads, wanted, count, cutoff)
-    return found or [str(OperatorName(wanted.name, one)) for one in overloads.get(wanted.name, ())[:3]]
-
-
-def _similar_without_namespace(
-    overloads: Mapping[str, Sequence[str]], wanted: OperatorName, count: int, cutoff: float
-) -> list[str]:
-    """Those whose names look so behind their namespaces; of equals, PyTorch's own come first."""
-    full: dict[str, list[str]] = {}
-    for name in sorted(overloads, key=lambda one: not one.startswith("aten::")):
-        full.setdefault(name.rpartition("::")[2], []).append(name)
-    from dispatch_cli.model.suggest import similar
-
-    near = [name for part in similar(wanted.name, full, count, cutoff) for name in full[part]]
-    return [str(OperatorName(name, one)) for name in near[:count] for one in _meant(overloads[name], wanted.overload)]
-
-
-def _similar(overloads: Mapping[str, Sequence[str]], wanted: OperatorName, count: int, cutoff: float) -> list[str]:
-    """Those whose names look so; of each, the overloads that look so."""
-    from dispatch_cli.model.suggest import similar
-
-    near = similar(wanted.name, overloads, count, cutoff)
-    return [str(OperatorName(name, one)) for name in near for one in _meant(overloads[name], wanted.overload)]
-
-
-def _meant(known: Sequence[str], overload: str) -> Sequence[str]:
-    """The overloads of a name that may be meant by one; the name alone, where none was asked for."""
-    from dispatch_cli.model.suggest import similar
-
-    if overload:
-        return [overload] if overload in known else similar(overload, known)
-    return known if len(known) == 1 else [""]
+        return bare[:_MOST]
+    wanted = as_cpp(glob)
+    namespace = wanted.partition("::")[0]
+    if "::" not in glob and not any(name.startswith(f"{namespace}::") for name in names):
+        wanted = glob  # a dot is before an overload, rather than behind a namespace
+    found: list[str] = []
+    for near in nearest_names(names, wanted):
+        asked = "." in wanted[wanted.rfind("::") + 1 :]
+        if near.has_overload or len(near.names) == 1:
+            found += near.names
+        else:
+            found += near.names[:_MOST] if asked and near.cost[0] == 0 else [without_overload(near.names[0])]
+    return found[:_MOST]
 
 
 def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | None = None) -> frozenset[str]:

@@ -409,7 +409,7 @@ def test_problems_come_together() -> None:
     messages = [line for line in result.err.splitlines() if "error[" in line or line.startswith("  help")]
     assert messages == [
         "error[unknown-operator]: there is no operator 'aten::sn'",
-        "  help: did you mean aten::sin or aten::sgn or aten::sin_?",
+        "  help: did you mean aten::sgn or aten::sin?",
         "error[tensor]: --tensor 'cpu sprse': 'sprse' does not describe a tensor",
         "  help: did you mean sparse?",
         "error[context]: --context 'infrence_mode': 'infrence_mode' is not a context",

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
+from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.report.nearest_names import misspelt_by, without_overload
+from dispatch_cli.report.selection import similar_names
 from tests.cli.support import call
+from tests.explore.support import newest
 from tests.page.node import Script, needs_node, script_of
 from tests.support import MISSPELT
 
@@ -86,6 +92,65 @@ def test_an_address_of_no_operator_has_the_nearest(script: Script, address: str,
     like = [entry["name"] for entry in script.ask("similar", address)]
     assert like[0] == first
     assert len(like) <= 8
+
+
+def test_explore_and_the_hints_of_commands_find_the_same(script: Script) -> None:
+    """For names with random mistakes: names, namespaces and overloads, with and without them."""
+    catalogue = Catalogue(newest())
+    names = [one.name for one in catalogue.entries]
+    chance = random.Random(20261)
+    near = 0
+    for _ in range(250):
+        name = chance.choice(names)
+        name = name.rpartition("::")[2] if chance.random() < 0.3 else name
+        query = with_mistakes(chance, without_overload(name) if chance.random() < 0.4 else name)
+        said = script.ask("lookUp", query)
+        found, what = catalogue.search(query)
+        assert [one["entry"]["name"] for one in said["found"]] == [names[number] for number in found], query
+        assert bool(said["near"]) == bool(what), query
+        near += said["near"] > 0
+        if said["near"] and "::" in query and not said["total"]:
+            hints = similar_names(names, query)
+            assert without_overload(hints[0]) == without_overload(names[found[0]]), query
+    assert near > 60
+
+
+def with_mistakes(chance: random.Random, name: str) -> str:
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(name))
+        letter = chance.choice("abcdeinorstx_A")
+        name = chance.choice(
+            [
+                name[:at] + name[at + 1 :],
+                name[:at] + letter + name[at:],
+                name[:at] + letter + name[at + 1 :],
+                name[:at] + name[at : at + 2][::-1] + name[at + 2 :],
+            ]
+        )
+        name = name or "x"
+    return name
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_letters_that_differ_are_counted_as_the_definition_says(seed: int) -> None:
+    """Against the plain recursion, of any two short words."""
+
+    @cache
+    def cost(word: str, other: str) -> int:
+        if not word or not other:
+            return len(word) + len(other)
+        found = [cost(word[1:], other) + 1, cost(word, other[1:]) + 1]
+        found.append(cost(word[1:], other[1:]) + (word[0] != other[0]))
+        if len(word) > 1 and len(other) > 1 and word[:2] == other[1::-1]:
+            found.append(cost(word[2:], other[2:]) + 1)
+        return min(found)
+
+    chance = random.Random(seed)
+    for _ in range(300):
+        word, other = ("".join(chance.choices("abc_", k=chance.randrange(8))) for _ in range(2))
+        most = chance.randrange(6)
+        wanted = cost(word, other)
+        assert misspelt_by(word, other, most) == (wanted if wanted <= most else None), (word, other, most)
 
 
 def test_the_nearest_are_found_quickly(script: Script) -> None:

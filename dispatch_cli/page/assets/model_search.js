@@ -29,76 +29,14 @@ Object.assign(Page.prototype, {
     return new Set([...found, ...matchingNames(names.filter((name) => !name.includes("::")), higherOrder)]);
   },
 
-  /* As `search`; where a query finds nothing, or only names that have its letters here and there, the nearest come first.
-     near: how many these are. */
-  lookUp(text) {
-    const { total, found } = this.search(text, Infinity);
-    const words = searchedWords(text);
-    if (words.length === 0 || isGlob(text)) return { total, found, near: 0 };
-    const isScattered = (name) => words.some((word) => word.length >= MISSPELT_LETTERS && wordCost(name.toLowerCase(), word) >= SCATTERED);
-    if (total > 0 && !isScattered(found[0].entry.name)) return { total, found, near: 0 };
-    const near = this.nearest(words.join("."), total > 0 ? MISSPELT : ALIKE);
-    if (near.length === 0 || near.includes(found[0]?.entry)) return { total, found, near: 0 };
-    const others = found.filter(({ entry }) => !near.includes(entry));
-    return { total, found: [...near.map((entry) => ({ entry })), ...others], near: near.length };
-  },
-
-  /* The operators with the nearest names: by the letters that differ, apart from the overload, and from the namespace where none
-     is asked for. alike: how alike they are at least, from 0 to 1. */
-  nearest(name, alike = ALIKE) {
-    const asked = name.slice(0, MOST_LETTERS).toLowerCase();
-    const wanted = bareName(asked);
-    const letters = wanted.length - bareStart(wanted);
-    const costs = new Map();
-    if (letters < LEAST_LETTERS) return [];
-    for (const entry of this.entries) {
-      const lower = bareName(entry.name.toLowerCase());
-      if (costs.has(lower)) continue;
-      const known = wanted.includes("::") ? lower : lower.slice(bareStart(lower));
-      const most = Math.floor(((1 - alike) * (letters + lower.length - bareStart(lower))) / 2);
-      costs.set(lower, misspeltBy(wanted, known, most));
-    }
-    const ofAten = (one) => (one.startsWith("aten::") ? 0 : 1);
-    const near = [...costs].filter(([, cost]) => cost !== null).sort(([one, cost], [other, otherCost]) => cost - otherCost || ofAten(one) - ofAten(other));
-    const found = near.slice(0, MOST_NEAR).map(([one]) => this.entries.filter((entry) => bareName(entry.name.toLowerCase()) === one));
-    const exact = (entry) => entry.name.toLowerCase().endsWith(asked.slice(wanted.length));
-    return found.flatMap((entries) => (entries.some(exact) ? entries.filter(exact) : entries));
-  },
-
-  /* Operators for a name that is not there: the nearest, else those that the longest beginning of it finds. A beginning that finds
-     nothing has no longer one that does, so a few searches are enough, however long the name is. */
-  similar(name) {
-    const near = this.nearest(name);
-    if (near.length > 0) return near.slice(0, MOST_NEAR);
-    let shorter = 2; // a length that finds something, or is too short to be looked for
-    let longer = Math.min(name.length, MOST_LETTERS) + 1; // a length that finds nothing, or is beyond the end
-    let like = [];
-    while (longer - shorter > 1) {
-      const middle = (shorter + longer) >> 1;
-      const { found } = this.search(name.slice(0, middle), MOST_NEAR);
-      if (found.length > 0) [shorter, like] = [middle, found.map((one) => one.entry)];
-      else longer = middle;
-    }
-    return like;
-  },
-
   /* The parts of a name that a query finds: from, to. */
   marksIn(name, query) {
     return foundParts(name.toLowerCase(), searchedWords(query));
   },
 });
 
-/* Letters of a query that are looked for; the nearest names. */
+/* Letters of a query that are looked for. */
 const MOST_LETTERS = 80;
-const MOST_NEAR = 8;
-
-/* As dispatch_cli/explore/nearest.py and fuzzy.py: how alike names are where nothing else is found, and where something is; letters
-   of a word that can be misspelt beside others, and alone; the cost of one of which a piece begins inside a part, or a worse one. */
-const ALIKE = 0.6;
-const MISSPELT = 0.75;
-const MISSPELT_LETTERS = 4;
-const LEAST_LETTERS = 3;
-const SCATTERED = 11;
 
 const isGlob = (word) => word.includes("*") || word.includes("?");
 
@@ -228,22 +166,4 @@ function foundParts(name, words) {
     else parts.push([place, place + 1]);
   }
   return parts;
-}
-
-/* How many letters are left out, added, changed, or exchanged with the next one; null for more than *most*. */
-function misspeltBy(word, other, most) {
-  if (Math.abs(word.length - other.length) > most) return null;
-  let [earlier, last] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
-  for (let at = 1; at <= word.length; at += 1) {
-    const row = [at];
-    for (let to = 1; to <= other.length; to += 1) {
-      const isSame = word[at - 1] === other[to - 1];
-      row[to] = Math.min(last[to] + 1, row[to - 1] + 1, last[to - 1] + (isSame ? 0 : 1));
-      const isExchanged = at > 1 && to > 1 && word[at - 1] === other[to - 2] && word[at - 2] === other[to - 1];
-      if (isExchanged) row[to] = Math.min(row[to], earlier[to - 2] + 1);
-    }
-    if (Math.min(...row) > most) return null;
-    [earlier, last] = [last, row];
-  }
-  return last[other.length] <= most ? last[other.length] : null;
 }

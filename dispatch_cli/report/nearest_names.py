@@ -1,0 +1,119 @@
+"""The operators that a misspelt name may mean. `page/assets/model_nearest.js` has the same rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+MOST_LETTERS, LEAST_LETTERS = 80, 2
+"""Letters that are looked at; letters behind the namespace from which a name can be misspelt."""
+ALIKE = 0.6
+"""How alike names are at least, from 0 to 1: what share of their letters may not differ."""
+MOST_NEAR = 8
+"""Names that are found, without their overloads."""
+
+
+class NearNames(NamedTuple):
+    """The operators of one name.
+
+    name: without the overload, in lower case. names: those that are meant; all, unless an overload is asked for that
+    one of them has, or is close to. cost: the letters that differ, of the name and of the overload.
+    """
+
+    name: str
+    names: Sequence[str]
+    cost: tuple[int, int]
+    has_overload: bool
+
+
+def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> list[NearNames]:
+    """The operators with the nearest names, best first; of equals PyTorch's own, then in the order of *names*.
+
+    asked: a name as C++ writes it, with or without namespace and overload. Without a namespace, those of the operators
+    do not count. Where an overload is asked for that some of them have, they are all that is found. Upper and lower
+    case are one. alike: how alike names are at least, from 0 to 1.
+    """
+    asked = asked[:MOST_LETTERS].lower()
+    wanted = without_overload(asked)
+    overload = asked[len(wanted) + 1 :]
+    letters = len(wanted) - _start(wanted)
+    if letters < LEAST_LETTERS:
+        return []
+    by_name: dict[str, list[str]] = {}
+    for name in names:
+        by_name.setdefault(without_overload(name.lower()), []).append(name)
+    found = []
+    for name, members in by_name.items():
+        start = _start(name)
+        cost = misspelt_by(wanted, name if "::" in wanted else name[start:], _most(alike, letters + len(name) - start))
+        if cost is not None:
+            chosen, other = _of_overload(members, len(name) + 1, overload, alike)
+            found.append(NearNames(name, chosen or members, (cost, other), chosen is not None))
+    found.sort(key=lambda one: (one.cost, not one.name.startswith("aten::")))
+    with_overload = [one for one in found if one.has_overload]
+    return (with_overload or found)[:MOST_NEAR]
+
+
+def _of_overload(members: Sequence[str], at: int, overload: str, alike: float) -> tuple[Sequence[str] | None, int]:
+    """The operators with the overload, or with those nearest to it, and by how many letters these differ; None for
+    none. at: where overloads begin.
+    """
+    if not overload:
+        return None, 0
+    others = [(one, one[at:].lower()) for one in members]
+    costs = [(misspelt_by(overload, other, _most(alike, len(overload) + len(other))), one) for one, other in others]
+    best = min((cost for cost, _ in costs if cost is not None), default=None)
+    if best is None:
+        return None, len(overload)
+    return [one for cost, one in costs if cost == best], best
+
+
+def _most(alike: float, letters: int) -> int:
+    """The letters of two names that may differ. letters: of both together."""
+    return int((1 - alike) * letters / 2)
+
+
+def misspelt_by(word: str, other: str, most: int) -> int | None:
+    """How many letters are left out, added, changed, or exchanged with the next one; None for more than *most*."""
+    if abs(len(word) - len(other)) > most:
+        return None
+    if word == other:
+        return 0
+    # each difference changes how often at most two letters occur, by one
+    if max(_letters_beyond(word, other), _letters_beyond(other, word)) > most:
+        return None
+    earlier: list[int] = []
+    last = [*range(len(other) + 1)]
+    for at, letter in enumerate(word):
+        row = [at + 1]
+        for to, known in enumerate(other):
+            cost = last[to] + (letter != known)
+            if row[to] < cost:
+                cost = row[to] + 1
+            if last[to + 1] < cost:
+                cost = last[to + 1] + 1
+            if at and to and letter == other[to - 1] and known == word[at - 1] and earlier[to - 1] < cost:
+                cost = earlier[to - 1] + 1
+            row.append(cost)
+        if min(row) > most:
+            return None
+        earlier, last = last, row
+    return last[-1] if last[-1] <= most else None
+
+
+def _letters_beyond(word: str, other: str) -> int:
+    """How many letters of a word another one does not have."""
+    for letter in other:
+        word = word.replace(letter, "", 1)
+    return len(word)
+
+
+def without_overload(name: str) -> str:
+    """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
+    dot = name.find(".", name.rfind("::") + 1)
+    return name if dot < 0 else name[:dot]
+
+
+def _start(name: str) -> int:
+    """Where a name begins, behind its namespace."""
+    return name.rfind("::") + 2 if "::" in name else 0
