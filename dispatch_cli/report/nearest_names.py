@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.report.selection import without_overload
+
 MOST_LETTERS, LEAST_LETTERS = 80, 2
 """Letters that are looked at; letters behind the namespace from which a name can be misspelt."""
 ALIKE = 0.6
@@ -106,12 +108,6 @@ def _letters_beyond(word: str, other: str) -> int:
     for letter in other:
         word = word.replace(letter, "", 1)
     return len(word)
-
-
-def without_overload(name: str) -> str:
-    """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
-    dot = name.find(".", name.rfind("::") + 1)
-    return name if dot < 0 else name[:dot]
 
 
 def _start(name: str) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
-from dispatch_cli.report.nearest_names import nearest_names, without_overload
 
 _MOST = 3
 """Names that a suggestion has."""
@@ -67,6 +66,12 @@ def _matching(names: Iterable[str], glob: str) -> list[str]:
     return [name for name in names if match(name) or match(without_overload(name))]
 
 
+def without_overload(name: str) -> str:
+    """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
+    dot = name.find(".", name.rfind("::") + 1)
+    return name if dot < 0 else name[:dot]
+
+
 def not_found(names: Sequence[str], glob: str) -> str | None:
     """What may be meant by a glob that finds no operator name: the same in another case, or names that look like it."""
     from dispatch_cli.model.glob import is_glob
@@ -94,6 +99,8 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     Name and overload are compared each for itself. Where the name is right and no overload looks like the wanted one,
     they are the first overloads.
     """
+    from dispatch_cli.report.nearest_names import nearest_names
+
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
