@@ -54,3 +54,9 @@ class OperatorName(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
+
+
+def without_overload(name: str) -> str:
+    """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
+    dot = name.find(".", name.rfind("::") + 1)
+    return name if dot < 0 else name[:dot]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.report.selection import without_overload
+from dispatch_cli.model.names import without_overload
 
 MOST_LETTERS, LEAST_LETTERS = 80, 2
 """Letters that are looked at; letters behind the namespace from which a name can be misspelt."""

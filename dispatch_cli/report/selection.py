@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName, without_overload
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
 
 _MOST = 3
@@ -64,12 +64,6 @@ def _matching(names: Iterable[str], glob: str) -> list[str]:
 
     match = glob_pattern(glob).match
     return [name for name in names if match(name) or match(without_overload(name))]
-
-
-def without_overload(name: str) -> str:
-    """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
-    dot = name.find(".", name.rfind("::") + 1)
-    return name if dot < 0 else name[:dot]
 
 
 def not_found(names: Sequence[str], glob: str) -> str | None:

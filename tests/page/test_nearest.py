@@ -10,8 +10,9 @@ from functools import cache
 import pytest
 
 from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.model.names import without_overload
 from dispatch_cli.report.nearest_names import misspelt_by
-from dispatch_cli.report.selection import similar_names, without_overload
+from dispatch_cli.report.selection import similar_names
 from tests.cli.support import call
 from tests.explore.support import newest
 from tests.page.node import Script, needs_node, script_of
