@@ -43,9 +43,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The collector of garbage need not look at the modules and tests again and again: they stay."""
+    """The collector of garbage need not look at the modules and tests again and again, and comes less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_unconfigure() -> None:
