@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.support import ROOT, call
 from tests.page.node import Script, needs_node, script_of
+from tests.page.pages import page_of
 
 pytestmark = needs_node
 
@@ -117,12 +118,10 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
     ],
 )
 def test_what_the_files_change_is_what_diff_prints(
-    arguments: tuple[str, ...], printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], printed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    page = tmp_path / "page.html"
-    assert call("page", *arguments, "-o", str(page)).code == 0
-    with script_of(page) as found:
+    with script_of(page_of(*arguments)) as found:
         words = shlex.split(found.ask("command", "changes"))[1:]
         changed = [one for one in found.ask("changes")["operators"] if not one["new"]]
         said = found.ask("about")["diff"]
@@ -158,11 +157,8 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
     assert script.ask("target", "#!about") == {"view": "about", "argument": None}
 
 
-def test_a_long_name_that_is_not_there_is_answered_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    page = tmp_path / "page.html"
-    assert call("page", "examples/overlay.yaml", "-o", str(page)).code == 0
-    with script_of(page) as found:
+def test_a_long_name_that_is_not_there_is_answered_soon() -> None:
+    with script_of(page_of("examples/overlay.yaml")) as found:
         names = [one["name"] for one in found.ask("similar", "aten::addmmz")]
         assert "aten::addmm" in names and len(names) <= 8
         assert found.ask("similar", "ad") == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,7 @@ from dispatch_cli.model.names import OperatorName
 from tests.cli.support import ROOT
 from tests.page import equality
 from tests.page.node import needs_node, script_of
+from tests.page.pages import page_of
 from tests.page.states import state_of
 
 PAGES: dict[str, tuple[str, ...]] = {
@@ -27,11 +27,10 @@ OPERATORS = 12
 @needs_node
 @pytest.mark.parametrize("arguments", PAGES.values(), ids=[*PAGES])
 def test_the_script_of_a_page_says_what_the_engine_says(
-    arguments: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    page = tmp_path / "page.html"
-    equality.write_page(arguments, page)
+    page = page_of(*arguments)
     assert page.stat().st_size < 1_000_000
     state = state_of(arguments)
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]

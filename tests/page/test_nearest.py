@@ -13,19 +13,17 @@ from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.model.names import without_overload
 from dispatch_cli.report.nearest_names import misspelt_by
 from dispatch_cli.report.selection import similar_names
-from tests.cli.support import call
 from tests.explore.support import newest
 from tests.page.node import Script, needs_node, script_of
+from tests.page.pages import page_of
 from tests.support import MISSPELT
 
 pytestmark = needs_node
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
-    page = tmp_path_factory.mktemp("nearest") / "page.html"
-    assert call("page", "--base", "torch-2.15", "-o", str(page)).code == 0
-    with script_of(page) as found:
+def script() -> Iterator[Script]:
+    with script_of(page_of("--base", "torch-2.15")) as found:
         yield found
 
 

@@ -8,17 +8,15 @@ import pytest
 
 from dispatch_cli.render.coverage_wording import percent_text
 from dispatch_cli.report.coverage_counts import percent
-from tests.cli.support import call
 from tests.page.node import Script, needs_node, script_of
+from tests.page.pages import page_of
 
 pytestmark = needs_node
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
-    page = tmp_path_factory.mktemp("percent") / "page.html"
-    assert call("page", "-k", "CPU", "-o", str(page)).code == 0
-    with script_of(page) as found:
+def script() -> Iterator[Script]:
+    with script_of(page_of("-k", "CPU")) as found:
         yield found
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from dispatch_cli.page import trace as page_trace
 from tests.cli.support import call
+from tests.once import once
 from tests.page.node import Script, needs_node, script_of
+from tests.page.pages import page_of
 from tests.page.test_write import data_of
 from tests.trace.support import Writer, every
 from tests.trace.test_recording import REAL
@@ -20,7 +22,7 @@ pytestmark = needs_node
 OWN = REAL.with_name("own.trace")
 
 
-def page_of(folder: Path, file: Path) -> Path:
+def written(folder: Path, file: Path) -> Path:
     page = folder / "page.html"
     result = call("page", "--trace", str(file), "-o", str(page))
     assert result.code == 0, result.err
@@ -28,17 +30,16 @@ def page_of(folder: Path, file: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=["own", "by hand"])
-def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded(request: pytest.FixtureRequest) -> Path:
     if request.param == "own":
         return OWN
-    file = tmp_path_factory.mktemp("recorded") / "every.trace"
-    file.write_text(every(), encoding="utf-8")
-    return file
+    made = once("every-trace", lambda folder: (folder / "every.trace").write_text(every(), encoding="utf-8"))
+    return made / "every.trace"
 
 
 @pytest.fixture(scope="module")
-def script(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
-    with script_of(page_of(tmp_path_factory.mktemp("page"), recorded)) as found:
+def script(recorded: Path) -> Iterator[Script]:
+    with script_of(page_of("--trace", str(recorded))) as found:
         yield found
 
 
@@ -93,17 +94,15 @@ def test_commands(script: Script, recorded: Path) -> None:
     assert script.ask("command", "changes") == f"dispatch-cli table --base {base}"
 
 
-def test_a_page_without_a_recording_has_no_calls(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    assert call("page", "examples/add.yaml", "-o", str(page)).code == 0
-    with script_of(page) as found:
+def test_a_page_without_a_recording_has_no_calls() -> None:
+    with script_of(page_of("examples/add.yaml")) as found:
         assert found.ask("trace") is None
         assert found.ask("callsOf", "aten::add.Tensor") == 0
 
 
 def test_a_long_trace_is_cut_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_trace, "MOST_LINES", 7)
-    with script_of(page_of(tmp_path, OWN)) as found:
+    with script_of(written(tmp_path, OWN)) as found:
         shown = found.ask("trace")
     assert shown["more"]
     assert len(shown["rows"]) == 7
@@ -115,7 +114,7 @@ def test_folders_of_the_program_are_not_in_the_page(tmp_path: Path) -> None:
     made.call("aten::relu")
     text = made.text().replace("/home/me", "/secret/other/deep/er/place")
     (tmp_path / "t.trace").write_text(text, encoding="utf-8")
-    found = json.dumps(data_of(page_of(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))
+    found = json.dumps(data_of(written(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))
     assert "secret" not in found
     assert str(tmp_path) not in found
     assert "er/place/train.py" in found

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import ROOT, call
+from tests.page.pages import page_of
 
 HOSTILE = "tests/page/hostile.yaml"
 
@@ -22,10 +23,16 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def page_of(*arguments: str) -> str:
+def printed(*arguments: str) -> str:
+    """A page of its own, as the command prints it."""
     result = call("page", *arguments)
     assert result.code == 0, result.err
     return result.out
+
+
+def shared(*arguments: str) -> str:
+    """The page of all tests with equal arguments, from its file."""
+    return page_of(*arguments).read_bytes().decode()
 
 
 def data_of(page: str) -> Any:
@@ -39,7 +46,7 @@ def digest(text: str) -> str:
 
 
 def test_the_policy_allows_the_scripts_and_the_style_of_the_page_alone() -> None:
-    page = page_of(HOSTILE)
+    page = shared(HOSTILE)
     found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
     assert found is not None
     policy = dict(part.split(" ", 1) for part in found[1].split("; "))
@@ -61,20 +68,21 @@ def test_the_policy_allows_the_scripts_and_the_style_of_the_page_alone() -> None
 
 
 def test_no_text_of_a_file_is_in_the_markup() -> None:
-    hostile, harmless = (page_of(file).partition('id="data">') for file in (HOSTILE, "examples/add.yaml"))
+    hostile, harmless = (shared(file).partition('id="data">') for file in (HOSTILE, "examples/add.yaml"))
     assert hostile[0] == harmless[0]
     assert hostile[2].partition("<")[2] == harmless[2].partition("<")[2]
-    assert "</script><script>document.title='owned'</script>" in data_of(page_of(HOSTILE))["texts"]
+    assert "</script><script>document.title='owned'</script>" in data_of(shared(HOSTILE))["texts"]
 
 
 def test_equal_input_gives_equal_bytes() -> None:
-    assert page_of("examples/stale.yaml") == page_of("examples/stale.yaml")
-    assert data_of(page_of("examples/stale.yaml"))["about"]["made"] is None
+    page = printed("examples/stale.yaml")
+    assert page == shared("examples/stale.yaml")
+    assert data_of(page)["about"]["made"] is None
 
 
 def test_a_page_says_when_it_was_made_if_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
-    page = page_of("examples/stale.yaml", "--timestamp")
+    page = printed("examples/stale.yaml", "--timestamp")
     assert data_of(page)["about"]["made"] == "2001-09-09T01:46:40Z"
 
 
@@ -83,7 +91,7 @@ def test_a_page_says_what_it_was_made_from(tmp_path: Path) -> None:
     own.write_text(
         "dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n  dispatch: {CPU: k}\n", encoding="utf-8"
     )
-    page = page_of(str(own), "--universe", "torch-2.13")
+    page = printed(str(own), "--universe", "torch-2.13")
     about = data_of(page)["about"]
     assert about["universe"] == "torch-2.13"
     assert about["arguments"] == ["own.yaml", "--universe", "torch-2.13"]
@@ -100,7 +108,7 @@ def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
         (str(ROOT / "examples/stale.yaml"),),
         (str(ROOT / "examples/extension"), "--no-cache"),
     ):
-        text = json.dumps(data_of(page_of(*arguments)))
+        text = json.dumps(data_of(printed(*arguments)))
         assert str(tmp_path) not in text
         assert str(ROOT) not in text
 
@@ -111,7 +119,7 @@ def test_no_folder_above_an_options_file_is_in_a_page(tmp_path: Path) -> None:
     universe.write_bytes((ROOT / "dispatch_cli/universes/torch-2.13.json").read_bytes())
     own = tmp_path / "own.yaml"
     own.write_text("dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n", encoding="utf-8")
-    data = data_of(page_of(str(own), "--universe", str(universe)))
+    data = data_of(printed(str(own), "--universe", str(universe)))
     assert data["about"]["arguments"] == ["own.yaml", "--universe", "u.json"]
     assert str(tmp_path) not in json.dumps(data)
 
@@ -124,7 +132,7 @@ def test_a_kernel_that_is_named_as_a_folder_keeps_its_name(tmp_path: Path) -> No
         f"higher_order_operators:\n- name: h\n  dispatch: {{CPU: '{kernel}'}}\n",
         encoding="utf-8",
     )
-    data = data_of(page_of(str(own)))
+    data = data_of(printed(str(own)))
     assert kernel in data["texts"] and "own.yaml" in data["texts"]
     assert kernel in [row["kernel"] for row in data["higher_order"]["rows"]]
     assert f"{own}" not in json.dumps(data)
@@ -138,7 +146,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     result = call("page", "examples/stale.yaml", "-o", str(out))
     assert (result.code, result.out) == (0, "")
     assert re.search(r"page\.html: \d+ operators?, \d\.\d MB\n$", result.err)
-    assert out.read_text(encoding="utf-8") == page_of("examples/stale.yaml")
+    assert out.read_bytes().decode() == shared("examples/stale.yaml")
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
 
 

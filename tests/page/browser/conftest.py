@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import ROOT, call
 from tests.page.browser.chromium import Chromium, executable, version
 from tests.page.browser.tab import Tab
+from tests.page.pages import page_of
 
 _FOUND = executable()
 
@@ -60,22 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
-def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The page that ``dispatch-cli page`` writes, once for equal arguments; files are named from the project."""
-    folder = tmp_path_factory.mktemp("pages")
-    made: dict[tuple[str, ...], Path] = {}
-
-    def makes(*arguments: str) -> Path:
-        if arguments not in made:
-            made[arguments] = folder / f"{len(made)}.html"
-            with pytest.MonkeyPatch.context() as patch:
-                patch.chdir(ROOT)
-                result = call("page", *arguments, "-o", str(made[arguments]))
-            assert result.code == 0, result.err
-        return made[arguments]
-
-    return makes
+@pytest.fixture(scope="session", name="page_of")
+def _page_of() -> Callable[..., Path]:
+    return page_of
 
 
 @pytest.fixture(scope="session")
