@@ -128,7 +128,8 @@ class SlotBlocks:
             yield self._leading(Paragraph(Run(f"defined at {report.span}", Tone.DIM)), ToPlace(report.span))
         yield Paragraph(Run(over_label(report), Tone.DIM))
         yield Gap()
-        once = what._replace(answer=said_once(what.answer, self.before))
+        answer = said_once(what.answer, self.before)
+        once = what._replace(answer=answer, in_base=what.in_base and answer is what.answer)
         for block in explain.headed(slot_sentences(report, once, short=True)):
             stale = isinstance(block, Paragraph) and _text(block).startswith("Stale") and what.cause is not None
             span = what.cause.span if stale and what.cause is not None else None

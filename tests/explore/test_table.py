@@ -367,6 +367,7 @@ def test_what_a_change_on_trial_changes_is_marked() -> None:
         target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
         assert line_text(view, target.first)[target.x : target.x + 2] == "D~"
         assert "~ Before the changes on trial, CUDA held" in app.slot.view.text
+        assert "holds the same" not in app.slot.view.text
         view = app.slot.view
         view.focus()
         view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToSwitchedOff)))
