@@ -10,7 +10,9 @@ from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.panes.coverage import CoveragePane
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import report_data
 from tests.cli.support import call
 from tests.explore.support import drive, newest, until
@@ -53,12 +55,35 @@ def test_findings_that_keys_choose() -> None:
         await pilot.press("5")
         await until(pilot, lambda: app.command_bar.line)
         await pilot.press("v", "c")
-        await until(
-            pilot,
-            lambda: app.command_bar.note == "(prints all rows; here only those of severity error, of stale-live-table)",
-        )
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of severity error)")
+        assert app.command_bar.line.endswith("check-invariants examples/stale.yaml --select stale-live-table")
+        await pilot.press("v", "v", "v", "t")
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select stale-live-table"))
+        assert not app.command_bar.note
+        assert_prints_the_findings(app)
+        await pilot.press("c", "c")
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select composite-conflict"))
+        assert_prints_the_findings(app)
+        await app.go(Spot(OperatorName.parse("stale::fine")))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select composite-conflict"))
+        assert_prints_the_findings(app)
+        await pilot.press("t")
+        await until(pilot, lambda: app.command_bar.line.endswith("stale.yaml --select composite-conflict"))
+        assert_prints_the_findings(app)
+        app.query_one(FindingsPane).filter.value = "stale::fine"
+        await until(pilot, lambda: "here only those with" in app.command_bar.note)
 
     drive(Session(load_state([STALE]), (STALE,)), steps)
+
+
+def assert_prints_the_findings(app: ExploreApp) -> None:
+    pane = app.query_one(FindingsPane)
+    assert pane.answer is not None
+    printed = call(*pane.answer.command, "--format", "json").out
+    assert json.loads(printed) == json.loads(json.dumps(report_data(pane.answer.report)))
+    shown = [one.message for row in pane.list.rows for one in row.findings]
+    assert shown
+    assert sorted(shown) == sorted(one["message"] for one in json.loads(printed)["findings"])
 
 
 def test_registrations_in_order_and_fallbacks() -> None:

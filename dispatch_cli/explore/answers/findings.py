@@ -11,10 +11,12 @@ from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import tried_file
 from dispatch_cli.explore.answers.snapshot import snapshot
+from dispatch_cli.explore.answers.table import operator_glob
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.report.baseline import BaselineFilter, Entry
 from dispatch_cli.report.checked import checked_operators
 from dispatch_cli.report.findings import FindingsReport, findings_report
@@ -48,18 +50,39 @@ def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
     return lambda progress: PaneAnswer(found.get(lambda: find(progress)), command)
 
 
-def whole_report(session: Session, state: State, progress: Progress | None = None) -> FindingsReport:
-    """The findings of a state of a session. state: a snapshot, as above."""
-    return _report(session, state, *checked_operators(state, has_files(session)), None, progress)
+def whole_report(
+    session: Session, state: State, progress: Progress | None = None, check: str | None = None
+) -> FindingsReport:
+    """The findings of a state of a session. state: a snapshot, as above. check: the one to run, as of ``--select``."""
+    return _report(session, state, *checked_operators(state, has_files(session)), None, progress, check)
 
 
-def operator_findings(session: Session, state: State, spot: Spot, progress: Progress | None = None) -> FindingsReport:
-    """The findings of the operator of a spot, as ``check-invariants --op`` gives them. state: a snapshot, as above."""
+def operator_findings(
+    session: Session, state: State, spot: Spot, progress: Progress | None = None, check: str | None = None
+) -> FindingsReport:
+    """The findings of the operator of a spot, as ``check-invariants --op`` gives them. state, check: as above."""
     names = () if spot.operator is None else (spot.operator,)
     higher_order = () if spot.higher_order is None else (state.higher_order_operator(spot.higher_order),)
     found = tuple(one for one in higher_order if one is not None)
     guarded = frozenset((*names, *(OperatorName(one.name) for one in found)))
-    return _report(session, state, names, found, guarded, progress)
+    return _report(session, state, names, found, guarded, progress, check)
+
+
+def chosen_search(session: Session, spot: Spot | None, check: str | None) -> Callable[[Progress], PaneAnswer]:
+    """A function that gives the findings of an operator, of a check, or of both, and may run in a thread.
+
+    spot: of the operator; None for all. check: None for all.
+    """
+    copy = state_to_check(session)
+    ops = () if spot is None else ("--op", operator_glob(session, spot))
+    command = session.command("check-invariants", *ops, *(() if check is None else ("--select", check)))
+
+    def search(progress: Progress) -> PaneAnswer:
+        if spot is None:
+            return PaneAnswer(whole_report(session, copy, progress, check), command)
+        return PaneAnswer(operator_findings(session, copy, spot, progress, check), command)
+
+    return search
 
 
 def _report(
@@ -69,13 +92,15 @@ def _report(
     higher_order: Sequence[HigherOrderOperator],
     guarded: frozenset[OperatorName] | None,
     progress: Progress | None,
+    check: str | None = None,
 ) -> FindingsReport:
     setup = session.checks
+    selected = () if check is None else (CheckSettings(select=(Selector(check),)),)
     return findings_report(
         state,
         names,
         guarded,
-        setup.settings,
+        (*setup.settings, *selected),
         None if setup.baseline is None else BaselineFilter(setup.baseline),
         progress,
         higher_order,

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from dispatch_cli.checks.check import Check
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_findings, state_to_check
+from dispatch_cli.explore.answers.findings import chosen_search, findings_search, new_findings
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
@@ -44,12 +44,14 @@ class FindingsPane(ListPane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
-        self._work = Background(self)
+        self._work, self._closer_work = Background(self), Background(self)
         self._state: State | None = None
-        self._report: FindingsReport | None = None
+        self._whole: PaneAnswer | None = None
+        self._closer: dict[tuple[str | None, str | None], PaneAnswer] = {}
+        """What the command says of an operator, of a check, or of both; None for all."""
         self._rows: list[FindingRow] = []
+        self._count = 0
         self._effect = FindingsEffect()
-        self._whole: dict[str, list[FindingRow]] = {}
         self._severity: Severity | None = None
         self._check: str | None = None
         self._this = False
@@ -75,50 +77,57 @@ class FindingsPane(ListPane):
                 self._found(*found)
 
             self._work.start(work, done, self._failed, lambda text: self.say(text))
-        elif self._report is not None and moved and self._this:
+        elif moved and self._this:
             self._look_closer()
-            self.refill(keep=True)
 
     def _found(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
-        self._report = answer.report
-        assert isinstance(self._report, FindingsReport), "the command's report"
-        self._effect, self._whole = effect, {}
-        self._rows = self._rows_of(self._report)
-        if self._this:
-            self._look_closer()
-        self.refill(keep=True)
-        self.answered(answer)
+        self._effect, self._whole, self._closer = effect, answer, {}
+        self._count = len(self._rows_of(answer.report))
+        self._look_closer()
 
     def _rows_of(self, report: FindingsReport) -> list[FindingRow]:
         asked = {check.id for check in report.checks}
         gone = [one for one in self._effect.gone if one.check in asked]
         return finding_rows(report, new_findings(report, self._effect.new), gone)
 
-    def _look_closer(self) -> None:
-        """List all findings of the operator under the cursor, where the list of all has not all of them."""
-        report, name, spot = self._report, self._operator_name, self.spot
-        if report is None or name is None or name in self._whole:
-            return
-        listed = sum(one.finding.operator == name for one in report.findings)
-        if listed == sum(report.affected.get(name, {}).values()):
-            self._whole[name] = [row for row in self._rows if row.operator == name]
-            return
-        copy = state_to_check(self.session)
+    @property
+    def _wanted(self) -> tuple[str | None, str | None]:
+        """The operator and the check whose findings are to be listed; None for all."""
+        return self._operator_name if self._this else None, self._check
 
-        def done(found: FindingsReport) -> None:
-            self._whole[name] = [row for row in self._rows_of(found) if row.operator == name or row.unlisted]
-            self.refill(keep=True)
+    @property
+    def _current(self) -> PaneAnswer | None:
+        """What is listed: what is wanted, or all as long as that is looked for."""
+        return self._closer.get(self._wanted, self._whole)
 
-        self.say("Checking…")
-        self._work.start(
-            lambda step: operator_findings(self.session, copy, spot, _told(step)),
-            done,
-            self._failed,
-            lambda text: self.say(text),
-        )
+    @property
+    def _report(self) -> FindingsReport | None:
+        """The report of what is listed."""
+        return None if self._current is None else self._current.report
+
+    def _look_closer(self, keep: bool = True) -> None:
+        """List what is wanted, as the command gives it: what is known of it at once, and all of it from a thread."""
+        self._closer_work.stop()
+        self._list(keep)
+        wanted = self._wanted
+        if self._whole is None or self._work.busy or wanted == (None, None) or wanted in self._closer:
+            return
+
+        def done(answer: PaneAnswer) -> None:
+            self._closer[wanted] = answer
+            self._list()
+
+        search = chosen_search(self.session, None if wanted[0] is None else self.spot, self._check)
+        self._closer_work.start(lambda step: search(_told(step)), done, self._failed, lambda _: None)
+
+    def _list(self, keep: bool = True) -> None:
+        report = self._report
+        self._rows = [] if report is None else self._rows_of(report)
+        self.refill(keep)
+        self.answered(self._current)
 
     def _failed(self, error: Exception) -> None:
-        self._report, self._rows = None, []
+        self._whole, self._rows, self._closer = None, [], {}
         self.refill()
         self.say(("The checks could not run: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
         self.answered(None)
@@ -129,16 +138,11 @@ class FindingsPane(ListPane):
         """Those that the keys choose."""
         return [
             row
-            for row in self._known_rows
+            for row in self._rows
             if (self._severity is None or row.severity is self._severity)
             and (self._check is None or row.check == self._check)
             and (not self._this or row.operator == self._operator_name or row.unlisted)
         ]
-
-    @property
-    def _known_rows(self) -> list[FindingRow]:
-        whole = self._whole.get(self._operator_name or "") if self._this else None
-        return self._rows if whole is None else whole
 
     @property
     def _operator_name(self) -> str | None:
@@ -166,18 +170,21 @@ class FindingsPane(ListPane):
         if gone:
             yield "\n"
             yield f"{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
-        chosen = [*self.chosen_rows()]
+        chosen = [*self._chosen(every=True)]
         if chosen or shown != count:
             yield "\n"
-            yield f"{shown:,} of {len(self._rows):,} rows: {', '.join(chosen) or 'by the filter'}"
+            yield f"{shown:,} of {self._count:,} rows: {', '.join(chosen) or 'by the filter'}"
 
     def chosen_rows(self) -> Iterable[str]:
-        """Those of a severity, of a check, of an operator."""
+        """Those of a severity; of a check and of an operator, as long as the command of these is not known."""
+        return self._chosen(every=self._wanted not in self._closer)
+
+    def _chosen(self, every: bool) -> Iterable[str]:
         if self._severity is not None:
             yield f"of severity {self._severity.value}"
-        if self._check is not None:
+        if every and self._check is not None:
             yield f"of {self._check}"
-        if self._this:
+        if every and self._this:
             yield f"of {self._operator_name}"
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
@@ -218,16 +225,14 @@ class FindingsPane(ListPane):
 
     def action_check(self) -> None:
         """Only those of the next check that found something."""
-        found = [] if self._report is None else [one.check for one in self._report.summary]
+        found = [] if self._whole is None else [one.check for one in self._whole.report.summary]
         self._check = _next([None, *found], self._check)
-        self.refill()
+        self._look_closer(keep=False)
 
     def action_this(self) -> None:
         """Only those of the operator under the cursor of the list of operators, or all."""
         self._this = not self._this
-        if self._this:
-            self._look_closer()
-        self.refill()
+        self._look_closer(keep=False)
 
     def action_summary(self) -> None:
         """How many each check found, in the place of the details."""
