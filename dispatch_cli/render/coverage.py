@@ -198,7 +198,7 @@ def _counts(title: str) -> list[Column[Counted]]:
         Column(title, lambda one, _: Run(one.name, one.tone)),
         Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
         Column("%", lambda one, _: percent_text(one.operators, one.chosen), right=True),
-        Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True),
+        Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True, wraps=False),
     ]
 
 
