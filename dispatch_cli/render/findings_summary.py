@@ -49,10 +49,9 @@ def outcome(report: FindingsSummaryReport) -> Run:
         return Run(f"All checks passed: {checked}", Tone.KERNEL)
     count = plural(sum(report.counts.values()), "finding")
     rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
-    where = (
-        f" in {report.affected_operators:,} of" if report.affected_operators else ", not about an operator; checked:"
-    )
-    found = f"{count}{where} {checked}{rest}"
+    affected = report.affected_operators
+    where = f" in {plural(affected, 'operator')}" if affected else ", not about an operator"
+    found = f"{count}{where}; checked: {checked}{rest}"
     return Run(found, Tone.BAD if report.failed else Tone.WARN)
 
 

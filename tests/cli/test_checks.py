@@ -155,7 +155,7 @@ def test_a_severity_can_be_overruled() -> None:
     assert check("b.yaml", "--select", "DC101").code == 0
     assert check("b.yaml", "--select", "DC101", "--fail-on", "info").code == 1
     assert check("b.yaml", "--select", "DC101").out.splitlines()[-1] == (
-        "2 findings in 2 of 2 operators, 1 check (torch-2.15); none is a warning or an error"
+        "2 findings in 2 operators; checked: 2 operators, 1 check (torch-2.15); none is a warning or an error"
     )
 
 
@@ -415,7 +415,7 @@ def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
     result = check("a.yaml", *only)
     assert result.code == 1
     assert result.out.splitlines()[-2:] == [
-        "1 finding in 1 of 3 operators, 1 check (torch-2.15)",
+        "1 finding in 1 operator; checked: 3 operators, 1 check (torch-2.15)",
         "1 in the baseline; 1 of the baseline fixed (--update-baseline removes it)",
     ]
     assert document("a.yaml", *only)["baseline"] == {
@@ -525,7 +525,7 @@ def test_the_summary() -> None:
         1,
         "Check                    Severity  Findings  What should hold\n"
         "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
-        "2 findings in 2 of 2 operators, 4 checks (torch-2.15)\n",
+        "2 findings in 2 operators; checked: 2 operators, 4 checks (torch-2.15)\n",
         "",
     )
     assert check("a.yaml", "--select", "DC101", "--summary", "--format", "csv").out.splitlines() == [
@@ -545,7 +545,7 @@ def test_operators_of_guards_count_as_looked_at() -> None:
     guards = "guards:\n  - {op: demo::a, key: CPU, rule: kernel}\n"
     write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
     result = check("b.yaml", "--select", "guard", "--summary")
-    assert result.out.splitlines()[-1] == "1 finding in 1 of 2 operators, 1 check (torch-2.15)"
+    assert result.out.splitlines()[-1] == "1 finding in 1 operator; checked: 2 operators, 1 check (torch-2.15)"
 
 
 def test_checks_of_another_command_say_so() -> None:

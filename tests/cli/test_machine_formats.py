@@ -461,7 +461,8 @@ def test_findings_csv_and_markdown(file: str) -> None:
     assert call(*args, "markdown").out == (
         f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n```\n12 | dispatch: {{CPU: "
         "lost_cpu}\n   |            ^^^\n```\n\n- keys: CPU\n- tip: define the operator, correct its name, or load "
-        "the declarations that define it as well\n\n1 finding in 1 of 3 operators, 1 check (torch-2.15)\n"
+        "the declarations that define it as well\n\n"
+        "1 finding in 1 operator; checked: 3 operators, 1 check (torch-2.15)\n"
     )
 
 

@@ -77,7 +77,7 @@ def test_the_text_names_each_difference_at_its_declaration() -> None:
         f"a.yaml:7:7: error[drift-different]: demo::op: the kernel at AutocastCPU falls through in {source}, but is "
         "declared as a kernel that runs",
     ]
-    assert result.out.endswith(f"3 findings in 1 of 1 operator, 4 checks ({source})\n")
+    assert result.out.endswith(f"3 findings in 1 operator; checked: 1 operator, 4 checks ({source})\n")
 
 
 def test_no_drift() -> None:
@@ -101,7 +101,7 @@ def test_declarations_for_another_pytorch() -> None:
         f"the declarations are for torch-2.15, but were compared with {source}; what torch.library itself registers "
         "may differ"
     )
-    assert outcome == f"3 findings in 1 of 1 operator, 4 checks ({source})"
+    assert outcome == f"3 findings in 1 operator; checked: 1 operator, 4 checks ({source})"
     assert "--pytorch" not in result.out
     assert json.loads(drift("--format", "json").out)["built"] == {"source": source, "universe": "torch-2.4"}
 
