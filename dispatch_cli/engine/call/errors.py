@@ -45,8 +45,8 @@ def missing_kernel(dispatcher: Dispatcher, name: OperatorName, slot: str, key: s
             f"Canonical state\n~~~~~~~~~~~\n{state}\n\nComputed table:\n~~~~~~~~~~~\n{table}",
         )
         return Error(ErrorKind.STALE, RUNTIME, text)
-    live = dispatcher.operator(name).live
-    available = ", ".join(slot for slot in dispatcher.universe.runtime if live[slot].kernel is not None)
+    filled = dispatcher.operator(name).live.filled()
+    available = ", ".join(slot for slot in dispatcher.universe.runtime if slot in filled)
     if slot == UNDEFINED:
         text = (
             "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "

@@ -78,7 +78,7 @@ class State:
         from dispatch_cli.model.declarations import PythonKernel
 
         found: dict[str, PythonKernel] = {}
-        if self.source is not None and str(name) in self.source.names:
+        if self.source is not None and str(name) in self._captured:
             kernels = self.source.python_kernels(str(name))
             found = {key: PythonKernel(name, key, kernel) for key, kernel in kernels}
         for declared in self._declared_python_kernels.get(name, ()):
@@ -91,9 +91,14 @@ class State:
         from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
 
         declared = self._declared_fake_rules.get(name)
-        if declared is None and self.source is not None and str(name) in self.source.names:
+        if declared is None and self.source is not None and str(name) in self._captured:
             return self.source.fake_rules(str(name))
         return declared or NO_FAKE_RULES
+
+    @cached_property
+    def _captured(self) -> frozenset[str]:
+        """The names of the operators of the captured state."""
+        return frozenset(() if self.source is None else self.source.names)
 
     def is_as_before(self, name: OperatorName) -> bool:
         """Whether nothing concerns an operator that is registered, or left out, since the state that files continue.

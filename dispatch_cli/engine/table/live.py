@@ -146,12 +146,16 @@ class LiveTable:
         behind = self._behind.get(key)
         return self._canonical(key) if behind is None else behind.live
 
+    def filled(self) -> frozenset[str]:
+        """The slots that a kernel fills, by key; operators with equal registrations share the answer."""
+        found = self._plan().filled
+        for key, behind in self._behind.items():
+            found = found - {key} if behind.live.kernel is None else found | {key}
+        return found
+
     def fallthroughs(self) -> int:
         """The slots that dispatch skips, as bits; operators with equal registrations share the answer."""
-        self._catch_up()
-        slot = self._layout.universe.slot
-        has_fallback = sum(1 << slot[key] for key in self._fallbacks)
-        decided = plan(self._layout, self._registered, has_fallback)
+        decided, slot = self._plan(), self._layout.universe.slot
         found = _fallthroughs(decided, _falling(self._active or {}), _falling(self._fallbacks), self._layout)
         for key, behind in self._behind.items():
             bit = 1 << slot[key]
@@ -170,6 +174,13 @@ class LiveTable:
             for key in sorted(self._behind, key=slot.__getitem__)
             if (cause := self._behind[key].cause) is not None and key != UNDEFINED and self._is_known(key)
         ]
+
+    def _plan(self) -> Plan:
+        """The decisions of the canonical table."""
+        self._catch_up()
+        slot = self._layout.universe.slot
+        has_fallback = sum(1 << slot[key] for key in self._fallbacks)
+        return plan(self._layout, self._registered, has_fallback)
 
     def _is_known(self, key: str) -> bool:
         """Whether it is known what is in a slot that is behind, and what should be."""

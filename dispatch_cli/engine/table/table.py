@@ -86,12 +86,22 @@ class Plan:
     def counts(self) -> Mapping[Rule, int]:
         return Counter(decision.rule for decision in self.decisions)
 
+    @cached_property
+    def filled(self) -> frozenset[str]:
+        """The slots that a kernel fills, by key."""
+        return frozenset(
+            key
+            for key, decision in zip(self._slots, self.decisions, strict=True)
+            if decision.rule not in (Rule.MISSING, Rule.NOT_KNOWN)
+        )
+
     def holding(self, held: Mapping[int, Decision]) -> Plan:
         """The same with other decisions, by slot."""
         other = copy(self)
         other.decisions = tuple(held.get(slot, decision) for slot, decision in enumerate(self.decisions))
         other._printed = None
-        vars(other).pop("counts", None)
+        for name in ("counts", "filled"):
+            vars(other).pop(name, None)
         return other
 
     def dump(self, texts: Mapping[str, str], fallbacks: Mapping[str, str]) -> str:
