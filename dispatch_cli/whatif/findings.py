@@ -52,11 +52,15 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
         return [run_checks(view, CHECKS, CHECKS)]
     own = state.own_operators()
     namespaces = {name.namespace for name in touched.operators}
-    return [
-        _run(state, _names(state, touched), has_files, _OF_OPERATORS),
-        _run(state, [name for name in own if name.namespace in namespaces], has_files, OF_LIBRARIES),
-        _run(state, own, has_files, OF_RUNS, whole=True),
-    ]
+    names = _names(state, touched)
+    of_operators = View(state, names, frozenset(names))
+    libraries = [name for name in own if name.namespace in namespaces]
+    others = View(state, libraries, frozenset(libraries)), View(state, own)
+    found = [_run(of_operators, has_files, _OF_OPERATORS)]
+    for view, checks in zip(others, (OF_LIBRARIES, OF_RUNS), strict=True):
+        view.compared = of_operators.compared  # what the changes concern is looked at once
+        found.append(_run(view, has_files, checks))
+    return found
 
 
 def takes_long(state: State, touched: Touched) -> bool:
@@ -71,10 +75,7 @@ def _all_of(runs: Iterable[CheckRun]) -> tuple[Finding, ...]:
     return tuple(finding for run in runs for finding in run.findings)
 
 
-def _run(
-    state: State, names: list[OperatorName], has_files: bool, checks: frozenset[str], whole: bool = False
-) -> CheckRun:
-    view = View(state, names, None if whole else frozenset(names))
+def _run(view: View, has_files: bool, checks: frozenset[str]) -> CheckRun:
     view.has_files = has_files
     return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS)
 

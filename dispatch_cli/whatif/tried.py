@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.changed import all_declarations, refusal_of, rerun
+from dispatch_cli.engine.history.changed import all_declarations, note_without_changes, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import Addition, Change, ChangeError, Reordering, with_added
@@ -65,6 +65,8 @@ class TriedChanges:
         except ChangeError as error:
             raise refusal_of(error) from None
         self.state = rerun(original, self.said) if changes else original
+        if self.said.changes is not None and original.declarations.changes is None and len(others) == len(changes):
+            note_without_changes(self.state, original)
         self.touched: tuple[Touched, ...] = ()
         self.before: TriedChanges | None = None
         self.searched = Shared[FindingsEffect]()

@@ -32,6 +32,11 @@ def rerun(state: State, said: Declarations) -> State:
 _UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
+def note_without_changes(state: State, before: State) -> None:
+    """Say what a state is without the changes that led to it, where that is known: `without_changes` works it out."""
+    _UNDONE[state] = before
+
+
 def without_changes(state: State) -> State:
     """The state as it would be without the sections ``changes`` of the user's own files; worked out once.
 
