@@ -11,7 +11,7 @@ import click
 from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, write
+from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
 
@@ -65,7 +65,7 @@ def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Outp
 
         base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
-    state, findings, settings = _checked(source, out.color)
+    state, findings, settings = _checked(source, out)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.files.paths import as_argument
@@ -89,8 +89,11 @@ def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Outp
         say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
 
 
-def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport, frozenset[str]]:
-    """The state, what check-invariants finds in it without options of its own, and the files with settings for that."""
+def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport, frozenset[str]]:
+    """The state, what check-invariants finds in it without options of its own, and the files with settings for that.
+
+    Errors: CannotWrite where the page would take the place of a file of the state; BadInput.
+    """
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
@@ -98,11 +101,14 @@ def _checked(source: SourceOptions, color: str) -> tuple[State, FindingsReport, 
     from dispatch_cli.report.checked import checked_operators
     from dispatch_cli.report.findings import findings_report
 
+    color = out.color
     try:
         settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
         guards = () if source.keys else guards_of(project, source.allow_outside, color)
         source = source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True)
         state = load_state(source, color, guards)
+        if out.file is not None:
+            refuse_input(out.file)  # before the work
         refuse_unknown_checks(state, settings, color)
         names, higher_order = checked_operators(state, bool(source.files))
         entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)

@@ -112,6 +112,7 @@ def test_a_long_trace_is_cut_and_it_is_said(tmp_path: Path, monkeypatch: pytest.
 def test_folders_of_the_program_are_not_in_the_page(tmp_path: Path) -> None:
     made = Writer(argv=["/secret/folder/train.py"], directory="/secret/folder")
     made.call("aten::relu")
+    made.add_small_state()
     text = made.text().replace("/home/me", "/secret/other/deep/er/place")
     (tmp_path / "t.trace").write_text(text, encoding="utf-8")
     found = json.dumps(data_of(written(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from dispatch_cli import universes
@@ -12,6 +13,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 UNIVERSE = universes.load("torch-2.13")
 PLAIN = ("CPU", "AutogradCPU", "ADInplaceOrView", "AutocastCPU")
 """The keys of a tensor on the CPU."""
+SMALL = Path(__file__).with_name("recordings") / "own.trace"
 OF_A_BACKEND = ("PrivateUse1", "AutogradPrivateUse1", "ADInplaceOrView", "AutocastPrivateUse1")
 
 
@@ -112,6 +114,11 @@ class Writer:
     def add(self, *line: Any) -> None:
         """Any line."""
         self.lines.append(list(line))
+
+    def add_small_state(self) -> None:
+        """That of a program with few operators, so that what is made of it is small; else, an embedded one counts."""
+        with SMALL.open(encoding="utf-8") as file:
+            self.lines.append(next(json.loads(line) for line in file if line.startswith('["state",')))
 
     def text(self) -> str:
         """The whole file."""

@@ -70,6 +70,7 @@ def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
     made = Writer()
     for number in range(700):
         made.call(("aten::relu", "aten::sin", "aten::cos")[number * number % 3], line=number + 1)
+    made.add_small_state()
     (tmp_path / "t.trace").write_text(made.text(), encoding="utf-8")
     page = tmp_path / "page.html"
     assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0
@@ -117,6 +118,7 @@ def test_nothing_of_a_recording_runs(tab: Tab, tmp_path: Path) -> None:
         made.call(name)
         made.call(f"my::{name}", thread=name)
         made.add("x", {"reason": name, "text": name})
+    made.add_small_state()
     text = made.text().replace(json.dumps("/home/me/train.py"), json.dumps(NAMES["image"]))
     (tmp_path / "t.trace").write_text(text.replace('"step"', json.dumps(NAMES["script"])), encoding="utf-8")
     page = tmp_path / "page.html"
