@@ -7,16 +7,14 @@ many more steps; of a square they are four times as many. What runs in C, such a
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.cli.support import call
+from tests.steps import counted
 from tests.trace.support import Writer, signature, table_then
 
 MOST = 2.7
@@ -230,31 +228,6 @@ SOURCE_KINDS = (
     *(Kind(f"YAML: {name}", text, ("extract", "x.yaml", "--no-cache"), 40) for name, text in YAML_SOURCES.items()),
     Kind("rules of .gitignore", each("a@/*/b\n*c@\n"), ("extract", ".", "--no-cache"), file=".gitignore"),
 )
-
-
-@contextmanager
-def counted() -> Iterator[list[int]]:
-    """Counts the lines of this program that run."""
-    steps = [0]
-    ours: dict[str, bool] = {}
-
-    def line(_frame: FrameType, event: str, _argument: Any) -> Any:
-        if event == "line":
-            steps[0] += 1
-        return line
-
-    def entered(frame: FrameType, _event: str, _argument: Any) -> Any:
-        file = frame.f_code.co_filename
-        if file not in ours:
-            ours[file] = "dispatch_cli" in file
-        return line if ours[file] else None
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        yield steps
-    finally:
-        sys.settrace(before)
 
 
 class Run(NamedTuple):

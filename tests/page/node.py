@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ import pytest
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: the script of the page is not run")
+LIMIT = 60
+"""Seconds until a script is stuck; most answers take a thousandth of one."""
 _SCRIPT = Path(__file__).with_name("answers.cjs")
 
 
@@ -28,6 +31,8 @@ class Script:
         """What a method of the page answers, or what a property holds."""
         self._questions.write(f"{json.dumps([what, *arguments])}\n")
         self._questions.flush()
+        # an answer is one line, so that nothing of it is in the buffer already
+        assert select.select([self._answers], [], [], LIMIT)[0], f"no answer within {LIMIT} seconds"
         return json.loads(self._answers.readline())
 
 
@@ -38,6 +43,10 @@ def script_of(page: Path) -> Iterator[Script]:
     command = [NODE, str(_SCRIPT), str(page)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as run:
         assert run.stdin is not None and run.stdout is not None, "both are pipes"
-        yield Script(run.stdin, run.stdout)
+        try:
+            yield Script(run.stdin, run.stdout)
+        except BaseException:
+            run.kill()
+            raise
         run.stdin.close()
         assert run.wait() == 0, "node failed"
