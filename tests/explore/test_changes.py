@@ -470,6 +470,13 @@ def test_an_unknown_key_is_said_and_can_be_corrected() -> None:
     assert not session.whatif.changes
 
 
+@pytest.fixture
+def _no_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is found with a fallback switched off; other tests look for it, which takes seconds."""
+    monkeypatch.setattr(WhatIf, "search", lambda _: FindingsEffect)
+
+
+@pytest.mark.usefixtures("_no_findings")
 @pytest.mark.parametrize("view", ["1", "2"])
 def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
@@ -495,6 +502,7 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
     drive(session, steps)
 
 
+@pytest.mark.usefixtures("_no_findings")
 def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Meanwhile keys go on, and What if says what is being done; undo and redo find the same."""
     session = Session(newest(), ("--base", "torch-2.15"))
@@ -536,6 +544,7 @@ def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.
     assert [(one.place, one.changes) for one in again.slots] == [(one.place, one.changes) for one in found.slots]
 
 
+@pytest.mark.usefixtures("_no_findings")
 def test_all_operators_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a backend fallback. Meanwhile keys go on, nothing of the time before is shown, and what is done is said."""
     session = Session(newest(), ("--base", "torch-2.15"))
