@@ -86,6 +86,24 @@ def assert_prints_the_findings(app: ExploreApp) -> None:
     assert sorted(shown) == sorted(one["message"] for one in json.loads(printed)["findings"])
 
 
+def test_the_filter_of_a_list_is_no_matter_of_the_command_of_one_row() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("6", "f", *"meta")
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “meta”)")
+        await pilot.press("enter", "down")
+        await until(pilot, lambda: "keys " in app.command_bar.line and "Meta" in app.command_bar.line)
+        assert not app.command_bar.note
+        await pilot.press("m")
+        await until(pilot, lambda: "with “meta”" in app.command_bar.note)
+        await pilot.press("8", "f", *"every")
+        await until(pilot, lambda: "with “every”" in app.command_bar.note, 60)
+        await pilot.press("ctrl+u", *"view", "enter")
+        await until(pilot, lambda: "--op" in app.command_bar.line)
+        assert not app.command_bar.note
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps)
+
+
 def test_registrations_in_order_and_fallbacks() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("4")

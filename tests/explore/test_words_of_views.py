@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.pilot import Pilot
 
@@ -20,6 +19,7 @@ from dispatch_cli.explore.help import key_rows
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.table_layout import laid_out
+from dispatch_cli.explore.terminal_input import TerminalInput
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render import history
@@ -134,7 +134,7 @@ def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monke
 @pytest.mark.parametrize("sequence", ["\x1b5", "\x1bx", "\x1b9", "\x1b-"])
 def test_escape_and_a_key_behind_it_at_once_type_nothing(sequence: str) -> None:
     def keys() -> list[Key]:
-        parser = XTermParser()
+        parser = TerminalInput()
         events = [*parser.feed(sequence), *parser.feed("")]
         return [one for one in events if isinstance(one, Key)]
 

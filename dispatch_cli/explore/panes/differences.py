@@ -119,6 +119,11 @@ class DifferencesPane(ListPane):
         self.say(("Comparing failed: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
         self.answered(None)
 
+    @property
+    def apart(self) -> str:
+        """The command of one operator has nothing of the others."""
+        return super().apart if self._shown is self._whole else ""
+
     # the list
 
     def rows(self) -> Sequence[ChangedRow]:

@@ -107,6 +107,11 @@ class KeysPane(ListPane):
             if row.key == (key or self.spot.key):
                 self.list.move_to(number)
 
+    @property
+    def apart(self) -> str:
+        """The command of one key has nothing of the others."""
+        return super().apart if self._registered is not None or self._shown is self._all else ""
+
     # the list
 
     def rows(self) -> Sequence[Any]:
