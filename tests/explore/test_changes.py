@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, current_thread, main_thread
@@ -170,7 +171,8 @@ def test_slots_to_which_the_same_happens_are_one_row(operator: str | None, key: 
         assert len({one.changes for one in line.slots}) == 1
 
 
-def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot() -> None:
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot(size: tuple[int, int]) -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -187,9 +189,11 @@ def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot() -> None:
         assert count > 2
         assert f"({count}" in view.text
         view.move_to(next(n for n in range(view.choices()) if view.choice(n).target is first))
+        assert not re.search(rf"  {first.slots[0].operator} +{first.slots[1].key} ", screen_text(app))
         await pilot.press("enter")
         await pilot.pause()
         assert view.target == first
+        assert re.search(rf"  {first.slots[0].operator} +{first.slots[1].key} ", screen_text(app))
         assert [one.slots for one in lines()][1 : count + 1] == [(one,) for one in first.slots]
         assert len(lines()) == len(before) + count
         await pilot.press("enter")
@@ -200,7 +204,7 @@ def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot() -> None:
         assert app.front == "slot"
         assert (app.spot.operator, app.spot.key) == first.slots[1].place
 
-    drive(session, steps, WIDE)
+    drive(session, steps, size)
 
 
 def test_moving_a_registration_makes_slots_stale() -> None:

@@ -164,6 +164,8 @@ class ChangesPane(Pane):
         if isinstance(event.target, SlotLine) and len(event.target.slots) > 1:
             self._opened ^= {event.target.first.place}
             self._show(keep=True)
+            if event.target.first.place in self._opened:  # what is listed now is in sight
+                self.view.scroll_to(y=self.view.choice(self.view.cursor).first, animate=False)
             return
         spot = change_blocks.slot_spot(event.target)
         if spot is not None:
