@@ -3,7 +3,8 @@
 Two registrations at one key of one operator are the same kernel if both fall through or neither does, and they are in
 the same source file. Lines, folders and numbers of generated files do not count: nearly all differ between builds.
 Where one side has only a name (a declared kernel), or its file is not known, operator and key are all that can be
-compared; where both have only names, the names are. A Python
+compared; where both have only names, the names are. But where both states are made of the same captured state or file,
+a kernel of it that one of them lacks was taken away there, and what is registered in its place is another one. A Python
 kernel is not one of a C++ file, also where PyTorch does not say in which file it is.
 """
 
@@ -16,6 +17,16 @@ from typing import NamedTuple
 from dispatch_cli.model.debug_text import is_placed, is_python_without_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
+
+
+class Shared(NamedTuple):
+    """What two states are both made of. base: whether they are over the same captured state. files: their names."""
+
+    base: bool
+    files: frozenset[str]
+
+
+NOTHING_SHARED = Shared(False, frozenset())
 
 
 class KernelIdentity(NamedTuple):
@@ -39,7 +50,8 @@ class KernelView(NamedTuple):
     """A registered kernel as it is compared. debug: its debug text. label: what reports call it.
 
     span: where it is declared; None of a captured one. when: the conditions of its registration.
-    captured: it is from a captured state.
+    captured: it is from a captured state. shares_file: it is of a file that the other side has read, too.
+    shares_base: its state is over the same captured one as the other side.
     """
 
     identity: KernelIdentity
@@ -48,6 +60,8 @@ class KernelView(NamedTuple):
     span: Span | None = None
     when: str | None = None
     captured: bool = False
+    shares_file: bool = False
+    shares_base: bool = False
 
     @property
     def fallthrough(self) -> bool:
@@ -68,8 +82,11 @@ def captured_kernel(debug: str, fallthrough: bool) -> KernelView:
     return KernelView(KernelIdentity(fallthrough, file, name), debug, debug, captured=True)
 
 
-def kernel_view(kernel: Kernel, captured: bool) -> KernelView:
-    """The view of a kernel in a dispatcher. captured: it is from a captured state."""
+def kernel_view(kernel: Kernel, captured: bool, shared: Shared = NOTHING_SHARED) -> KernelView:
+    """The view of a kernel in a dispatcher.
+
+    captured: it is from a captured state. shared: what both sides of a comparison are made of.
+    """
     if captured:
         return captured_kernel(kernel.debug, kernel.fallthrough)
     file, name = source_file(kernel.debug), kernel.function_name
@@ -80,7 +97,16 @@ def kernel_view(kernel: Kernel, captured: bool) -> KernelView:
     if name is None and file is None and not is_placed(kernel.debug):
         name = kernel.debug
     identity = KernelIdentity(kernel.fallthrough, file, name)
-    return KernelView(identity, kernel.debug, kernel.label, kernel.span, kernel.when)
+    shares_file = kernel.span is not None and kernel.span.file in shared.files
+    return KernelView(
+        identity,
+        kernel.debug,
+        kernel.label,
+        kernel.span,
+        kernel.when,
+        shares_file=shares_file,
+        shares_base=shared.base,
+    )
 
 
 def same_kernel(old: KernelView, new: KernelView) -> bool:
@@ -94,6 +120,8 @@ def same_kernel(old: KernelView, new: KernelView) -> bool:
     if known[0] and one.file != other.file:
         return False
     if known[1] and one.name != other.name:
+        return False
+    if not any(known) and (_is_lacking(old, new) or _is_lacking(new, old)):
         return False
     return not (_is_python_alone(old, new) or _is_python_alone(new, old))
 
@@ -109,6 +137,11 @@ def same_active(before: Sequence[KernelView], after: Sequence[KernelView]) -> bo
         return True
     overridden = (*(one.identity for one in before[1:]), *(one.identity for one in after[1:]))
     return old.identity not in overridden and new.identity not in overridden and same_kernel(old, new)
+
+
+def _is_lacking(view: KernelView, other: KernelView) -> bool:
+    """Whether the other state would have the one's kernel, if that had not been taken away there."""
+    return view.shares_file or (view.captured and other.shares_base)
 
 
 def _is_python_alone(view: KernelView, other: KernelView) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import KernelView, captured_kernel, kernel_view
+from dispatch_cli.engine.comparison.identity import NOTHING_SHARED, KernelView, Shared, captured_kernel, kernel_view
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.live import StaleEntry
@@ -68,13 +68,15 @@ class HeldSlot(NamedTuple):
 class Side:
     """A state as it is compared. fallbacks: the backend fallbacks, by runtime key."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, shared: Shared = NOTHING_SHARED) -> None:
+        """shared: what the other side is made of, too."""
         self.state = state
+        self._shared = shared
         self.dispatcher = state.dispatcher
         self.universe = self.dispatcher.universe
         self.layout = self.dispatcher.layout
         self.fallbacks: Mapping[str, KernelView] = {
-            key: kernel_view(one.kernel, captured=one.kernel.span is None)
+            key: kernel_view(one.kernel, one.kernel.span is None, shared)
             for key, one in self.dispatcher.fallbacks.items()
         }
         self._bits = self.layout.registered_bit
@@ -142,10 +144,7 @@ class Side:
         operator = self.dispatcher.operator(name)
         definition = operator.definition
         schema = None if definition is None else definition.known_schema
-        kernels = {
-            key: tuple(kernel_view(one.kernel, one.captured) for one in found)
-            for key, found in operator.kernels.items()
-        }
+        kernels = {key: tuple(self._registered(one) for one in found) for key, found in operator.kernels.items()}
         kind = "" if definition is None else DEFAULT_ALIAS_ANALYSIS
         if definition is not None and definition.alias_analysis is not None:
             kind = definition.alias_analysis.value
@@ -159,15 +158,13 @@ class Side:
             kernels,
             operator.registered,
             {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)},
-            {one.canonical.key: _stale_slot(one) for one in self.dispatcher.stale_entries(name)} or _NOTHING_STALE,
+            {one.canonical.key: self._stale_slot(one) for one in self.dispatcher.stale_entries(name)} or _NOTHING_STALE,
         )
 
+    def _stale_slot(self, entry: StaleEntry) -> StaleSlot:
+        live, cause = entry.live, entry.cause
+        kernel = None if live.registration is None else self._registered(live.registration)
+        return StaleSlot(live.decision, kernel, self._registered(cause.cause), cause.key)
 
-def _stale_slot(entry: StaleEntry) -> StaleSlot:
-    live, cause = entry.live, entry.cause
-    kernel = None if live.registration is None else _registered(live.registration)
-    return StaleSlot(live.decision, kernel, _registered(cause.cause), cause.key)
-
-
-def _registered(registration: Registration) -> KernelView:
-    return kernel_view(registration.kernel, registration.captured)
+    def _registered(self, registration: Registration) -> KernelView:
+        return kernel_view(registration.kernel, registration.captured, self._shared)

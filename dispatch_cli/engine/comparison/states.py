@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
-from dispatch_cli.engine.comparison.identity import KernelView, same_kernel
+from dispatch_cli.engine.comparison.identity import KernelView, Shared, same_kernel
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.refused import RefusedChange, compare_refused
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.slots import SlotComparison
 from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 
 
@@ -59,7 +60,10 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
 
     Cheap where the states are captured ones: operators are compared as they are written, slots by pairs of patterns.
     """
-    sides = Side(old), Side(new)
+    bases = whole(old.dispatcher.base), whole(new.dispatcher.base)
+    files = frozenset(old.declarations.files).intersection(new.declarations.files)
+    shared = Shared(bases[0] is not None and bases[0] is bases[1], files)
+    sides = Side(old, shared), Side(new, shared)
     slots = SlotComparison(*sides)
     chosen = _candidates(*sides, slots) if names is None else names
     changes = (compare_operator(sides[0].view(name), sides[1].view(name), slots) for name in sorted(chosen))

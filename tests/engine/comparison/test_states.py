@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +172,68 @@ def test_when_kernels_are_the_same() -> None:
     assert same_kernel(python, named)
     assert not same_kernel(named, renamed)
     assert not same_kernel(named, kernel_view(Kernel("f_cpu", fallthrough=True), captured=False))
+
+
+TAKES_THE_PLACE = {
+    "a kernel": (
+        "changes: [{remove: {operator: aten::mul.Tensor, dispatch_key: CPU}}]\n"
+        "operators: [{name: aten::mul.Tensor, dispatch: {CPU: mine}}]\n",
+        {("aten::mul.Tensor", "CPU")},
+    ),
+    "kernels of a functionality": (
+        "changes:\n"
+        "- remove: {operator: aten::mul.Tensor, dispatch_key: SparseCPU}\n"
+        "- remove: {operator: aten::neg, dispatch_key: SparseCsrCPU}\n"
+        "operators:\n"
+        "- {name: aten::mul.Tensor, dispatch: {SparseCPU: mine}}\n"
+        "- {name: aten::neg, dispatch: {SparseCsrCPU: mine}}\n",
+        {("aten::mul.Tensor", "SparseCPU"), ("aten::neg", "SparseCsrCPU")},
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "places"), TAKES_THE_PLACE.values(), ids=TAKES_THE_PLACE)
+@pytest.mark.parametrize("extends", ["torch-2.15", "between.yaml"])
+def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
+    text: str, places: set[tuple[str, str]], extends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A declared kernel has only a name, and may be any kernel of another state, but none of the one it is over."""
+    monkeypatch.chdir(tmp_path)
+    Path("between.yaml").write_text("dispatch: 1\nextends: torch-2.15\n")
+    Path("mine.yaml").write_text(f"dispatch: 1\nextends: {extends}\n{text}")
+    Path("over.yaml").write_text("dispatch: 1\nextends: mine.yaml\n")
+    before, after, over = embedded("torch-2.15"), api.load_state(["mine.yaml"]), api.load_state(["over.yaml"])
+    assert compare_states(after, over).is_empty
+    for old, new in ((before, after), (after, before), (before, over)):
+        found = compare_states(old, new)
+        changed = {(one.name, registration.key) for one in found.operators for registration in one.registrations}
+        assert changed == places
+        slots = {(one.name, key) for one in found.operators for slot in one.slots for key in slot.keys}
+        assert slots == places
+
+
+def test_another_fallback_takes_the_place_of_one_that_is_taken_away(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    text = "changes: [{remove: {fallback: AutogradCPU}}]\nfallbacks: {AutogradCPU: mine}\n"
+    file.write_text(f"dispatch: 1\nextends: torch-2.15\n{text}")
+    found = compare_states(embedded("torch-2.15"), api.load_state([str(file)]))
+    assert [(one.key, one.change) for one in found.fallbacks] == [("AutogradCPU", ChangeKind.REPLACED)]
+    assert {key for one in found.operators for slot in one.slots for key in slot.keys} == {"AutogradCPU"}
+
+
+def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file says where its kernels are from; what comes in their place has only a name."""
+    monkeypatch.chdir(tmp_path)
+    defined = "dispatch: 1\noperators:\n- func: demo::op(Tensor x) -> Tensor\n  dispatch: "
+    Path("base.yaml").write_text(f"{defined}{{CPU: {{debug: 'registered at /src/RegisterCPU_0.cpp:31'}}}}\n")
+    Path("mine.yaml").write_text(
+        "dispatch: 1\nextends: base.yaml\nchanges: [{remove: {operator: demo::op, dispatch_key: CPU}}]\n"
+        "operators: [{name: demo::op, dispatch: {CPU: mine}}]\n"
+    )
+    Path("apart.yaml").write_text(f"{defined}{{CPU: mine}}\n")
+    base, mine, apart = (api.load_state([f"{name}.yaml"]) for name in ("base", "mine", "apart"))
+    (found,) = compare_states(base, mine).operators
+    assert [(one.key, one.change) for one in found.registrations] == [("CPU", ChangeKind.REPLACED)]
+    assert compare_states(base, apart).is_empty
