@@ -11,6 +11,8 @@ MOST_LETTERS, LEAST_LETTERS = 80, 2
 """Letters that are looked at; letters behind the namespace from which a name can be misspelt."""
 ALIKE = 0.6
 """How alike names are at least, from 0 to 1: what share of their letters may not differ."""
+LEAST_TOGETHER = 5
+"""Letters of two names together from which one may differ, however alike they have to be."""
 MOST_NEAR = 8
 """Names that are found, without their overloads."""
 
@@ -19,12 +21,13 @@ class NearNames(NamedTuple):
     """The operators of one name.
 
     name: without the overload, in lower case. names: those that are meant; all, unless an overload is asked for that
-    one of them has, or is close to. cost: the letters that differ, of the name and of the overload.
+    one of them has, or is close to. cost: the letters that differ, of the name and of the overload; of the name, those
+    that are not left out or added.
     """
 
     name: str
     names: Sequence[str]
-    cost: tuple[int, int]
+    cost: tuple[int, int, int]
     has_overload: bool
 
 
@@ -47,10 +50,12 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
     found = []
     for name, members in by_name.items():
         start = _start(name)
-        cost = misspelt_by(wanted, name if "::" in wanted else name[start:], _most(alike, letters + len(name) - start))
+        known = name if "::" in wanted else name[start:]
+        cost = misspelt_by(wanted, known, _most(alike, letters + len(name) - start))
         if cost is not None:
             chosen, other = _of_overload(members, len(name) + 1, overload, alike)
-            found.append(NearNames(name, chosen or members, (cost, other), chosen is not None))
+            costs = cost, other, cost - abs(len(wanted) - len(known))
+            found.append(NearNames(name, chosen or members, costs, chosen is not None))
     found.sort(key=lambda one: (one.cost, not one.name.startswith("aten::")))
     with_overload = [one for one in found if one.has_overload]
     return (with_overload or found)[:MOST_NEAR]
@@ -72,7 +77,7 @@ def _of_overload(members: Sequence[str], at: int, overload: str, alike: float) -
 
 def _most(alike: float, letters: int) -> int:
     """The letters of two names that may differ. letters: of both together."""
-    return int((1 - alike) * letters / 2)
+    return max(int((1 - alike) * letters / 2), int(letters >= LEAST_TOGETHER))
 
 
 def misspelt_by(word: str, other: str, most: int) -> int | None:

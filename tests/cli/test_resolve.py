@@ -112,6 +112,7 @@ def test_json_has_every_key_set() -> None:
         "report": "resolve",
         "universe": "torch-2.15",
         "over": [],
+        "over_files": [],
         "over_assumed": False,
         "operator": "mylib::norm",
         "schema": "mylib::norm(Tensor x) -> Tensor",

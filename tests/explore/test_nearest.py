@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from textual.pilot import Pilot
 
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.filters import Filters
+from dispatch_cli.explore.fuzzy import is_scattered
 from dispatch_cli.explore.nearest import nearest
 from dispatch_cli.explore.session import Session
 from dispatch_cli.report.operator_list import ListedOperator
@@ -56,6 +59,25 @@ def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there
 def test_abbreviations_find_what_their_letters_find(query: str) -> None:
     catalogue = Catalogue(newest())
     assert catalogue.search(query) == (catalogue.find(query), "")
+
+
+def test_a_name_with_a_letter_twice_is_found() -> None:
+    """Whatever else has its letters here and there; not where they are an abbreviation of what is found."""
+    catalogue, chance = Catalogue(newest()), random.Random(20263)
+    names = [name for name in NAMES if name.startswith("aten::") and len(bare(name)) > 1]
+    abbreviations = 0
+    for name in chance.sample(names, 150):
+        end = len("aten::") + len(bare(name))
+        at = chance.randrange(len("aten::"), end)
+        query = name[: at + 1] + name[at:]
+        found = [catalogue.entries[number].name for number in catalogue.search(query)[0][:8]]
+        abbreviations += bool(found) and name not in found and not is_scattered(found[0], query)
+        assert name in found or not is_scattered(found[0], query), query
+    assert abbreviations < 8
+
+
+def bare(name: str) -> str:
+    return name.removeprefix("aten::").partition(".")[0]
 
 
 def test_few_names_are_compared_letter_by_letter() -> None:

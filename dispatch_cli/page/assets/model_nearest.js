@@ -32,13 +32,15 @@ Object.assign(Page.prototype, {
     const found = [];
     for (const [name, entries] of byName) {
       const start = bareStart(name);
-      const cost = misspeltBy(wanted, wanted.includes("::") ? name : name.slice(start), mostThatDiffer(alike, letters + name.length - start));
+      const known = wanted.includes("::") ? name : name.slice(start);
+      const cost = misspeltBy(wanted, known, mostThatDiffer(alike, letters + name.length - start));
       if (cost === null) continue;
       const near = ofOverload(entries, name.length + 1, overload, alike);
-      found.push({ name, entries: near.entries ?? entries, cost, other: near.cost, hasOverload: near.entries !== null });
+      const changed = cost - Math.abs(wanted.length - known.length);
+      found.push({ name, entries: near.entries ?? entries, cost, other: near.cost, changed, hasOverload: near.entries !== null });
     }
     const ofAten = (one) => (one.name.startsWith("aten::") ? 0 : 1);
-    found.sort((one, next) => one.cost - next.cost || one.other - next.other || ofAten(one) - ofAten(next));
+    found.sort((one, next) => one.cost - next.cost || one.other - next.other || one.changed - next.changed || ofAten(one) - ofAten(next));
     const withOverload = found.filter((one) => one.hasOverload);
     return (withOverload.length > 0 ? withOverload : found).slice(0, MOST_NEAR).flatMap((one) => one.entries);
   },
@@ -64,6 +66,9 @@ Object.assign(Page.prototype, {
 /* The nearest names. */
 const MOST_NEAR = 8;
 
+/* Letters of two names together from which one may differ, however alike they have to be. */
+const LEAST_TOGETHER = 5;
+
 /* As dispatch_cli/explore/nearest.py and fuzzy.py: how alike names are where nothing else is found, and where something is; letters
    of a word that can be misspelt beside others, and alone; the cost of one of which a piece begins inside a part, or a worse one. */
 const ALIKE = 0.6;
@@ -72,7 +77,7 @@ const MISSPELT_LETTERS = 4;
 const LEAST_LETTERS = 2;
 const SCATTERED = 11;
 
-const mostThatDiffer = (alike, letters) => Math.floor(((1 - alike) * letters) / 2);
+const mostThatDiffer = (alike, letters) => Math.max(Math.floor(((1 - alike) * letters) / 2), letters >= LEAST_TOGETHER ? 1 : 0);
 
 /* The operators with an overload, or with those nearest to it, and by how many letters these differ; null for none. at: where
    overloads begin. */
