@@ -19,14 +19,14 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
 
 
-class Shared(NamedTuple):
+class SharedParts(NamedTuple):
     """What two states are both made of. base: whether they are over the same captured state. files: their names."""
 
     base: bool
     files: frozenset[str]
 
 
-NOTHING_SHARED = Shared(False, frozenset())
+NOTHING_SHARED = SharedParts(False, frozenset())
 
 
 class KernelIdentity(NamedTuple):
@@ -82,7 +82,7 @@ def captured_kernel(debug: str, fallthrough: bool) -> KernelView:
     return KernelView(KernelIdentity(fallthrough, file, name), debug, debug, captured=True)
 
 
-def kernel_view(kernel: Kernel, captured: bool, shared: Shared = NOTHING_SHARED) -> KernelView:
+def kernel_view(kernel: Kernel, captured: bool, shared: SharedParts = NOTHING_SHARED) -> KernelView:
     """The view of a kernel in a dispatcher.
 
     captured: it is from a captured state. shared: what both sides of a comparison are made of.

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import NOTHING_SHARED, KernelView, Shared, captured_kernel, kernel_view
+from dispatch_cli.engine.comparison.identity import (
+    NOTHING_SHARED,
+    KernelView,
+    SharedParts,
+    captured_kernel,
+    kernel_view,
+)
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.live import StaleEntry
@@ -68,7 +74,7 @@ class HeldSlot(NamedTuple):
 class Side:
     """A state as it is compared. fallbacks: the backend fallbacks, by runtime key."""
 
-    def __init__(self, state: State, shared: Shared = NOTHING_SHARED) -> None:
+    def __init__(self, state: State, shared: SharedParts = NOTHING_SHARED) -> None:
         """shared: what the other side is made of, too."""
         self.state = state
         self._shared = shared

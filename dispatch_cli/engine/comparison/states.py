@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
-from dispatch_cli.engine.comparison.identity import KernelView, Shared, same_kernel
+from dispatch_cli.engine.comparison.identity import KernelView, SharedParts, same_kernel
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.refused import RefusedChange, compare_refused
 from dispatch_cli.engine.comparison.sides import Side
@@ -62,7 +62,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
     """
     bases = whole(old.dispatcher.base), whole(new.dispatcher.base)
     files = frozenset(old.declarations.files).intersection(new.declarations.files)
-    shared = Shared(bases[0] is not None and bases[0] is bases[1], files)
+    shared = SharedParts(bases[0] is not None and bases[0] is bases[1], files)
     sides = Side(old, shared), Side(new, shared)
     slots = SlotComparison(*sides)
     chosen = _candidates(*sides, slots) if names is None else names
