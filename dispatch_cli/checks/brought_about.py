@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Group, Need, Related
+from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Group, Need, Related, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.changed import without_changes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import OwnChange, Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
 Made = Finding | Bundle | Bundles
+MILDEST = len(Severity)
+"""A rank that is milder than those of all severities."""
 
 
 def find(check: Check, view: View) -> Iterator[Made]:
@@ -117,17 +118,15 @@ def _brought_about(check: Check, view: View) -> Iterator[Finding]:
 
 
 def come(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings that are there after changes only; not those that have another key than before, or are milder."""
-    gone: dict[object, list[Finding]] = {}
-    for one in beyond(before, after, _with_severity):
-        gone.setdefault((one.check, one.operator, one.subject), []).append(one)
-    for one in beyond(after, before, _with_severity):
-        earlier = gone.get((one.check, one.operator, one.subject), [])
-        same = next((was for was in earlier if was.severity.rank <= one.severity.rank), None)
-        if same is None:
+    """The findings after changes that are worse than before: about a slot of which the check found nothing as bad."""
+    worst: dict[object, int] = {}
+    for one in before:
+        for what in one.about:
+            rank = worst.get((one.check, what), one.severity.rank)
+            worst[one.check, what] = min(rank, one.severity.rank)
+    for one in after:
+        if any(worst.get((one.check, what), MILDEST) > one.severity.rank for what in one.about):
             yield one
-        else:
-            earlier.remove(same)
 
 
 def _findings(check: Check, view: View) -> Iterator[Finding]:
@@ -137,10 +136,6 @@ def _findings(check: Check, view: View) -> Iterator[Finding]:
 def _kind(finding: Finding) -> tuple[object, ...]:
     """Equal for findings of the same."""
     return finding.check, finding.operator, finding.key, finding.subject
-
-
-def _with_severity(finding: Finding) -> tuple[object, ...]:
-    return *_kind(finding), finding.severity
 
 
 class ChangeIndex:

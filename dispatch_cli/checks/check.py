@@ -80,6 +80,7 @@ class Finding(NamedTuple):
         people may show them together, with the details of each.
     subject: what tells it from other findings of the same check, operator and key, and stays the same when lines move;
         a baseline remembers it.
+    slots: what it is about, where that is more than its key, or of other operators: operators and keys.
     when: the conditions of registrations under which it holds; None for all.
     fix: what to change, where that is a change of registrations that can be named.
     """
@@ -99,6 +100,12 @@ class Finding(NamedTuple):
     fix: tuple[Edit, ...] = ()
     mark_follows: bool = False
     when: str | None = None
+    slots: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def about(self) -> tuple[tuple[str | None, ...], ...]:
+        """What it is about: the slots, or else operator, key and subject."""
+        return self.slots or ((self.operator, self.key, self.subject),)
 
     @property
     def reason(self) -> str | None:
@@ -208,6 +215,7 @@ class Check:
         subject: str = "",
         severity: Severity | None = None,
         fix: tuple[Edit, ...] = (),
+        slots: Iterable[tuple[OperatorName, str]] = (),
     ) -> Finding:
         """A finding of this check; the fields are those of `Finding`.
 
@@ -216,7 +224,7 @@ class Check:
         if at is not None:
             span, mark = at.kernel.span, at.key
         name = None if operator is None else str(operator)
-        how_bad = severity or self.severity
         others = tuple(Related(words, place) for words, place in related if place is not None)
-        where = span, others, group_message
-        return Finding(self.id, how_bad, message, name, key, details, *where, tip, mark, subject, fix, mark_follows)
+        found = Finding(self.id, severity or self.severity, message, name, key, details, span, others, group_message)
+        about = tuple((str(one), slot) for one, slot in slots)
+        return found._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)

@@ -101,6 +101,10 @@ class Files:
             return Registrant.USER if self._is_of_what_if(registration) else Registrant.PYTORCH
         return self.captures.places.get(span, Registrant.USER)
 
+    def is_captured(self, registration: Registration) -> bool:
+        """Whether a registration is part of a captured state, which has an order of its own; whoever answers for it."""
+        return Files.registrant(self, registration) is not Registrant.USER
+
     @cached_property
     def own_steps(self) -> tuple[Step, ...]:
         """The steps of the files that the user named."""

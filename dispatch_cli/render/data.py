@@ -33,7 +33,7 @@ OMITTED = {
     "FindingsReport": frozenset({"affected", "summary"}),
     "ErrorFact": frozenset({"place"}),
     "ErrorStep": frozenset({"place"}),
-    "Finding": frozenset({"mark_follows"}),
+    "Finding": frozenset({"mark_follows", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}

@@ -98,6 +98,7 @@ def test_a_displaced_math_kernel(state_of: StateOf) -> None:
             related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 60)),),
             tip=f"register a kernel at Autograd; or instead register the operators that the {MATH} kernel calls",
             fix=(own_kernel(OperatorName("demo::op"), "Autograd"),),
+            slots=(("demo::op", "AutogradCPU"), ("demo::op", "AutogradCUDA")),
             mark="CPU",
         ),
     )
@@ -236,6 +237,7 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
             span=Span("x.yaml", 4, 16),
             tip="register a kernel at Autograd, or a fallthrough there if the operator has no derivative",
             fix=(own_kernel(OperatorName("demo::op"), "Autograd"),),
+            slots=(("demo::op", "AutogradCPU"),),
             mark="CPU",
         ),
     )
@@ -368,6 +370,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
             key="Autograd",
             span=Span("x.yaml", 4, 16),
             tip=tip,
+            slots=(("demo::op", "Autograd"),),
             mark="Autograd",
         ),
     )

@@ -31,6 +31,11 @@ def about(finding: Finding) -> tuple[str, str | None, str]:
     return finding.check, finding.operator, finding.subject
 
 
+def matters(finding: Finding) -> set[tuple[object, ...]]:
+    """What a finding is about, a slot each."""
+    return {(finding.check, what) for what in finding.about}
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_random_removals(seed: int, tmp_path: Path) -> None:
     """What they bring about is what files without these kernels have, and files with them have not."""
@@ -57,12 +62,15 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     assert {str(one) for one in state.own_operators()} == {
         f"lib::{schema.partition('(')[0]}" for schema, keys in gone.items() if keys
     }
-    was, became = ({(*about(one), one.key): one for one in findings(one)} for one in (before, after))
-    there = {kind[:3] for kind in was}
+    was, became = findings(before), findings(after)
+    there = {what: one for one in sorted(was, key=lambda one: -one.severity.rank) for what in matters(one)}
     found = [one for one in findings(state) if one.span is not None and one.span.file == own]
-    assert {(*about(one), one.key) for one in found} <= became.keys()
-    new = {kind[:3] for kind in became.keys() - was.keys()}
-    assert new - there <= {about(one) for one in found} <= new | there
+
+    def is_worse(one: Finding) -> bool:
+        return any(what not in there or there[what].severity.rank > one.severity.rank for what in matters(one))
+
+    kinds = {(*about(one), one.key): one for one in became}
+    assert {(*about(one), one.key) for one in found} == {kind for kind, one in kinds.items() if is_worse(one)}
     for one in found:
         line = Path(own).read_text(encoding="utf-8").splitlines()[one.span.line - 1]
         assert "remove" in line
@@ -192,6 +200,47 @@ def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> Non
     (found,) = findings(load_state([own]), select="no-fake-kernel")
     assert found.message.startswith("lib::a fails on fake tensors")
     assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
+
+
+LIB = "dispatch: 1\noperators:\n"
+F = '- {func: "lib::f(Tensor x) -> Tensor", dispatch: {CPU: a, CUDA: b, Autograd: g, Meta: m}}\n'
+F_ = '- {func: "lib::f_(Tensor(a!) x) -> Tensor(a!)", dispatch: {%s, ADInplaceOrView: v, Autograd: g, Meta: m}}\n'
+
+
+@pytest.mark.parametrize("kernels", ["CPU: a", "CPU: a, CUDA: b"])
+def test_a_further_slot_of_a_finding(kernels: str, tmp_path: Path) -> None:
+    """The form lacks a kernel at CPU now, whether or not it lacked one at CUDA before."""
+    written(tmp_path, LIB + F + F_ % kernels, "mid.yaml")
+    own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::f_", "CPU"))
+    (found,) = findings(load_state([own]), select="sibling-disagreement")
+    assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
+    assert " CPU" in found.message
+
+
+def test_a_library_that_fails_on_fake_tensors_as_before(tmp_path: Path) -> None:
+    """One of its operators less fails, and the other fails as it did."""
+    operators = "".join(
+        f'- {{func: "lib::{one}(Tensor x) -> Tensor", dispatch: {{CPU: c, Autograd: a, Tracer: t}}}}\n' for one in "fg"
+    )
+    written(tmp_path, LIB + operators, "mid.yaml")
+    removed = [REMOVES % one for one in (("lib::f", "CPU"), ("lib::f", "Autograd"), ("lib::g", "Tracer"))]
+    own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + "".join(removed))
+    assert not findings(load_state([own]), select="no-fake-kernel")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "changes:\n- remove: {fallback: AutogradCPU}\nfallbacks: {AutogradCPU: other}\n",
+        "changes:\n- remove: {operator: aten::linear, dispatch_key: NestedTensorCPU}\n",
+        "changes:\n- remove: {operator: aten::linear, dispatch_key: NestedTensorCPU}\n"
+        "operators:\n- {name: aten::linear, dispatch: {NestedTensorCPU: x}}\n",
+    ],
+)
+def test_orders_of_pytorch_itself(text: str, tmp_path: Path) -> None:
+    """PyTorch's own registrations keep their order, and its slot is at risk with the change and without."""
+    own = written(tmp_path, f"dispatch: 1\nextends: torch-2.15\n{text}")
+    assert not findings(load_state([own]), select="order-sensitive")
 
 
 def test_drift_of_a_kernel_that_is_left_out(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_a_library_of_ones_own(state_of: StateOf) -> None:
             details=(("keys", "Conjugate, Negative"),),
             span=Span("x.yaml", 4, 37),
             tip="remove the fallthrough unless every kernel of the operator handles the bit",
+            slots=(("demo::scale", "Conjugate"), ("demo::scale", "Negative")),
             mark="Conjugate",
             fix=(
                 Edit(Action.REMOVE, NAME, "Conjugate", kernel=FALLTHROUGH, span=Span("x.yaml", 4, 48)),

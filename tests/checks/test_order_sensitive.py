@@ -46,6 +46,7 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
                 Related("registered first", Span("x.yaml", 4, 78)),
                 Related("registered second", Span("x.yaml", 4, 94)),
             ),
+            slots=(("demo::op", "AutogradNestedTensor"),),
             mark="NestedTensorCPU",
             tip="register a kernel at AutogradNestedTensor",
             fix=(own_kernel(OperatorName("demo::op"), "AutogradNestedTensor"),),

@@ -30,6 +30,7 @@ def test_a_python_kernel_at_meta(state_of: StateOf) -> None:
             key="AutogradMeta",
             span=Span("x.yaml", 5, 23),
             related=(Related("the kernel that C++ runs", Span("x.yaml", 4, 43)),),
+            slots=(("demo::op", "AutogradMeta"),),
             mark="Meta",
         ),
     )

@@ -141,6 +141,7 @@ def test_a_gap(state_of: StateOf) -> None:
             own_kernel(OperatorName("demo::op"), "SparseXPU"),
             own_kernel(OperatorName("demo::op"), "NestedTensorXPU"),
         ),
+        slots=(("demo::op", "SparseXPU"), ("demo::op", "NestedTensorXPU")),
         mark="XPU",
         subject="XPU",
     )

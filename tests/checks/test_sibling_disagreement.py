@@ -48,6 +48,7 @@ operators:
             related=(Related("demo::twice_ is defined here", Span("x.yaml", 5, 11)),),
             tip="register a kernel for demo::twice_ there as well, or a composite kernel for it that calls demo::twice",
             fix=(own_kernel(OperatorName("demo::twice_"), "CPU"),),
+            slots=(("demo::twice_", "CPU"),),
             mark="CPU",
             subject="demo::twice_",
         ),

@@ -103,6 +103,7 @@ def _finding(
         tip=f"register {'a kernel' if len(missing) == 1 else 'kernels'} at {keys_text(missing)}",
         fix=own_kernels(view, name, missing),
         subject=key,
+        slots=[(name, one) for one in missing],
     )
 
 

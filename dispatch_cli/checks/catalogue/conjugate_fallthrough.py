@@ -88,6 +88,7 @@ def _by_a_file(
         related=[(f"the kernel at {key}", place) for key, place in places],
         tip="remove the fallthrough unless every kernel of the operator handles the bit",
         severity=Severity.WARNING,
+        slots=[(name, key) for key in bits],
         fix=tuple(
             Edit(Action.REMOVE, name, key, kernel=active[key].kernel.debug, span=active[key].kernel.span)
             for key in bits

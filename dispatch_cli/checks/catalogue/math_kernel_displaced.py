@@ -115,6 +115,7 @@ def _finding(
         f"operators that the {CATCH_ALL} kernel calls",
         fix=own_kernels(view, name, keys),
         severity=severity,
+        slots=[(name, key) for key in lost],
     )
 
 

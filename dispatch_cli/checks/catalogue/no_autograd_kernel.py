@@ -163,6 +163,7 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows
         tip=f"register a kernel at {keys_text(keys)}, or a fallthrough there if the operator has no derivative",
         fix=own_kernels(view, name, keys),
         severity=severity if written else Severity.INFO,
+        slots=[(name, key) for key in lack.above],
     )
 
 

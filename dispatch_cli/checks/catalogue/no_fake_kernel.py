@@ -139,6 +139,7 @@ def _finding(view: View, name: OperatorName) -> Finding:
         tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta",
         fix=() if META in view.active(name) else (fake_impl(name),),
         severity=Severity.WARNING if view.own_keys(name) else Severity.INFO,
+        slots=[(name, META)],
     )
 
 
@@ -157,6 +158,7 @@ def _of_library(view: View, namespace: str, names: list[OperatorName]) -> Findin
         tip="register fake implementations with torch.library.register_fake, or kernels at Meta",
         subject=namespace,
         severity=Severity.INFO,
+        slots=[(name, META) for name in names],
     )
 
 

@@ -44,7 +44,7 @@ from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.declarations import Block, Implement, Registrant
+from dispatch_cli.model.declarations import Block, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
@@ -93,19 +93,14 @@ def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
                 written[step.block].append(one)
                 continue
             blocks.append([one])
-            if not step.block.implicit and not _is_snapshot(view, one):
+            if not step.block.implicit and not view.is_captured(one):
                 written[step.block] = blocks[-1]
     return [*([one] for one in left.values()), *blocks]
 
 
-def _is_snapshot(view: View, registration: Registration) -> bool:
-    """Whether it is part of a captured state, which has an order of its own."""
-    return view.registrant(registration) is not Registrant.USER
-
-
 def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
     """Whether an order can come about: some of it is not captured, and none of that is before what is."""
-    captured = [_is_snapshot(view, one) for one in order]
+    captured = [view.is_captured(one) for one in order]
     return not all(captured) and captured == sorted(captured, reverse=True)
 
 
@@ -133,6 +128,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
         subject=" ".join(one.key for one in order),
         fix=own_kernels(view, name, [slot.canonical.key for slot in slots]),
         severity=None if plausible else Severity.INFO,
+        slots=[(name, slot.canonical.key) for slot in slots],
     )
 
 

@@ -103,6 +103,7 @@ def _finding(view: View, name: OperatorName, found: list[Divergence], severity: 
         related=[("the kernel that C++ runs", cpp_place)] if python_place is not None else (),
         details=(("slots", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         severity=severity,
+        slots=[(name, key) for key in keys],
     )
 
 

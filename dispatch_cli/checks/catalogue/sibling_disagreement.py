@@ -213,6 +213,7 @@ def _finding(
         subject=str(other),
         fix=own_kernels(view, other, (*keys, *_autograd(view, other, keys))),
         severity=severity if view.is_written(registration) else Severity.INFO,
+        slots=[(other, key) for key in keys],
     )
 
 
