@@ -10,7 +10,8 @@ from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.findings import CheckedConditions, CheckSummary, ChosenCheck, FindingsSummaryReport, NotChecked
+from dispatch_cli.report.checked import NotChecked
+from dispatch_cli.report.findings import CheckedConditions, CheckSummary, ChosenCheck, FindingsSummaryReport
 
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}

@@ -25,6 +25,7 @@ from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
+from dispatch_cli.report.checked import NotChecked, operators_checked
 from dispatch_cli.report.source_lines import at_word
 
 FurtherState = tuple[State, Mapping[str, int]]
@@ -33,18 +34,6 @@ CODES = {check.id: check.code for check in CHECKS}
 """Check → its code."""
 FAIL_ON = Severity.WARNING
 """The mildest severity that makes a run fail, where nothing else is asked for."""
-
-
-class NotChecked(NamedTuple):
-    """How many operators were left out, as not the user's own, or checked without knowing whose they are.
-
-    pytorch: those that only PyTorch registered something for. extended: those of files that the user's extend.
-    unknown: those of a capture that does not say who registered them; they were checked as PyTorch's are.
-    """
-
-    pytorch: int = 0
-    extended: int = 0
-    unknown: int = 0
 
 
 class BuiltSource(NamedTuple):
@@ -117,11 +106,12 @@ class UnlistedFindings(NamedTuple):
 class Checked:
     """What a run of the checks looked at, and whether it failed.
 
-    over_assumed: as in `ExplainReport`. operators: how many were looked at, with those of guards that found something.
+    over_assumed: as in `ExplainReport`. operators: how many were looked at: the user's own, those
+    that the changes of files concern, and those of guards that found something.
     fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings,
     listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
-    not_checked: what was not looked at as the user's own. built: the library that declarations were compared with.
+    not_checked: what was not looked at. built: the library that declarations were compared with.
     conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
     depends on the schema was not checked.
     """
@@ -223,6 +213,9 @@ def findings_report(
     # guards speak of operators beyond those that were chosen
     named = affected.keys() | _by_operator(outcome.suppressed_totals).keys()
     chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
+    looked_at, left_out = len(named.union(chosen_texts)), NotChecked()
+    if built is None:
+        looked_at, left_out = operators_checked(view, chosen_texts, named)
     idle = {check.id: need for check, need in outcome.idle}
     use = None
     if baseline is not None:
@@ -237,7 +230,7 @@ def findings_report(
     return FindingsReport(
         universe=state.dispatcher.universe.name,
         over_assumed=state.over_assumed,
-        operators=len(named.union(chosen_texts)),
+        operators=looked_at,
         fail_on=fail_on,
         failed=any(severity.rank <= fail_on.rank for severity in counts),
         counts={severity: counts[severity] for severity in Severity},
@@ -255,9 +248,7 @@ def findings_report(
             for one in listing.unlisted()
         ),
         baseline=use,
-        not_checked=_not_checked(view, chosen_names if guarded is not None else None)
-        if built is None
-        else NotChecked(),
+        not_checked=left_out,
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
         unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),
@@ -330,31 +321,6 @@ def _by_operator(totals: Iterable[Listing]) -> dict[str, Counter[Severity]]:
 def _summary(check: Check, found: Listing) -> CheckSummary:
     worst = min(found.counts, key=lambda severity: severity.rank)
     return CheckSummary(check.code, check.id, worst, sum(found.counts.values()), len(found.by_operator), check.title)
-
-
-def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotChecked:
-    """asked: the operators that the user chose; None for all."""
-    if not view.has_files:
-        return NotChecked()
-    dispatcher = view.dispatcher
-    # the names of a base are texts, and thousands
-    own = frozenset(map(str, view.own))
-    names = frozenset(dispatcher.names() if asked is None else map(str, asked))
-    unknown = names & frozenset(map(str, view.captures.unknown))
-    others = names - own - unknown
-    pytorchs = others & view.pytorch_operators
-    higher_order = [
-        one
-        for one in view.state.higher_order_operators
-        if not one.is_own and (asked is None or one in view.higher_order)
-    ]
-    of_pytorch = sum(one.of_pytorch for one in higher_order)
-    of_unknown = sum(one.of_unknown and not one.of_pytorch for one in higher_order)
-    return NotChecked(
-        pytorch=len(pytorchs) + of_pytorch,
-        extended=len(others) - len(pytorchs) + len(higher_order) - of_pytorch - of_unknown,
-        unknown=len(unknown) + of_unknown,
-    )
 
 
 def _suppressed(state: State, one: Suppressed) -> SuppressedFinding:

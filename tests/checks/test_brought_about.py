@@ -90,7 +90,7 @@ def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
         report = json.loads(result.out)
         assert result.code == 1
         assert [one["check"] for one in report["findings"]] == ["no-autograd-kernel"], more
-    assert "1 finding in 1 operator; checked: 1 operator" in call("check-invariants", own).out
+    assert "1 finding in 1 operator; checked: 6 operators" in call("check-invariants", own).out
     other = call("check-invariants", own, "--op", "aten::add.Tensor", "--format", "json")
     assert (other.code, json.loads(other.out)["findings"]) == (0, [])
     pytorch, base = (
@@ -184,10 +184,11 @@ def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
     """A file that registers or removes nothing else has an operator of its own."""
     text = "dispatch: 1\nextends: torch-2.15\noperators:\n- {name: aten::mul.Tensor, python_dispatch: {CPU: mine}}\n"
     removed = OVERLAY + '  - remove: {operator: "aten::mul.Tensor", python_dispatch: "Meta"}\n'
-    for one in (text, removed):
+    # a change concerns the overloads and the in-place and functional forms as well, of which mul has six
+    for one, checked in ((text, "1 operator, "), (removed, "6 operators, ")):
         own = written(tmp_path, one)
         assert own_names(load_state([own])) == {MUL}
-        assert ": 1 operator, " in call("check-invariants", own).out
+        assert f": {checked}" in call("check-invariants", own).out
         table = json.loads(call("table", own, "--format", "json").out)
         assert [operator["operator"] for operator in table["operators"]] == [MUL]
 
@@ -200,6 +201,24 @@ def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> Non
     (found,) = findings(load_state([own]), select="no-fake-kernel")
     assert found.message.startswith("lib::a fails on fake tensors")
     assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "checked", "of"),
+    [
+        ("  - remove: {fallback: AutogradCPU}\n", (), 3624, 3624 + 48),
+        (REMOVES % ("aten::mm.out", "CPU"), (), 4, 3624 + 48),  # mm, and its overloads
+        (REMOVES % ("aten::mm.out", "CPU"), ("--op", "aten::mm*"), 4, 4),
+        (REMOVES % ("aten::abs.out", "CPU"), ("--op", "aten::mm*"), 0, 4),
+    ],
+)
+def test_how_many_operators_are_looked_at(
+    changes: str, options: tuple[str, ...], checked: int, of: int, tmp_path: Path
+) -> None:
+    """Those that the changes concern, and all where a fallback is changed; the others are said not to be checked."""
+    own = written(tmp_path, OVERLAY + changes)
+    report = json.loads(call("check-invariants", own, *options, "--format", "json").out)
+    assert (report["operators"], report["not_checked"]["pytorch"]) == (checked, of - checked)
 
 
 LIB = "dispatch: 1\noperators:\n"

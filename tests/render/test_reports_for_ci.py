@@ -21,7 +21,8 @@ from dispatch_cli.render.ci.junit import findings_junit, problems_junit
 from dispatch_cli.render.ci.locations import relative_path
 from dispatch_cli.render.ci.sarif import findings_sarif, problems_sarif
 from dispatch_cli.report.baseline import fingerprints
-from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, UnlistedFindings, reported
+from dispatch_cli.report.checked import NotChecked
+from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
 from tests.fuzz.verdict import sarif_validator
 
 ROOT = Path("/project")
