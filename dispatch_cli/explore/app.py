@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult, SystemCommand, get_system_commands_provider
@@ -28,7 +29,6 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import PaneStage
-from dispatch_cli.explore.terminal_input import read_with_own_parser
 from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
@@ -242,7 +242,10 @@ def run(session: Session, theme: str | None = None) -> int:
     """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code."""
     app = ExploreApp(session)
     app.own_process = True
-    read_with_own_parser(app.driver_class)
+    with suppress(ImportError):  # what it changes is textual's own, and may have another place in a later version
+        from dispatch_cli.explore.terminal_input import read_with_own_parser
+
+        read_with_own_parser(app.driver_class)
     if theme is not None:
         app.theme = theme
     try:

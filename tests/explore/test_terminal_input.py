@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,7 @@ from textual.events import Event, Key, Paste
 from textual.message import Message
 from textual.pilot import Pilot
 
-from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.app import ExploreApp, run
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.terminal_input import LONGEST, TerminalInput, one_line, read_with_own_parser
 from tests.explore.support import drive, newest, until
@@ -113,3 +114,10 @@ def test_the_driver_of_the_terminal_reads_so(monkeypatch: pytest.MonkeyPatch) ->
     os.close(reading)
     os.close(writing)
     assert [one.key for one in found if isinstance(one, Key)] == ["q"]
+
+
+def test_a_textual_without_these_parts_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "textual._xterm_parser", None)
+    monkeypatch.delitem(sys.modules, "dispatch_cli.explore.terminal_input")
+    monkeypatch.setattr(ExploreApp, "run", lambda self: self.exit(return_code=3))
+    assert run(Session(newest(), ("--base", "torch-2.15"))) == 3
