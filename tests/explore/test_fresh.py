@@ -116,8 +116,9 @@ def test_a_file_is_read_again(tmp_path: Path) -> None:
     drive(session_of(file), steps)
 
 
-def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path) -> None:
-    file = tmp_path / "my.yaml"
+def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path("my.yaml")  # the screen has room for such a name in one line
     file.write_text(OPERATOR, encoding="utf-8")
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
