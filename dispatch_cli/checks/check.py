@@ -37,12 +37,14 @@ class Group(Enum):
 class Need(Enum):
     """What a check cannot do without; where it is not there, the check stays silent and is listed as not run.
 
-    PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user. BUILT: what a
-    library registers in a running PyTorch; `dispatch-cli crossref` asks for it.
+    PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
+    CHANGES: the section ``changes`` of one of these; the check is about the changes themselves. BUILT: what a library
+    registers in a running PyTorch; `dispatch-cli crossref` asks for it.
     """
 
     PYTORCH = "pytorch"
     FILES = "files"
+    CHANGES = "changes"
     BUILT = "built"
 
 

@@ -198,5 +198,7 @@ def _has(view: View, need: Need) -> bool:
             return view.has_pytorch
         case Need.FILES:
             return view.has_files or bool(view.changes)
+        case Need.CHANGES:
+            return bool(view.changes)
         case _:
             return view.built is not None

@@ -49,6 +49,7 @@ class View(Files):
     captures: as of `Files`.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
     compared: what the files change, with and without the changes, once that was looked at.
+    told: the slots of which a check has found that a change emptied them: operators, None for all, and keys.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class View(Files):
         self.failing_libraries: Mapping[str | None, int] = {}
         self.unused: tuple[Suppression, ...] = ()
         self.compared: tuple[View, ...] = ()
+        self.told: set[tuple[str | None, ...]] = set()
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}

@@ -65,6 +65,7 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     was, became = findings(before), findings(after)
     there = {what: one for one in sorted(was, key=lambda one: -one.severity.rank) for what in matters(one)}
     found = [one for one in findings(state) if one.span is not None and one.span.file == own]
+    found = [one for one in found if one.check != "emptied-slot"]  # it is about changes, which these files have not
 
     def is_worse(one: Finding) -> bool:
         return any(what not in there or there[what].severity.rank > one.severity.rank for what in matters(one))
@@ -172,6 +173,7 @@ def test_a_removed_fallback(tmp_path: Path) -> None:
     found = findings(state)
     assert {(one.check, one.span.line if one.span else 0) for one in found} == {
         ("no-autograd-kernel", 4),
+        ("emptied-slot", 4),
         ("no-autocast-fallback", 5),
     }
     empty = state.dispatcher

@@ -142,7 +142,7 @@ def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
         above[0],
         at=view.active(name).get(above[0]),
         tip=TIP,
-        slots=[(name, key) for key in above],
+        slots=[(name, key) for key in backend_keys(view.universe) if key != META],
     )
 
 

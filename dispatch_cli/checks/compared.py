@@ -1,0 +1,84 @@
+"""What the files' own changes of earlier registrations concern, with the changes and without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.changed import without_changes
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.declarations import OwnChange, Registrant
+from dispatch_cli.model.names import OperatorName
+
+
+def family_of(name: OperatorName) -> str:
+    """What the overloads and the in-place and functional forms of an operator have in common."""
+    return name.name.removesuffix("_")
+
+
+def forms_of(view: View, names: Iterable[OperatorName]) -> list[OperatorName]:
+    """The operators of these names that are there, with their overloads and in-place and functional forms, by name."""
+    families = {family_of(name) for name in names}
+    found = (one for family in families for form in (family, f"{family}_") for one in view.overloads.get(form, ()))
+    return sorted(found, key=str)
+
+
+class _Answerable(View):
+    """A state for whose operators the user is to answer, whoever registered what."""
+
+    def is_own(self, registration: Registration) -> bool:
+        """True, but for PyTorch's fallbacks."""
+        return registration.operator is not None or super().is_own(registration)
+
+    def active(self, name: OperatorName) -> Mapping[str, Registration]:
+        """As of any view; each is worked out once, since nothing is registered while two views are compared."""
+        found = self._active.get(name)
+        if found is None:
+            found = self._active[name] = super().active(name)
+        return found
+
+    @cached_property
+    def _active(self) -> dict[OperatorName, Mapping[str, Registration]]:
+        return {}
+
+    def registrant(self, registration: Registration) -> Registrant:  # noqa: ARG002 (everything is the user's)
+        """The user."""
+        return Registrant.USER
+
+    @cached_property
+    def own(self) -> frozenset[OperatorName]:
+        """The operators of the view."""
+        return frozenset(self.operators)
+
+    @cached_property
+    def has_files(self) -> bool:
+        """True."""
+        return True
+
+    @cached_property
+    def changes(self) -> tuple[OwnChange, ...]:
+        """None: they are compared from outside."""
+        return ()
+
+
+def with_and_without(view: View) -> Sequence[View]:
+    """The operators that changes concern, with and without the changes; made once."""
+    if not view.compared:
+        view.compared = tuple(_answerable(view, state) for state in (view.state, without_changes(view.state)))
+    return view.compared
+
+
+def _answerable(view: View, state: State) -> View:
+    of_fallbacks = any(one.operator is None for one in view.changes)
+    everything = View(state, (), broken=view.broken)
+    if of_fallbacks:  # these can fill slots of every operator
+        names: Sequence[OperatorName] = everything.names
+    else:
+        names = forms_of(everything, (one.operator for one in view.changes if one.operator is not None))
+    asked = view.guarded
+    if asked is not None:
+        names = [name for name in names if name in asked]
+    is_whole = of_fallbacks and asked is None
+    return _Answerable(state, names, None if is_whole else frozenset(names), view.broken, first=view.first)
