@@ -55,7 +55,9 @@ def find(check: Check, view: View) -> Iterator[Made]:
 
 
 def _brought_about(check: Check, view: View) -> Iterator[Finding]:
-    for one in come(*([*_findings(check, one)] for one in with_and_without(view))):
+    after, before = with_and_without(view)
+    found = [*_findings(check, after)]
+    for one in come(found, [*_findings(check, before)] if found else ()):
         if one.operator is None:
             view.told.add((None, one.key))
         yield one if check.lacks is not MissingPart.KERNEL else _noted(one, view)
