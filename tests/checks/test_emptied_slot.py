@@ -116,6 +116,18 @@ def test_calls_under_autocast(tmp_path: Path) -> None:
         assert [(one["check"], one["severity"]) for one in found] == [(check, "warning")]
 
 
+@pytest.mark.parametrize(("key", "count"), [("AutogradXLA", 34), ("AutogradCPU", 258)])
+def test_how_many_operators_a_fallback_served(key: str, count: int, tmp_path: Path) -> None:
+    """Those that take tensors and have, in dumps of PyTorch 2.15, the fallback there and a kernel of the backend."""
+    state = load_state([written(tmp_path, f"{OVERLAY}  - remove: {{fallback: {key}}}\n")])
+    (found,) = findings(state, select=ID)
+    assert f"without the backend fallback at {key}, {count} operators have nothing there" in found.message
+    assert len(found.slots) == count
+    others = {one.operator for one in findings(state) if one.check == "no-autograd-kernel"}
+    (found,) = (one for one in findings(state) if one.check == ID)
+    assert len(others) + len(found.slots) == count
+
+
 def test_an_operator_without_any_kernel(tmp_path: Path) -> None:
     text = "dispatch: 1\noperators:\n- {func: lib::f(Tensor x) -> Tensor, dispatch: {CPU: a, CUDA: b}}\nchanges:\n"
     (found,) = findings(

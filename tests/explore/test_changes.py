@@ -279,7 +279,8 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
         assert "Findings are being looked for" in pane_of(app).view.text
         may_search.set()
         await found(session, pilot)
-        await until(pilot, lambda: "No finding is new" in pane_of(app).view.text)
+        await until(pilot, lambda: "1 finding new" in pane_of(app).view.text)
+        assert "emptied-slot" in pane_of(app).view.text
 
     drive(session, steps, WIDE)
 
