@@ -101,17 +101,17 @@ class ChangeIndex:
             for whose in (one.operator, *(() if one.operator is None else (family_of(one.operator),))):
                 self._all.setdefault(whose, {}).setdefault(one.key, []).append(one)
 
-    def causes(self, operator: str | None, key: str | None) -> list[OwnChange]:
+    def causes(self, operator: str | None, *keys: str | None) -> list[OwnChange]:
         """The changes that can have led to a finding: of its operator, of other forms of it, of backend fallbacks.
 
-        Of these, those at its key, where there are some.
+        Of these, those at its keys, where there are some.
         """
         name = None if operator is None else OperatorName.parse(operator)
         of_operator = {} if name is None else self._all.get(name) or self._all.get(family_of(name), {})
         of_fallbacks = self._all.get(None, {})
         found = [(at, those) for part in (of_operator, of_fallbacks) for at, those in part.items()]
-        covered = self._universe.covered_by
-        at_key = [those for at, those in found if key is not None and key in (at, *covered(at))]
+        covered, at_keys = self._universe.covered_by, frozenset(keys)
+        at_key = [those for at, those in found if not at_keys.isdisjoint((at, *covered(at)))]
         return [one for those in at_key or [those for _, those in found] for one in those[: MOST_NOTES + 1]]
 
 
@@ -121,7 +121,7 @@ MOST_NOTES = 3
 
 def _placed(finding: Finding, changes: ChangeIndex) -> Finding:
     """A finding at the place of the change that led to it; as it is where none is known to."""
-    causes = changes.causes(finding.operator, finding.key)
+    causes = changes.causes(finding.operator, finding.key, *(key for _, key in finding.slots))
     if not causes:
         return finding
     notes = [Related("this change concerns it, too", one.span) for one in causes[1 : MOST_NOTES + 1]]

@@ -238,6 +238,15 @@ def test_a_further_slot_of_a_finding(kernels: str, tmp_path: Path) -> None:
     assert " CPU" in found.message
 
 
+def test_the_change_at_a_further_slot_is_meant(tmp_path: Path) -> None:
+    """The finding names CPU first, where the form lacked a kernel before; the change that matters is that at CUDA."""
+    written(tmp_path, LIB + F + F_ % "CUDA: b, XLA: c, Tracer: t", "mid.yaml")
+    removed = REMOVES % ("lib::f_", "Tracer") + REMOVES % ("lib::f_", "CUDA")
+    own = written(tmp_path, f"dispatch: 1\nextends: mid.yaml\nchanges:\n{removed}")
+    (found,) = findings(load_state([own]), select="sibling-disagreement")
+    assert (found.key, found.span and found.span.line) == ("CPU", 5)
+
+
 def test_a_library_that_fails_on_fake_tensors_as_before(tmp_path: Path) -> None:
     """One of its operators less fails, and the other fails as it did."""
     operators = "".join(
