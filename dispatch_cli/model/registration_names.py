@@ -147,7 +147,7 @@ class RegistrationIndex:
         there = keys.get(wanted.key)
         if there is not None:
             near = None if wanted.kernel is None else suggest(wanted.kernel, (one.kernel for one in there.all))
-            return near or f"registered there: {_labels(there.all)}"
+            return near or f"at this key there is: {_labels(there.all)}"
         if keys:
             return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
         if wanted.operator is None:

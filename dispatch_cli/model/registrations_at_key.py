@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.change import RegistrationName
+from dispatch_cli.model.debug_text import registered_place
 from dispatch_cli.model.declarations import CapturedRegistration, PythonKernel, Step
 from dispatch_cli.model.span import Span
 
@@ -43,8 +44,8 @@ class NamedRegistration(NamedTuple):
 
     @property
     def place(self) -> str | None:
-        """``FILE:LINE``."""
-        return None if self.span is None else f"{self.span.file}:{self.span.line}"
+        """``FILE:LINE`` where it is declared; of a captured one, where PyTorch says that it is registered."""
+        return registered_place(self.kernel) if self.span is None else f"{self.span.file}:{self.span.line}"
 
     @property
     def label(self) -> str:

@@ -19,8 +19,10 @@ from dispatch_cli.explore.answers.changes import changes_answer, registrations_a
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.help import HelpScreen
+from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.trying import TO_SAVE
 from dispatch_cli.model.change import Addition, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -605,6 +607,25 @@ def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.M
         await until(pilot, lambda: not app.query(Toast))
 
     drive(session, steps, (80, 24))
+
+
+def test_a_file_that_a_command_does_not_name_is_not_said_to_be_written() -> None:
+    """What is gone is in the state without the changes, and the command that prints it has no file of changes."""
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await find_operator(pilot, "aten::mul.Tensor")
+        await switch_off(app, pilot, "CPU")
+        await until(pilot, lambda: session.unsaved)
+        answer = PaneAnswer(None, session.command("table"))
+        for one, is_said in ((answer, True), (answer._replace(command=session.command_before("table")), False)):
+            view = app.stage.views[app.front]
+            assert isinstance(view, Pane)
+            view.answer = one
+            app.show_command()
+            assert (TO_SAVE in app.command_bar.note) == is_said
+
+    drive(session, steps, WIDE)
 
 
 def test_rows_that_are_gone_have_a_line_of_their_own(tmp_path: Path) -> None:
