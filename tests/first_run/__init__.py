@@ -1,0 +1,1 @@
+"""`check-invariants` over public projects as a new user runs it: one path and no options."""
