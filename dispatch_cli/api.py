@@ -30,6 +30,7 @@ def load_state(
     *,
     universe: str | Universe | None = None,
     bases: Sequence[str] = (),
+    assumed_base: str | None = None,
     guards: Sequence[str] = (),
     allow_outside: bool = False,
     privateuse1: str | None = None,
@@ -40,7 +41,8 @@ def load_state(
     paths: files in order, ``-`` for standard input, and documents that were made of sources (`document_of_sources`);
     none of them when a base alone is asked for.
     universe: an embedded name or a path, or the universe itself, for files that name none. bases: names of embedded
-    states to start from, or a recording of a program, for the state of its PyTorch.
+    states to start from, or a recording of a program, for the state of its PyTorch. assumed_base: the embedded state to
+    start from where neither *bases* nor a file says anything else; `State.over_assumed` says whether it was used.
     guards: files that say what must hold, and register nothing.
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
     folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
@@ -81,6 +83,7 @@ def load_state(
             paths,
             universe=universe if known is None else known.state.dispatcher.universe,
             bases=bases if known is None else (),
+            assumed_base=None if bases or known is not None else assumed_base,
             guards=guards,
             allow_outside=allow_outside,
             privateuse1=privateuse1,
@@ -89,7 +92,9 @@ def load_state(
     except InputError as error:
         raise InputError(_with_refusals(error, known)) from None
     declarations = declarations._replace(notes=(*notes, *declarations.notes))
-    return _run_over(declarations, when, known)
+    state = _run_over(declarations, when, known)
+    state.over_assumed = not bases and assumed_base is not None and declarations.bases == (assumed_base,)
+    return state
 
 
 def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:

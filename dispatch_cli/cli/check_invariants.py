@@ -78,7 +78,7 @@ def command(
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
     guards = () if source.keys else (*guards_of(project, source.allow_outside, out.color), *options.guards)
     state = load_state(
-        source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True),
+        source._replace(project=project),
         out.color,
         guards,
         ops,

@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.call_options import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
-from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option, resolved
+from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def command(
     named = None
     try:
         wanted = [universe] if against is None else [universe, against]
-        if privateuse1 is None and (named := backend_of_project()) is not None:
+        if privateuse1 is None and (named := project_defaults().privateuse1) is not None:
             privateuse1 = named.text
         chosen, *others = api.load_universes(wanted, allow_outside, privateuse1)
         if tensors or contexts:

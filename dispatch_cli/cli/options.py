@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.model.settings import Named
-    from dispatch_cli.model.source_settings import SourceSettings
+    from dispatch_cli.model.settings import CheckSettings, Named
     from dispatch_cli.model.universe import Universe
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -43,12 +42,11 @@ class SourceOptions(NamedTuple):
     bases: tuple[str, ...]
     allow_outside: bool = False
     privateuse1: str | None = None
-    of_project: Named | None = None
-    """What the project says of PrivateUse1, where *is_set_up*."""
-    is_set_up: bool = False
+    project: CheckSettings | None = None
+    """The settings of the project file; None where the command has not read it."""
     reading: ReadingOptions = NO_READING
-    of_sources: SourceSettings | None = None
-    """What the project says of sources, where *is_set_up*."""
+    without_base: bool = False
+    """``--base none``: nothing is assumed, either."""
     when: tuple[str, ...] = ()
     """What names in conditions stand for, as NAME=VALUE."""
 
@@ -135,7 +133,15 @@ def source_options(
         keys: tuple[str, ...] = (),
         **others: Any,
     ) -> Any:
-        source = SourceOptions(files, keys, universe, bases, allow_outside, privateuse1, reading=reading, when=when)
+        without_base = "none" in bases
+        if without_base and len(bases) > 1:
+            raise click.UsageError("--base none cannot be combined with another --base.")
+        source = SourceOptions(
+            *(files, keys, universe, () if without_base else bases, allow_outside, privateuse1),
+            reading=reading,
+            without_base=without_base,
+            when=when,
+        )
         return command(source, **others)
 
     keys_option = click.option(
@@ -158,7 +164,8 @@ def source_options(
                 callback=resolved,
                 shell_complete=complete_bases,
                 help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
-                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch.",
+                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none`: no "
+                "state. Default for sources: the newest state that the project's requirements allow.",
             ),
             click.option(
                 "--universe",
@@ -202,9 +209,10 @@ def load_state(
 
 
 def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
-    """The state, and whether it is an embedded one that no option or file named; the answer says so then."""
+    """The state, and whether it is over an embedded one that no option or file named; the answer says so then."""
     if source.files or source.keys or source.bases:
-        return _load(source, color), False
+        state = _load(source, color)
+        return state, state.over_assumed
     return _newest(source, color)
 
 
@@ -227,30 +235,41 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
 
     if source.files:
         source = opened_files(source, color)
-    named = None
+    backend = None
     try:
-        if source.privateuse1 is None:
-            named = source.of_project if source.is_set_up else backend_of_project(source.files)
-        backend = source.privateuse1 if named is None else named.text
+        project = project_defaults(source.files) if source.project is None else source.project
+        backend = project.privateuse1 if source.privateuse1 is None else None
+        name = source.privateuse1 if backend is None else backend.text
         if source.keys:
             return api.what_if_state(
-                source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
+                source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=name
             )
+        documents: Sequence[str | ExtractedDocument] = ()
+        assumed = None
+        if source.files:
+            from dispatch_cli.cli.assumed_base import assumed_base, say_assumed
+
+            assumed = assumed_base(source, project.base)
+            documents = _documents(source, color, name, None if assumed is None else assumed.name)
         state = api.load_state(
-            _documents(source, color) if source.files else (),
+            documents,
             universe=source.universe,
             bases=source.bases,
+            assumed_base=None if assumed is None else assumed.name,
             guards=guards,
             allow_outside=source.allow_outside,
-            privateuse1=backend,
+            privateuse1=name,
             when=choices(source.when),
         )
+        if assumed is not None and state.over_assumed:
+            say_assumed(assumed)
+            state.over_assumed = assumed.setting is None
         # what options name is resolved, and noted, as they are read; of a recording there can be more to say
-        if source.files or any(not name.startswith("torch-") for name in source.bases):
+        if source.files or any(not one.startswith("torch-") for one in source.bases):
             say_name_notes(state)
         return state
     except InputError as error:
-        raise BadInput(at_setting(error, named), color) from None
+        raise BadInput(at_setting(error, backend), color) from None
 
 
 def opened_files(source: SourceOptions, color: str) -> SourceOptions:
@@ -258,7 +277,7 @@ def opened_files(source: SourceOptions, color: str) -> SourceOptions:
     from dispatch_cli.cli.revisions import is_at_revision, opened
 
     files = opened(source.files, color)
-    return source._replace(files=files, is_set_up=source.is_set_up and not is_at_revision(files))
+    return source._replace(files=files, project=None if is_at_revision(files) else source.project)
 
 
 def choices(when: Sequence[str]) -> dict[str, str]:
@@ -275,11 +294,15 @@ def choices(when: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _documents(source: SourceOptions, color: str) -> Sequence[str | ExtractedDocument]:
+def _documents(
+    source: SourceOptions, color: str, backend: str | None, base: str | None
+) -> Sequence[str | ExtractedDocument]:
+    """The files with documents of the sources. backend: the name at PrivateUse1, if known. base: the assumed one."""
     from dispatch_cli.cli.source_reading import with_documents
 
-    of_sources = source.of_sources if source.is_set_up else None
-    return with_documents(source.files, source.reading, of_sources, source.allow_outside, color, source.bases)
+    settings = None if source.project is None else source.project.extract
+    bases = source.bases or (() if base is None else (base,))
+    return with_documents(source.files, source.reading, settings, source.allow_outside, color, bases, backend)
 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:
@@ -295,45 +318,48 @@ def at_setting(error: InputError, backend: Named | None) -> InputError:
     return InputError(tuple(placed))
 
 
-def backend_of_project(files: Sequence[str] = ()) -> Named | None:
-    """The name of the backend at PrivateUse1 in the nearest project file; for files at a revision, in the one there.
+def project_defaults(files: Sequence[str] = ()) -> CheckSettings:
+    """Defaults of options in the nearest project file: `privateuse1` and `base`. Files at a revision have their own.
 
     Errors: InputError.
     """
+    from dispatch_cli.model.settings import CheckSettings
+
     if any(":" in file for file in files):
         from dispatch_cli.cli.revisions import is_at_revision
 
         if is_at_revision(files):
-            return _backend_near(files[0])
+            return _defaults_near(files[0])
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project
-        return None
-    said, below = False, ""
-    while folder != below and not said:
+        return CheckSettings()
+    named, below = False, ""
+    while folder != below and not named:
         file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
         try:
             if os.path.isfile(file):  # noqa: PTH113
                 with open(file, "rb") as text:  # noqa: PTH123
-                    said = b"privateuse1" in text.read(1 << 20)
+                    named = b"dispatch-cli" in text.read(1 << 20)
         except OSError as error:
             from dispatch_cli.render.text_safety import safe
 
             why = (error.strerror or str(error)).lower()
-            say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; `privateuse1` in it is not used\n")
+            say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; its settings are not used\n")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-    return _backend_near("") if said else None
+    return _defaults_near("") if named else CheckSettings()
 
 
-def _backend_near(file: str) -> Named | None:
+def _defaults_near(file: str) -> CheckSettings:
     """file: as in `paths.here`. Errors: InputError."""
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import find_project, read_backend
+    from dispatch_cli.declarations.project import find_project, read_defaults
     from dispatch_cli.files import paths
+    from dispatch_cli.model.settings import CheckSettings
 
-    found = find_project(Path(paths.here(file)))
-    return None if found is None else read_backend(Path(paths.shown(str(found))))
+    project = find_project(Path(paths.here(file)))
+    return CheckSettings() if project is None else read_defaults(Path(paths.shown(str(project))))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

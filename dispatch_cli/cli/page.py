@@ -105,7 +105,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
     try:
         settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
         guards = () if source.keys else guards_of(project, source.allow_outside, color)
-        source = source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True)
+        source = source._replace(project=project)
         state = load_state(source, color, guards)
         if out.file is not None:
             refuse_input(out.file)  # before the work

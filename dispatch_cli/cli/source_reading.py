@@ -75,10 +75,12 @@ def with_documents(
     allow_outside: bool,
     color: str,
     bases: Sequence[str] = (),
+    backend: str | None = None,
 ) -> Sequence[str | ExtractedDocument]:
     """The files with what the sources among them say in the place of the first source.
 
-    project: what the project file says of sources; None to look for it. bases: the embedded states of ``--base``.
+    project: what the project file says of sources; None to look for it. bases: the embedded states to start from.
+    backend: the name at PrivateUse1 that options or settings give; it counts more than what the sources say.
     Errors: BadInput.
     """
     sources = [file for file in files if is_source(file)]
@@ -91,7 +93,10 @@ def with_documents(
     say(f"note: {one_line(run)}\n")
     if reading.strict and not is_understood(run):
         click.get_current_context().meta[STRICT] = True
-    document = ExtractedDocument(sources[0], run.document, run.lines)
+    data = run.document
+    if backend is not None:
+        data = {name: value for name, value in data.items() if name != "privateuse1"}
+    document = ExtractedDocument(sources[0], data, run.lines)
     found: list[str | ExtractedDocument] = []
     for file in files:
         if file not in sources:
@@ -179,8 +184,7 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
     if click.get_current_context().params.get("no_config"):
         return
     here = paths.here(files[0])
-    folders = [one if paths.is_folder(one) else paths.folder_of(one) for one in map(paths.absolute, files)]
-    common = _common(folders)
+    common = common_folder(files)
     if not paths.is_in(common, here):
         return
     found = find_project(Path(common))
@@ -188,10 +192,11 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
         yield read_source_settings(Path(paths.shown(str(found))), allow_outside)
 
 
-def _common(folders: Sequence[str]) -> str:
-    """The folder that all are in, or are; of those in different trees, the first one."""
+def common_folder(files: Sequence[str]) -> str:
+    """The folder that all files and folders are in, or are; of those in different trees, that of the first one."""
     from dispatch_cli.files import paths
 
+    folders = [one if paths.is_folder(one) else paths.folder_of(one) for one in map(paths.absolute, files)]
     above = [set(paths.above(one)) for one in folders]
     return next((one for one in paths.above(folders[0]) if all(one in others for others in above)), folders[0])
 

@@ -46,6 +46,8 @@ def summary(run: SourceRun) -> Iterator[Block]:
     """The whole summary, for those who extract."""
     yield _line("read", files_read(run))
     yield _line("found", what_was_found(run))
+    if run.backend_names:
+        yield _line("the backend", backend_named(run))
     count = len(run.not_understood)
     yield _line("not understood", plural(count, "statement"), Tone.WARN if count else Tone.PLAIN)
     for one in run.not_understood[:MAX_STATEMENTS]:
@@ -71,6 +73,7 @@ def summary(run: SourceRun) -> Iterator[Block]:
 def one_line(run: SourceRun) -> str:
     """The summary for the other commands."""
     parts = [f"{files_read(run)}: {what_was_found(run)}"]
+    parts += [backend_named(run)] if run.backend_names else []
     unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
@@ -78,6 +81,14 @@ def one_line(run: SourceRun) -> str:
         parts.append(f"{', '.join(counts)}: see `dispatch-cli extract`")
     parts += [f"left out: {text}" for text in left_out(run.left_out)]
     return "; ".join(parts)
+
+
+def backend_named(run: SourceRun) -> str:
+    """The name that sources give to the backend at PrivateUse1, and where; several are not taken."""
+    names = " and ".join(f"{name} ({place})" for name, place in run.backend_names)
+    if len(run.backend_names) == 1:
+        return f"PrivateUse1 is {names}"
+    return f"PrivateUse1 has several names, {names}: choose with --privateuse1"
 
 
 def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:

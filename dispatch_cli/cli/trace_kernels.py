@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.options import SourceOptions, at_setting, backend_of_project
+from dispatch_cli.cli.options import SourceOptions, at_setting, project_defaults
 from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, .
 
     named = None
     try:
-        named = backend_of_project(files)
+        named = project_defaults(files).privateuse1
         backend = None if named is None else named.text
         documents = _documents(files, base, color)
         loaded = [load([one], bases=(base,), privateuse1=backend) for one in documents]

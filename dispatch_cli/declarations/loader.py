@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
-from dispatch_cli.declarations import limits, source
+from dispatch_cli.declarations import limits, source, tree
 from dispatch_cli.declarations.changes import change_declarations, read_changes
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.extracted import ExtractedDocument, tree_of
@@ -38,6 +38,7 @@ from dispatch_cli.model.declarations import (
     Declarations,
     Define,
     Implement,
+    LibraryKind,
     NameNote,
     RefusedDeclaration,
     Registrant,
@@ -59,6 +60,7 @@ REFUSALS = frozenset(
         "bad-operator-name",
         "unknown-dispatch-key",
         "no-backend",
+        "backend-name",
         "block-misuse",
         "torch-library",
         "more-problems",
@@ -72,6 +74,7 @@ def load(
     *,
     universe: str | Universe | None = None,
     bases: Sequence[str] = (),
+    assumed_base: str | None = None,
     guards: Sequence[str] = (),
     allow_outside: bool = False,
     privateuse1: str | None = None,
@@ -82,7 +85,9 @@ def load(
     paths: files, and documents that were made of sources; ``-`` is standard input.
     universe: an embedded name or a path, or the universe itself, for files that name none; a file that
     names another does not agree with it. bases: embedded states that the history continues, before those that the files
-    extend. guards: files that are read after them, and that may say what must hold, but register nothing.
+    extend. assumed_base: the one that it continues where neither *bases* nor a file names a state or a universe, and no
+    file defines the namespace ``aten``. guards: files that are read after them, and that may say what must hold, but
+    register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
     privateuse1: the name of the backend at PrivateUse1; by default what the files say.
     continued: a state that the history continues, and that is no embedded one.
@@ -98,6 +103,8 @@ def load(
                 loader.add(path)
         for path in guards:
             loader.add(path, only_guards=True)
+        if assumed_base is not None:
+            loader.assume(assumed_base)
         return loader.finish(frozenset(map(_identity, (*paths, *guards))))
 
 
@@ -213,6 +220,11 @@ class _Loader:
             self._extend(file, extension)
         self._open.pop()
         self._history.append(file)
+
+    def assume(self, base: str) -> None:
+        """Continue an embedded state, unless what was read so far decides what it starts from."""
+        if not self._bases and not any(map(_decides, self._files.values())):
+            self._bases[base] = ()
 
     def finish(self, named: frozenset[str]) -> Declarations:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
@@ -507,6 +519,21 @@ def _refusal(problem: Problem) -> RefusedDeclaration:
 
 def _is_extracted(file: _File) -> bool:
     return file.header is not None and file.header.extracted
+
+
+def _decides(file: _File) -> bool:
+    """Whether a file names its universe, is a whole state, or has PyTorch's own operators."""
+    header = file.header
+    if header is None or header.universe is not None or _is_snapshot(file):
+        return header is not None
+    libraries = next((node for name, node in header.sections if name == "libraries"), None)
+    blocks = libraries.items if type(libraries) is tree.Sequence else ()
+    return any(type(block) is tree.Mapping and _defines_aten(block) for block in blocks)
+
+
+def _defines_aten(block: tree.Mapping) -> bool:
+    fields = {key.text: value.text for key, value in block.pairs if type(value) is Scalar}
+    return fields.get("kind") == LibraryKind.DEF.name and fields.get("namespace") == "aten"
 
 
 def _is_snapshot(file: _File) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli import bases
 from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES, MAX_PROJECT_ENTRIES, MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
@@ -21,11 +22,13 @@ from dispatch_cli.model.settings import CheckSettings, Named, Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import suggested_version, suggestion
 
 FILE = "pyproject.toml"
+NO_BASE = "none"
+"""The value of `base` for no state at all, as that of ``--base``."""
 TABLE = "dispatch-cli"
-FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1", "extract")
+FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1", "base", "extract")
 _SEVERITIES = {severity.value: severity for severity in Severity}
 
 Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
@@ -77,12 +80,12 @@ def read_project(path: Path, allow_outside: bool = False, complaint: Complaint |
     return _reader(path, allow_outside).settings(complaint)
 
 
-def read_backend(path: Path) -> Named | None:
-    """The name of the backend at PrivateUse1 in a project file; its other settings are not looked at.
+def read_defaults(path: Path) -> CheckSettings:
+    """The defaults of options in a project file: `privateuse1` and `base`; its other settings are not looked at.
 
     Errors: InputError.
     """
-    return _reader(path, allow_outside=False).backend()
+    return _reader(path, allow_outside=False).defaults()
 
 
 def read_source_settings(path: Path, allow_outside: bool = False) -> SourceSettings:
@@ -126,6 +129,7 @@ class _SettingsReader:
             baseline=next(self._paths(table, "baseline"), None),
             guards=tuple(self._paths(table, "guards")),
             privateuse1=self._privateuse1(table),
+            base=self._base(table),
             extract=self._extract(table),
         )
         if complaint is not None:
@@ -134,10 +138,11 @@ class _SettingsReader:
         self._refuse()
         return settings
 
-    def backend(self) -> Named | None:
-        backend = self._privateuse1(self._table())
+    def defaults(self) -> CheckSettings:
+        table = self._table()
+        settings = CheckSettings(privateuse1=self._privateuse1(table), base=self._base(table))
         self._refuse()
-        return backend
+        return settings
 
     def of_sources(self) -> SourceSettings:
         settings = self._extract(self._table())
@@ -214,11 +219,25 @@ class _SettingsReader:
                 yield Named(path, self._span(text, start))
 
     def _privateuse1(self, table: Mapping[str, Any]) -> Named | None:
-        """The name of the backend at PrivateUse1."""
-        names = list(self._texts(table, "privateuse1"))
+        return self._text(table, "privateuse1", "only one backend can have the key")
+
+    def _base(self, table: Mapping[str, Any]) -> Named | None:
+        base = self._text(table, "base", "it names the one embedded state to start from")
+        if base is None:
+            return None
+        name = bases.resolve(base.text).name
+        if name in (*bases.names(), NO_BASE):
+            return base._replace(text=name)
+        hint = suggested_version(base.text, bases.names()) or f"the states are {', '.join(bases.names())}; or {NO_BASE}"
+        self._add("unknown-state", f"base names no embedded state: {quoted(base.text)}", base.text, hint)
+        return None
+
+    def _text(self, table: Mapping[str, Any], field: str, why: str) -> Named | None:
+        """The one text of a field. why: there cannot be several."""
+        names = list(self._texts(table, field))
         if len(names) > 1:
-            self._add("wrong-type", "privateuse1 takes one string: only one backend can have the key", "privateuse1")
-        return Named(names[0], self._span(names[0], self._offset("privateuse1"))) if names else None
+            self._add("wrong-type", f"{field} takes one string: {why}", field)
+        return Named(names[0], self._span(names[0], self._offset(field))) if names else None
 
     def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         value = table.get(field, [])

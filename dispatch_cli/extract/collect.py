@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
+from dispatch_cli.extract.backend_name import backend_names as read_backend_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -30,10 +31,14 @@ class PyTorchOperators(NamedTuple):
 def collect(
     sources: Sources,
     templates: Sequence[str],
+    naming: Sequence[str],
     backends: tuple[str, ...] | None,
     pytorch: PyTorchOperators | None,
 ) -> dict[str, Any]:
-    """What the files say, as plain data, which JSON can express. templates: looked through, too."""
+    """What the files say, as plain data, which JSON can express.
+
+    templates: looked through, too. naming: files that may name the backend at PrivateUse1.
+    """
     from dispatch_cli.extract.document import document
     from dispatch_cli.extract.readable import readable
 
@@ -46,10 +51,12 @@ def collect(
     )
     count = Counter(map(_sort, found))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
+    backend_names = read_backend_names(naming, sources.read)
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     return {
-        "document": document(written),
+        "document": document(written, backend_names[0][0] if len(backend_names) == 1 else None),
+        "backend_names": [[name, *place] for name, place in backend_names],
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
         "not_understood": [
             [*one.at, one.text, one.why, [str(condition) for condition in one.when]]

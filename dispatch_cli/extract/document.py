@@ -26,8 +26,11 @@ from dispatch_cli.model.extracted import (
 )
 
 
-def document(extractions: Sequence[Extraction]) -> dict[str, object]:
-    """The declaration document of all sources of a run, C++ blocks before what Python registers for operators."""
+def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
+    """The declaration document of all sources of a run, C++ blocks before what Python registers for operators.
+
+    backend: the name of the backend at PrivateUse1.
+    """
     found = [one for extraction in extractions for one in extraction.found]
     decided, undecided = [one for one in found if is_decided(one)], [one for one in found if not is_decided(one)]
     not_understood = [one for extraction in extractions for one in extraction.not_understood]
@@ -37,7 +40,8 @@ def document(extractions: Sequence[Extraction]) -> dict[str, object]:
         "undecided": [undecided_entry(one) for one in undecided],
         "not_understood": [not_understood_entry(one) for one in not_understood],
     }
-    return {"dispatch": int(VERSION), "extracted": True, **{name: those for name, those in entries.items() if those}}
+    head = {"dispatch": int(VERSION), "extracted": True, **({} if backend is None else {"privateuse1": backend})}
+    return {**head, **{name: entry for name, entry in entries.items() if entry}}
 
 
 _OF_OPERATORS = (CustomOperator, OperatorFunction)

@@ -40,7 +40,8 @@ class SourceRun(NamedTuple):
     the definitions and registrations depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
     second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
     files: how many were read, by kind. left_out: what was not read. declarations: declaration files in directories.
-    lines: gives the lines of a file.
+    lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
+    with its place; the document has a single one.
     """
 
     document: dict[str, Any]
@@ -55,6 +56,7 @@ class SourceRun(NamedTuple):
     left_out: tuple[LeftOut, ...]
     declarations: tuple[str, ...]
     lines: Callable[[str], Sequence[str]]
+    backend_names: tuple[tuple[str, Span], ...]
 
 
 def run(
@@ -94,7 +96,7 @@ def run(
             if _is_as_it_was(data):
                 return _result(data, walked)
     told.start(sum(map(len, sources.files.values())))
-    data = collect(sources, walked.templates, backends, pytorch)
+    data = collect(sources, walked.templates, walked.naming, backends, pytorch)
     if kept is not None:
         kept.put(key, data)
     return _result(data, walked)
@@ -162,6 +164,7 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         left_out=(*walked.left_out, *map(_broken, broken.values())),
         declarations=tuple(one for one in walked.files.get(SourceKind.DECLARATIONS, ()) if one not in broken),
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
+        backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
+from dispatch_cli.extract.backend_name import MARK
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
@@ -83,6 +84,7 @@ class _Walker:
         self._left_out: dict[str, LeftOut] = {}
         self._named: set[str] = set()
         self._templates: list[str] = []
+        self._naming: list[str] = []
         self._entries = 0
 
     def add(self, path: str) -> None:
@@ -99,7 +101,9 @@ class _Walker:
                 files.setdefault(kind, []).append(name)
         left_out = tuple(self._left_out[path] for path in sorted(self._left_out))
         return Walked(
-            files, frozenset(self._headers), self._digests, left_out, frozenset(self._named), tuple(self._templates)
+            *(files, frozenset(self._headers), self._digests, left_out, frozenset(self._named)),
+            templates=tuple(self._templates),
+            naming=tuple(self._naming),
         )
 
     def _add_named(self, path: str) -> None:
@@ -255,6 +259,8 @@ class _Walker:
         self._digests[path] = digest(data)
         if kind is SourceKind.CPP:
             self._headers.add(path)
+        if kind in (SourceKind.CPP, SourceKind.PYTHON) and MARK in data and path not in self._naming:
+            self._naming.append(path)
 
     def _excluded(self, path: str, is_folder: bool, named: bool = False) -> bool:
         for one in self._exclude:

@@ -23,7 +23,8 @@ class Walked(NamedTuple):
 
     files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
     looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
-    templates: files of which sources are made, and which are not read.
+    templates: files of which sources are made, and which are not read. naming: files that may name the backend at
+    PrivateUse1.
     """
 
     files: dict[SourceKind, list[str]]
@@ -32,6 +33,7 @@ class Walked(NamedTuple):
     left_out: tuple[LeftOut, ...]
     named: frozenset[str]
     templates: tuple[str, ...]
+    naming: tuple[str, ...]
 
 
 class Exclusion(NamedTuple):

@@ -33,7 +33,7 @@ class CheckSettings(NamedTuple):
     select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
     a run fail. baseline, guards: files, as they can be opened from here. privateuse1: the name of the backend at
-    PrivateUse1, which only a project file gives here. extract: how sources are read, of a project file.
+    PrivateUse1; base: the embedded state to start from; extract: how sources are read. Only a project file has these.
     """
 
     select: tuple[Selector, ...] | None = None
@@ -43,6 +43,7 @@ class CheckSettings(NamedTuple):
     baseline: Named | None = None
     guards: tuple[Named, ...] = ()
     privateuse1: Named | None = None
+    base: Named | None = None
     extract: SourceSettings = NO_SOURCE_SETTINGS
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.project import find_project, read_backend
+from dispatch_cli.declarations.project import find_project, read_defaults
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
 from dispatch_cli.files import git as git_module
@@ -147,7 +147,7 @@ def test_the_project_is_the_one_of_the_revision(repo: Path, monkeypatch: pytest.
         (file,) = resolve([f"{revision}:sub/decl.yaml"])
         found = find_project(Path(paths.here(file)))
         assert str(found) == f"{revision}:pyproject.toml"
-        backend = read_backend(Path(str(found)))
+        backend = read_defaults(Path(str(found))).privateuse1
         assert backend is not None
         assert (backend.text, str(backend.span)) == (name, f"{revision}:pyproject.toml:2:16")
 

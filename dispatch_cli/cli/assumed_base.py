@@ -1,0 +1,56 @@
+"""The embedded state that sources are over where no option names one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.cli.output import say
+from dispatch_cli.cli.source_reading import common_folder, is_source
+
+if TYPE_CHECKING:
+    from dispatch_cli.cli.options import SourceOptions
+    from dispatch_cli.model.settings import Named
+
+
+class AssumedBase(NamedTuple):
+    """An embedded state. why: how it was chosen, as the end of a sentence. setting: the one that names it, if any."""
+
+    name: str
+    why: str
+    setting: Named | None = None
+
+
+def assumed_base(source: SourceOptions, setting: Named | None) -> AssumedBase | None:
+    """The state to start from unless the files decide it; None for none.
+
+    Sources are over the newest state that the packaging files of their project allow. setting: `base` of the project.
+    """
+    from dispatch_cli import bases
+    from dispatch_cli.declarations.project import NO_BASE
+
+    if source.bases or source.without_base:
+        return None
+    if setting is not None:
+        return None if setting.text == NO_BASE else AssumedBase(setting.text, f"as {setting.span} says", setting)
+    states = bases.names()
+    if not all(map(is_source, source.files)):
+        return None
+    if source.universe is not None:
+        return AssumedBase(source.universe, "as --universe says") if source.universe in states else None
+    from dispatch_cli.declarations.pytorch_requirement import newest_allowed
+
+    name, requirement, is_allowed = newest_allowed(common_folder(source.files), states)
+    if requirement is None:
+        return AssumedBase(name, "the newest embedded state")
+    clause = f"{requirement.span}: torch{requirement.spec}"
+    if is_allowed:
+        return AssumedBase(name, f"the newest embedded state that the project allows ({clause})")
+    return AssumedBase(name, f"the nearest embedded state to what the project requires ({clause})")
+
+
+def say_assumed(base: AssumedBase) -> None:
+    """Name the state on standard error, in one line."""
+    from dispatch_cli.render.text_safety import safe
+
+    other = "" if base.setting is not None else "; --base names another, or none"
+    say(f"note: over {base.name}, {safe(base.why)}{other}\n")

@@ -1,0 +1,140 @@
+"""PyTorch versions that a project allows, as pyproject.toml, setup.py, setup.cfg and requirements*.txt say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
+from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.files import paths
+from dispatch_cli.model.span import Span
+
+MAX_FILES = 20
+"""Files with requirements that are read in one folder."""
+_PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
+_REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
+_CLAUSES = r"(?:\s*\[[\w,. -]*\])?\s*(?P<spec>(?:[<>=!~]=|===|[<>^])\s*[0-9][^\"';#\n]*)"
+_IN_STRING = re.compile(rf"[\"']torch{_CLAUSES}")
+_OF_POETRY = re.compile(r"^torch\s*=\s*[\"'](?P<spec>[<>=!~^][^\"'\n]*)", re.MULTILINE)
+_ON_A_LINE = re.compile(rf"^torch{_CLAUSES}", re.MULTILINE)
+_CLAUSE = re.compile(r"\s*(===|[<>=!~]=|[<>^])\s*([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(\.\*)?[\w.+-]*\s*")
+_PATCHES = range(10)
+"""Patch releases that a minor version is taken to have."""
+
+Version = tuple[int, ...]
+
+
+class Requirement(NamedTuple):
+    """A requirement on PyTorch. spec: its clauses as they are written, such as ``>=2.4,<3``. span: its place."""
+
+    spec: str
+    span: Span
+
+
+class AllowedState(NamedTuple):
+    """The newest state that a project allows.
+
+    name: of the state. requirement: the one that decides; None where the project has none. allowed: False where it
+    allows none of the states; then the state is the nearest one.
+    """
+
+    name: str
+    requirement: Requirement | None = None
+    allowed: bool = True
+
+
+def newest_allowed(folder: str, states: Sequence[str]) -> AllowedState:
+    """The newest of *states* that a project allows.
+
+    folder: of its sources; the nearest folder above them that has a requirement counts, inside the project. states:
+    names such as ``torch-2.15``, newest first. Of several requirements, the most permissive one counts.
+    """
+    requirements = _requirements_above(folder)
+    if not requirements:
+        return AllowedState(states[0])
+    for name in states:
+        for requirement in requirements:
+            if any(_satisfies((*_minor(name), patch), requirement.spec) for patch in _PATCHES):
+                return AllowedState(name, requirement)
+    first = requirements[0]
+    wanted = _clauses(first.spec)[0][1]
+    nearest = min(states, key=lambda name: _distance(_minor(name), wanted))
+    return AllowedState(nearest, first, allowed=False)
+
+
+def _requirements_above(folder: str) -> list[Requirement]:
+    project = project_folder(paths.join(folder, "x"))
+    for above in paths.above(folder):
+        requirements = list(_requirements_in(above, project))
+        if requirements or paths.real(above) == project:
+            return requirements
+    return []
+
+
+def _requirements_in(folder: str, project: str) -> Iterator[Requirement]:
+    try:
+        names = sorted(entry.name for entry in paths.each_entry(folder))
+    except OSError:
+        return
+    listed = [name for name in names if _REQUIREMENTS.fullmatch(name)]
+    for name in [*(name for name in _PACKAGING if name in names), *listed][:MAX_FILES]:
+        path = paths.join(folder, name)
+        try:
+            text = read_plain(path, MAX_PROJECT_BYTES, project or None).decode("utf-8", "replace")
+        except SourceError:
+            continue
+        patterns = (_ON_A_LINE,) if name in listed else (_IN_STRING, _OF_POETRY)
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                spec, line_start = match["spec"].strip(), text.rfind("\n", 0, match.start()) + 1
+                if _clauses(spec) and "#" not in text[line_start : match.start()]:
+                    line, column = text.count("\n", 0, match.start()) + 1, match.start() - line_start + 1
+                    yield Requirement(spec, Span(paths.shown(path), line, column))
+
+
+def _clauses(spec: str) -> list[tuple[str, Version, bool]]:
+    """The clauses of a requirement: operator, version, and whether it ends with ``.*``; none if one is not known."""
+    clauses = []
+    for part in spec.rstrip(" ,").split(","):
+        match = _CLAUSE.fullmatch(part)
+        if match is None:
+            return []
+        clauses.append((match[1], tuple(map(int, match[2].split("."))), match[3] is not None))
+    return clauses
+
+
+def _satisfies(version: Version, spec: str) -> bool:
+    return all(_holds(version, *clause) for clause in _clauses(spec))
+
+
+def _holds(version: Version, operator: str, wanted: Version, is_prefix: bool) -> bool:
+    """Whether a version with three parts satisfies a clause (PEP 440; ``^`` as in Poetry)."""
+    whole = (*wanted, 0, 0, 0)[:3]
+    match operator:
+        case "==" | "===" | "!=":
+            is_equal = version[: len(wanted)] == wanted if is_prefix else version == whole
+            return is_equal != (operator == "!=")
+        case "~=":
+            return version >= whole and version[: len(wanted) - 1] == wanted[:-1]
+        case "^":
+            return version >= whole and version[0] == wanted[0]
+        case ">=":
+            return version >= whole
+        case "<=":
+            return version <= whole
+        case ">":
+            return version > whole
+        case _:
+            return version < whole
+
+
+def _minor(state: str) -> Version:
+    return tuple(map(int, state.removeprefix("torch-").split(".")))
+
+
+def _distance(version: Version, wanted: Version) -> int:
+    major, minor, *_ = (*wanted, 0)
+    return abs(100 * (version[0] - major) + version[1] - minor)
