@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import (
+    SEVERITIES,
     CheckOptions,
     check_line,
     check_options,
@@ -47,6 +48,14 @@ if TYPE_CHECKING:
 @click.option(
     "--summary", is_flag=True, help="Show one row for each check that found something, instead of the findings."
 )
+@click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    help="The lowest severity that text shows. Default: warning, or what --fail-on says. Other formats show all.",
+)
+@click.option(
+    "--full", is_flag=True, help="In text, list each finding with its facts, instead of those that are alike once."
+)
 @step_summary_option
 @output_options("raw", *FOR_CI)
 def command(
@@ -55,6 +64,8 @@ def command(
     options: CheckOptions,
     pytorch: bool,
     summary: bool,
+    severity: str | None,
+    full: bool,
     step_summary: str | None,
     out: Output,
 ) -> None:
@@ -89,6 +100,7 @@ def command(
     entries, baseline = read_known(options, project, out.color, source.allow_outside)
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.model.severity import Severity
     from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.findings import findings_report, summary_of
 
@@ -127,7 +139,13 @@ def command(
 
         write(raw_findings(state.dispatcher, report), out.file)
     else:
-        show(summary_of(report) if summary else report, out)
+        lowest = Severity.WARNING if severity is None else Severity(severity)
+        if severity is None and report.fail_on.rank > lowest.rank:
+            lowest = report.fail_on
+        how: dict[str, Any] = {"lowest": lowest} if out.format == "text" else {}
+        if how and not summary:
+            how["full"] = full
+        show(summary_of(report) if summary else report, out, **how)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 

@@ -49,6 +49,23 @@ all_findings_option = click.option(
 )
 
 
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for the project file that is read: arguments *config* and *no_config*."""
+    config = click.option(
+        "--config",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="The pyproject.toml to read. Default: the nearest one, in this directory or above.",
+    )
+    return config(click.option("--no-config", is_flag=True, help="Read no pyproject.toml.")(command))
+
+
+def refuse_two_configs(config: str | None, no_config: bool) -> None:
+    """Errors: UsageError where both options are given."""
+    if config is not None and no_config:
+        raise click.UsageError("--config and --no-config exclude each other; give one of them.")
+
+
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options; the command gets them as one `CheckOptions`, its argument *options*."""
 
@@ -96,13 +113,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 shell_complete=complete_files,
                 help="Also check the guards in FILE, a declaration file that registers nothing. Repeatable.",
             ),
-            click.option(
-                "--config",
-                metavar="FILE",
-                shell_complete=complete_files,
-                help="The pyproject.toml to read. Default: the nearest one, in this directory or above.",
-            ),
-            click.option("--no-config", is_flag=True, help="Read no pyproject.toml."),
+            config_options,
         )
     ):
         call = decorator(call)
@@ -121,8 +132,7 @@ def load_settings(
     from dispatch_cli.model.settings import CheckSettings
     from dispatch_cli.model.severity import Severity
 
-    if options.config is not None and options.no_config:
-        raise click.UsageError("--config and --no-config exclude each other; give one of them.")
+    refuse_two_configs(options.config, options.no_config)
     project = CheckSettings()
     if options.config is not None:
         project = read_project(Path(options.config), allow_outside, _complaint)

@@ -164,8 +164,8 @@ def source_options(
                 callback=resolved,
                 shell_complete=complete_bases,
                 help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
-                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none`: no "
-                "state. Default for sources: the newest state that the project's requirements allow.",
+                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none` "
+                "for no state. Default for sources: the newest state that the project's requirements allow.",
             ),
             click.option(
                 "--universe",

@@ -87,10 +87,9 @@ def with_documents(
     if not sources:
         return files
     run = read_sources(sources, reading, project, allow_outside, color, bases)
-    from dispatch_cli.cli.source_summary import one_line
     from dispatch_cli.declarations.extracted import ExtractedDocument
 
-    say(f"note: {one_line(run)}\n")
+    say_notes(run)
     if reading.strict and not is_understood(run):
         click.get_current_context().meta[STRICT] = True
     data = run.document
@@ -104,6 +103,14 @@ def with_documents(
         elif file == sources[0]:
             found += [document, *run.declarations]
     return found
+
+
+def say_notes(run: SourceRun) -> None:
+    """Say on standard error what was read, and what was not."""
+    from dispatch_cli.cli.source_summary import notes
+
+    for note in notes(run):
+        say(f"note: {note}\n")
 
 
 def is_understood(run: SourceRun) -> bool:

@@ -70,17 +70,24 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield _line("not written", f"{', '.join(run.declarations[:MAX_FOLDERS])}: load them beside what is extracted")
 
 
-def one_line(run: SourceRun) -> str:
-    """The summary for the other commands."""
-    parts = [f"{files_read(run)}: {what_was_found(run)}"]
-    parts += [backend_named(run)] if run.backend_names else []
+def notes(run: SourceRun) -> Iterator[str]:
+    """The summary for the other commands, in short lines."""
+    yield f"{files_read(run)}: {what_was_found(run)}"
+    if run.backend_names:
+        yield backend_named(run)
     unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
+    reasons = Counter(entry.reason for entry in run.left_out)
+    if reasons:
+        named = (f"{count:,} ({reason.value})" for reason, count in sorted(reasons.items(), key=_position))
+        counts.append(f"files and folders left out: {', '.join(named)}")
     if counts:
-        parts.append(f"{', '.join(counts)}: see `dispatch-cli extract`")
-    parts += [f"left out: {text}" for text in left_out(run.left_out)]
-    return "; ".join(parts)
+        yield f"{'; '.join(counts)}. `dispatch-cli extract` lists them"
+
+
+def _position(counted: tuple[WhyLeftOut, int]) -> tuple[bool, int]:
+    return counted[0] not in _BY_DEFAULT, list(WhyLeftOut).index(counted[0])
 
 
 def backend_named(run: SourceRun) -> str:
@@ -135,8 +142,8 @@ def left_out(found: Sequence[LeftOut]) -> Iterator[str]:
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
     for one in found:
         by_reason.setdefault(one.reason, []).append(one)
-    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(WhyLeftOut).index(one))):
-        them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
+    for reason, entries in sorted(by_reason.items(), key=lambda item: _position((item[0], 0))):
+        them = sorted(entries, key=lambda one: (not one.is_folder, one.path))
         named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:MAX_FOLDERS])
         more = len(them) - MAX_FOLDERS
         details = Counter(one.detail for one in them if one.detail)

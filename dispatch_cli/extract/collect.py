@@ -54,8 +54,10 @@ def collect(
     backend_names = read_backend_names(naming, sources.read)
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
+    unaccounted = [*audit([*sorted(texts), *templates], sources.read, accounted)]
+    backend = backend_names[0][0] if len(backend_names) == 1 else None
     return {
-        "document": document(written, backend_names[0][0] if len(backend_names) == 1 else None),
+        "document": document(written, unaccounted, backend),
         "backend_names": [[name, *place] for name, place in backend_names],
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
         "not_understood": [
@@ -63,9 +65,7 @@ def collect(
             for _, extraction in extractions
             for one in extraction.not_understood
         ],
-        "unaccounted": [
-            [*one.at, one.what, one.text] for one in audit([*sorted(texts), *templates], sources.read, accounted)
-        ],
+        "unaccounted": [[*one.at, one.what, one.text] for one in unaccounted],
         "problems": [
             [one.code, one.message, one.span, one.line_text, one.hint]
             for _, extraction in extractions

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dispatch_cli.audit import Unaccounted
 from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
@@ -22,18 +23,23 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
+    NotUnderstood,
     OperatorFunction,
 )
 
 
-def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
+def document(
+    extractions: Sequence[Extraction], unaccounted: Iterable[Unaccounted] = (), backend: str | None = None
+) -> dict[str, object]:
     """The declaration document of all sources of a run, C++ blocks before what Python registers for operators.
 
-    backend: the name of the backend at PrivateUse1.
+    unaccounted: places that look like registrations, which no reader accounts for; they are among what is not
+    understood. backend: the name of the backend at PrivateUse1.
     """
     found = [one for extraction in extractions for one in extraction.found]
     decided, undecided = [one for one in found if is_decided(one)], [one for one in found if not is_decided(one)]
     not_understood = [one for extraction in extractions for one in extraction.not_understood]
+    not_understood += [NotUnderstood(place.at, place.text, _UNACCOUNTED) for place in unaccounted]
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
@@ -44,6 +50,7 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> d
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
 
 
+_UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
 
 

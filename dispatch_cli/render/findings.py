@@ -1,12 +1,15 @@
-"""Findings, one after the other: the sentence, the line in question, the facts; then how much was checked."""
+"""Findings: the sentence, the line in question, the facts; then how much was checked, and how the run ends."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
+from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import findings_summary
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
@@ -18,86 +21,95 @@ from dispatch_cli.render.words import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped, summary_of
 
 INDENT = 4
-FEW = 3
-"""So many findings of one check without a place are shown one by one; more are a list."""
-
-MANY = 10
-"""So many findings of one check at one place are shown one by one; more are a list below the place."""
-
-
-def document(report: FindingsReport, width: int | None = None) -> Iterator[Block]:
-    """Each finding, or group of findings with the same sentence; then a row for each check, where there are several."""
-    titles = {check.id: check.title for check in report.checks}
-    unlisted: dict[tuple[str, Span | None], list[UnlistedFindings]] = {}
-    for one in report.unlisted:
-        unlisted.setdefault((one.check, one.span), []).append(one)
-    for placed, found in _alike(grouped(one.finding for one in report.findings)):
-        if not placed and len(found) > FEW:
-            yield from _list(titles[found[0][0].check], found)
-            continue
-        for span, here in groupby(found, key=lambda group: group[0].span):
-            groups = list(here)
-            first = groups[0][0]
-            others = unlisted.pop((first.check, span), []) if placed else []
-            if len(groups) > MANY:
-                yield from _many(titles[first.check], groups, others, width)
-                continue
-            for group in groups:
-                yield from finding_blocks(group, width)
-            yield from _others(others)
-    yield from _others(one for some in unlisted.values() for one in some)
-    yield from findings_summary.document(summary_of(report), always=False)
+FEW = 4
+"""Entries that are shown with their lines; of more, only the sentences are shown, so that they fit on a screen."""
+NAMED = 3
+"""Further operators of an entry that are named."""
+MAX_TITLE = 380
+"""Characters of place and sentence of an entry: at most four lines at 100 columns."""
 
 
-def _others(unlisted: Iterable[UnlistedFindings]) -> Iterator[Block]:
-    """How many more there are."""
-    for one in unlisted:
-        yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
-        yield Gap()
-
-
-def _many(
-    title: str, groups: list[list[Finding]], unlisted: list[UnlistedFindings], width: int | None
+def document(
+    report: FindingsReport, width: int | None = None, *, lowest: Severity = Severity.INFO, full: bool = True
 ) -> Iterator[Block]:
-    """Findings of one check at one place: the place once, and a sentence each."""
-    first, *_ = findings = [finding for group in groups for finding in group]
-    count = len(findings) + sum(one.findings for one in unlisted)
-    yield _title(first, f"{count:,} findings; expected: {title}")
-    yield from _snippet(first, width)
-    for group in groups:
-        message = group[0].message if len(group) == 1 else group[0].group_message or group[0].message
-        yield Paragraph(message, INDENT, hang=2)
+    """Findings, worst first, then by place; then how much was checked, and at last how the run ends.
+
+    lowest: the mildest severity that is shown. full: each finding is shown with all its facts; otherwise those of one
+    check with one cause in one library are one entry.
+    """
+    shown = [one.finding for one in report.findings if one.finding.severity.rank <= lowest.rank]
+    groups = sorted(grouped(shown), key=lambda group: group[0].severity.rank)
+    if full:
+        for group in groups:
+            yield from finding_blocks(group, width)
+        unlisted = [one for one in report.unlisted if one.severity.rank <= lowest.rank]
+        for one in unlisted:
+            yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
+            yield Gap()
+    else:
+        entries = _entries(groups, report.unlisted)
+        for entry in entries:
+            yield from _entry(entry, width, with_line=len(entries) <= FEW)
+    yield from findings_summary.document(summary_of(report), always=False, lowest=lowest)
+
+
+class _Entry(NamedTuple):
+    """Findings of one check with one cause in one library. unlisted: how many more there are at their places."""
+
+    groups: list[list[Finding]]
+    unlisted: int
+
+
+def _entries(groups: Iterable[list[Finding]], unlisted: Iterable[UnlistedFindings]) -> list[_Entry]:
+    left = Counter[tuple[str, Span | None]]()
     for one in unlisted:
-        yield Paragraph(unlisted_sentence(one), INDENT, hang=2)
-    common = [pair for pair in first.details if all(pair in finding.details for finding in findings)]
-    related = [one for one in first.related if all(one in finding.related for finding in findings)]
-    tip = _tip(first) if all(one.tip == first.tip for one in findings) else []
-    yield Facts([*(Fact(name, value) for name, value in common), *map(note_fact, related), *tip], INDENT, Tone.DIM)
-    yield Gap()
-
-
-def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Finding]]]]:
-    """Neighbours of one check: those with a place, and those without one by severity, the worst first."""
-    for (_, placed), some in groupby(groups, key=lambda group: (group[0].check, group[0].span is not None)):
-        found = list(some)
-        if placed:
-            yield True, found
-            continue
-        found.sort(key=lambda group: group[0].severity.rank)
-        for _, same in groupby(found, key=lambda group: group[0].severity):
-            yield False, list(same)
-
-
-def _list(title: str, groups: list[list[Finding]]) -> Iterator[Block]:
-    """Findings of one check that have no place: a sentence each."""
-    first = groups[0][0]
-    yield _title(first, f"{len(groups)} findings; expected: {title}")
+        left[one.check, one.span] += one.findings
+    entries: dict[object, list[list[Finding]]] = {}
     for group in groups:
-        message = group[0].message if len(group) == 1 else group[0].group_message or group[0].message
-        yield Paragraph(message, INDENT, hang=2)
-    tip = _tip(first) if all(group[0].tip == first.tip for group in groups) else []
-    yield Facts([*tip, Fact("more", f"dispatch-cli checks {first.check}")], INDENT, Tone.DIM)
+        entries.setdefault(_cause(group[0]), []).append(group)
+    return [
+        _Entry(groups, sum(left.pop((groups[0][0].check, span), 0) for span in {group[0].span for group in groups}))
+        for groups in entries.values()
+    ]
+
+
+def _cause(finding: Finding) -> object:
+    """A value that is the same for findings of one check with one cause in one library."""
+    namespace = (finding.operator or "").rpartition("::")[0]
+    tip = (finding.tip or "").replace(finding.operator or "\0", "")
+    code = dict(finding.details).get("code")
+    return finding.check, finding.severity, namespace or finding.span, tip, code, finding.when is None
+
+
+def _entry(entry: _Entry, width: int | None, with_line: bool) -> Iterator[Block]:
+    """The first finding, the names of some others like it, and what to do."""
+    first = entry.groups[0]
+    message = first[0].message if len(first) == 1 else first[0].group_message or first[0].message
+    room = MAX_TITLE - len(f"{first[0].span}: {first[0].severity.value}[{first[0].check}]: ")
+    yield _title(first[0], message if len(message) <= room else f"{message[:room]}…")
+    if with_line:
+        yield from _snippet(first[0], width)
+    facts = [*map(note_fact, first[0].related[:1])] if len(entry.groups) == 1 else [_others(entry)]
+    yield Facts([*facts, *_tip(first[0])], INDENT, Tone.DIM)
     yield Gap()
+
+
+def _others(entry: _Entry) -> Fact:
+    """Further findings of an entry: some operators with their places, and how many there are."""
+    others = [group[0] for group in entry.groups[1:]]
+    file = entry.groups[0][0].span.file if entry.groups[0][0].span is not None else None
+    named = [_named(finding, file) for finding in others[:NAMED]]
+    more = len(others) - NAMED + entry.unlisted
+    return Fact("also", f"{', '.join(named)}{f' and {more:,} more (--full lists them)' if more > 0 else ''}")
+
+
+def _named(finding: Finding, file: str | None) -> str:
+    """An operator with its place, which is the line alone in the same file."""
+    place = finding.span
+    if place is None:
+        return finding.operator or finding.message
+    where = f"line {place.line}" if place.file == file else f"{place.file}:{place.line}"
+    return f"{finding.operator} ({where})" if finding.operator else where
 
 
 def finding_blocks(group: list[Finding], width: int | None) -> Iterator[Block]:

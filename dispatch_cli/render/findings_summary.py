@@ -23,37 +23,67 @@ COLUMNS: list[Column[CheckSummary]] = [
 ]
 
 
-def document(report: FindingsSummaryReport, _: int | None = None, *, always: bool = True) -> Iterator[Block]:
-    """always: the table is shown for one check, too."""
-    if report.summary and (always or len(report.summary) > 1):
-        yield TableBlock(COLUMNS, report.summary)
+def document(
+    report: FindingsSummaryReport,
+    _: int | None = None,
+    *,
+    always: bool = True,
+    lowest: Severity = Severity.INFO,
+) -> Iterator[Block]:
+    """always: the table is shown for one check, too. lowest: the mildest severity that is shown."""
+    rows = [row for row in report.summary if row.severity.rank <= lowest.rank]
+    if rows and (always or len(rows) > 1):
+        yield TableBlock(COLUMNS, rows)
         yield Gap()
-    sentences = (*not_run_sentences(report.checks), *not_checked_sentences(report.not_checked))
+    not_checked = report.not_checked
+    if report.over_assumed:  # nobody asked for PyTorch's operators
+        not_checked = not_checked._replace(pytorch=0)
+    sentences = (*not_run_sentences(report.checks), *not_checked_sentences(not_checked))
     built = report.built
     if built is not None and built.universe != report.universe:
         other = f"the declarations are for {report.universe}, but were compared with {built.source}"
         sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
     for sentence in (*sentences, *schema_sentences(report), *condition_sentences(report.conditions)):
         yield Paragraph(Run(sentence, Tone.DIM))
-    yield Paragraph(outcome(report))
     if notes := "; ".join(_left_out(report)):
         yield Paragraph(Run(notes, Tone.DIM))
+    yield Paragraph(outcome(report, lowest))
 
 
-def outcome(report: FindingsSummaryReport) -> Run:
-    """How a run of the checks ends, in one sentence."""
+def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> Run:
+    """How a run of the checks ends, in one sentence. lowest: the mildest severity that is shown."""
     checks = sum(check.lacks is not Need.BUILT for check in report.checks)
     if report.checks and not checks:
         return Run(f"No check ran ({_where(report)})", Tone.WARN)
     checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({_where(report)})"
+    if report.is_nothing_checked:
+        unread = _unread(report)
+        return Run(f"No operator was checked: {unread} (`dispatch-cli extract` lists what)", Tone.BAD)
     if not report.summary:
-        return Run(f"All checks passed: {checked}", Tone.KERNEL)
-    count = plural(sum(report.counts.values()), "finding")
-    rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
+        passed = "All checks passed" if report.operators else "There is no operator to check"
+        return Run(f"{passed}: {checked}", Tone.KERNEL)
+    counts = ", ".join(plural(count, severity.value) for severity, count in report.counts.items() if count)
+    hidden = sum(count for severity, count in report.counts.items() if severity.rank > lowest.rank)
+    if hidden:
+        mildest = next(severity for severity in reversed(Severity) if report.counts[severity])
+        counts += f" (--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
+    if hidden == sum(report.counts.values()) and not report.failed:
+        return Run(f"All checks passed but for {counts}: {checked}", Tone.KERNEL)
     affected = report.affected_operators
-    where = f" in {plural(affected, 'operator')}" if affected else ", not about an operator"
-    found = f"{count}{where}; checked: {checked}{rest}"
-    return Run(found, Tone.BAD if report.failed else Tone.WARN)
+    where = f" in {plural(affected, 'operator')}" if affected else ""
+    rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
+    return Run(f"{counts}{where}; checked: {checked}{rest}", Tone.BAD if report.failed else Tone.WARN)
+
+
+def _unread(report: FindingsSummaryReport) -> str:
+    """What was read and not understood, or not decided."""
+    undecided = plural(report.undecided, "registration")
+    statements = plural(report.not_understood, "statement")
+    parts = [f"{undecided} {'is' if report.undecided == 1 else 'are'} undecided"] if report.undecided else []
+    parts += [f"{statements} {'is' if report.not_understood == 1 else 'are'} not understood"] * bool(
+        report.not_understood
+    )
+    return " and ".join(parts)
 
 
 def _where(report: FindingsSummaryReport) -> str:

@@ -113,7 +113,8 @@ class Checked:
     checks: those that were asked for. baseline: what a baseline did, where there is one.
     not_checked: what was not looked at. built: the library that declarations were compared with.
     conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
-    depends on the schema was not checked.
+    depends on the schema was not checked. undecided: registrations in sources of which something is not known.
+    not_understood: statements in sources that may register something.
     """
 
     universe: str
@@ -128,6 +129,13 @@ class Checked:
     built: BuiltSource | None
     conditions: CheckedConditions | None
     unknown_schemas: tuple[str, ...]
+    undecided: int
+    not_understood: int
+
+    @property
+    def is_nothing_checked(self) -> bool:
+        """Whether there was no operator to look at, although the sources may register some."""
+        return not self.operators and bool(self.undecided or self.not_understood)
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
@@ -227,12 +235,15 @@ def findings_report(
         counts.update(one.counts)
     fail_on = next((one.fail_on for one in reversed(said) if one.fail_on is not None), FAIL_ON)
     totals = {one.check: one for one in outcome.totals}
+    undecided = sum(one.registers != "block" for one in state.declarations.undecided)
+    not_understood = len(state.declarations.unread)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
         over_assumed=state.over_assumed,
         operators=looked_at,
         fail_on=fail_on,
-        failed=any(severity.rank <= fail_on.rank for severity in counts),
+        failed=(not looked_at and undecided + not_understood > 0)
+        or any(severity.rank <= fail_on.rank for severity in counts),
         counts={severity: counts[severity] for severity in Severity},
         checks=tuple(
             ChosenCheck(one.id, one.code, one.title, one.severity, one.id not in idle, idle.get(one.id))
@@ -249,6 +260,8 @@ def findings_report(
         ),
         baseline=use,
         not_checked=left_out,
+        undecided=undecided,
+        not_understood=not_understood,
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
         unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),
