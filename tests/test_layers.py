@@ -177,16 +177,6 @@ def _circle(graph: dict[str, set[str]], way: list[str], done: set[str]) -> list[
     return []
 
 
-def test_every_class_has_a_name_of_its_own() -> None:
-    """Private or not: a name is searched for in the whole package, and should lead to one class."""
-    places: dict[str, list[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name.lstrip("_"), []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
-
-
 def test_what_comes_from_outside() -> None:
     wrong = [
         f"{module} imports {name}"

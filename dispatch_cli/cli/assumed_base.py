@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.cli.output import say
 from dispatch_cli.cli.source_reading import common_folder, is_source
 
 if TYPE_CHECKING:
-    from dispatch_cli.cli.options import SourceOptions
     from dispatch_cli.model.settings import Named
 
 
@@ -20,26 +20,25 @@ class AssumedBase(NamedTuple):
     setting: Named | None = None
 
 
-def assumed_base(source: SourceOptions, setting: Named | None) -> AssumedBase | None:
+def assumed_base(files: Sequence[str], universe: str | None, setting: Named | None) -> AssumedBase | None:
     """The state to start from unless the files decide it; None for none.
 
-    Sources are over the newest state that the packaging files of their project allow. setting: `base` of the project.
+    Sources are over the newest state that the packaging files of their project allow. universe: what ``--universe``
+    names. setting: `base` of the project file.
     """
     from dispatch_cli import bases
     from dispatch_cli.declarations.project import NO_BASE
 
-    if source.bases or source.without_base:
-        return None
     if setting is not None:
         return None if setting.text == NO_BASE else AssumedBase(setting.text, f"as {setting.span} says", setting)
     states = bases.names()
-    if not all(map(is_source, source.files)):
+    if not all(map(is_source, files)):
         return None
-    if source.universe is not None:
-        return AssumedBase(source.universe, "as --universe says") if source.universe in states else None
+    if universe is not None:
+        return AssumedBase(universe, "as --universe says") if universe in states else None
     from dispatch_cli.declarations.pytorch_requirement import newest_allowed
 
-    name, requirement, is_allowed = newest_allowed(common_folder(source.files), states)
+    name, requirement, is_allowed = newest_allowed(common_folder(files), states)
     if requirement is None:
         return AssumedBase(name, "the newest embedded state")
     clause = f"{requirement.span}: torch{requirement.spec}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.options import SETTINGS, SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NOT_OF_SOURCE = ("theme", "trace", "help")
-_SETTINGS = re.compile(rb"tool[\s\"']*\.[\s\"']*dispatch-cli|^\s*\[\s*tool\s*\]", re.M)
-"""What a project file with settings of this program has in it."""
 _NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "error": "the screen is drawn by it"}
 """The streams that have to be a terminal, and why."""
@@ -115,7 +112,7 @@ def _has_settings() -> bool:
 def _may_say(file: Path) -> bool:
     """What cannot be read is left to the reader of settings, which says so."""
     try:
-        return _SETTINGS.search(file.read_bytes()) is not None
+        return SETTINGS.search(file.read_bytes()) is not None
     except OSError:
         return True
 

@@ -73,8 +73,9 @@ def command(
     named = None
     try:
         wanted = [universe] if against is None else [universe, against]
-        if privateuse1 is None and (named := project_defaults().privateuse1) is not None:
-            privateuse1 = named.text
+        if privateuse1 is None and (project := project_defaults()) is not None:
+            named = project.privateuse1
+            privateuse1 = None if named is None else named.text
         chosen, *others = api.load_universes(wanted, allow_outside, privateuse1)
         if tensors or contexts:
             report, how = _keys_of_call(chosen, tensors, contexts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
+SETTINGS = re.compile(rb"tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]", re.MULTILINE)
+"""Part of a project file that has settings of this program."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 
@@ -238,7 +241,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
     backend = None
     try:
         project = project_defaults(source.files) if source.project is None else source.project
-        backend = project.privateuse1 if source.privateuse1 is None else None
+        backend = project.privateuse1 if project is not None and source.privateuse1 is None else None
         name = source.privateuse1 if backend is None else backend.text
         if source.keys:
             return api.what_if_state(
@@ -249,7 +252,8 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         if source.files:
             from dispatch_cli.cli.assumed_base import assumed_base, say_assumed
 
-            assumed = assumed_base(source, project.base)
+            if not source.bases and not source.without_base:
+                assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
             documents = _documents(source, color, name, None if assumed is None else assumed.name)
         state = api.load_state(
             documents,
@@ -282,8 +286,6 @@ def opened_files(source: SourceOptions, color: str) -> SourceOptions:
 
 def choices(when: Sequence[str]) -> dict[str, str]:
     """What --when says. Errors: BadParameter for a value without a name."""
-    import re
-
     found = {}
     for text in when:
         parts = re.fullmatch(r"(.*?)(?<![<>=!])=(?!=)(.*)", text, re.S)
@@ -318,13 +320,13 @@ def at_setting(error: InputError, backend: Named | None) -> InputError:
     return InputError(tuple(placed))
 
 
-def project_defaults(files: Sequence[str] = ()) -> CheckSettings:
-    """Defaults of options in the nearest project file: `privateuse1` and `base`. Files at a revision have their own.
+def project_defaults(files: Sequence[str] = ()) -> CheckSettings | None:
+    """Defaults of options in the nearest project file: `privateuse1` and `base`; None without such a file.
+
+    files: those at a revision have the project file of that revision.
 
     Errors: InputError.
     """
-    from dispatch_cli.model.settings import CheckSettings
-
     if any(":" in file for file in files):
         from dispatch_cli.cli.revisions import is_at_revision
 
@@ -333,33 +335,32 @@ def project_defaults(files: Sequence[str] = ()) -> CheckSettings:
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project
-        return CheckSettings()
+        return None
     named, below = False, ""
     while folder != below and not named:
         file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
         try:
             if os.path.isfile(file):  # noqa: PTH113
                 with open(file, "rb") as text:  # noqa: PTH123
-                    named = b"dispatch-cli" in text.read(1 << 20)
+                    named = SETTINGS.search(text.read(1 << 20)) is not None
         except OSError as error:
             from dispatch_cli.render.text_safety import safe
 
             why = (error.strerror or str(error)).lower()
             say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; its settings are not used\n")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-    return _defaults_near("") if named else CheckSettings()
+    return _defaults_near("") if named else None
 
 
-def _defaults_near(file: str) -> CheckSettings:
+def _defaults_near(file: str) -> CheckSettings | None:
     """file: as in `paths.here`. Errors: InputError."""
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project, read_defaults
     from dispatch_cli.files import paths
-    from dispatch_cli.model.settings import CheckSettings
 
     project = find_project(Path(paths.here(file)))
-    return CheckSettings() if project is None else read_defaults(Path(paths.shown(str(project))))
+    return None if project is None else read_defaults(Path(paths.shown(str(project))))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

@@ -78,16 +78,10 @@ def notes(run: SourceRun) -> Iterator[str]:
     unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
-    reasons = Counter(entry.reason for entry in run.left_out)
-    if reasons:
-        named = (f"{count:,} ({reason.value})" for reason, count in sorted(reasons.items(), key=_position))
-        counts.append(f"files and folders left out: {', '.join(named)}")
+    named = [*left_out(run.left_out, most=1)]
+    counts += [f"left out: {', '.join(named)}"] if named else []
     if counts:
-        yield f"{'; '.join(counts)}. `dispatch-cli extract` lists them"
-
-
-def _position(counted: tuple[WhyLeftOut, int]) -> tuple[bool, int]:
-    return counted[0] not in _BY_DEFAULT, list(WhyLeftOut).index(counted[0])
+        yield f"{'; '.join(counts)}: `dispatch-cli extract` lists all"
 
 
 def backend_named(run: SourceRun) -> str:
@@ -137,15 +131,15 @@ def what_was_found(run: SourceRun) -> str:
     )
 
 
-def left_out(found: Sequence[LeftOut]) -> Iterator[str]:
-    """What is not read, by the reason."""
+def left_out(found: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
+    """What is not read, by the reason. most: files and folders of a reason that are named."""
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
     for one in found:
         by_reason.setdefault(one.reason, []).append(one)
-    for reason, entries in sorted(by_reason.items(), key=lambda item: _position((item[0], 0))):
-        them = sorted(entries, key=lambda one: (not one.is_folder, one.path))
-        named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:MAX_FOLDERS])
-        more = len(them) - MAX_FOLDERS
+    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(WhyLeftOut).index(one))):
+        them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
+        named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:most])
+        more = len(them) - most
         details = Counter(one.detail for one in them if one.detail)
         why = f"{reason.value}: {next(iter(details))}" if len(details) == 1 else reason.value
         yield f"{named}{f' and {more:,} more' if more > 0 else ''} ({why})"

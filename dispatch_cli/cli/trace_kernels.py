@@ -55,7 +55,8 @@ def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, .
 
     named = None
     try:
-        named = project_defaults(files).privateuse1
+        project = project_defaults(files)
+        named = None if project is None else project.privateuse1
         backend = None if named is None else named.text
         documents = _documents(files, base, color)
         loaded = [load([one], bases=(base,), privateuse1=backend) for one in documents]

@@ -39,17 +39,19 @@ def document(
     """
     shown = [one.finding for one in report.findings if one.finding.severity.rank <= lowest.rank]
     groups = sorted(grouped(shown), key=lambda group: group[0].severity.rank)
+    unlisted = [one for one in report.unlisted if one.severity.rank <= lowest.rank]
     if full:
         for group in groups:
             yield from finding_blocks(group, width)
-        unlisted = [one for one in report.unlisted if one.severity.rank <= lowest.rank]
-        for one in unlisted:
-            yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
-            yield Gap()
     else:
-        entries = _entries(groups, report.unlisted)
+        entries = _entries(groups, unlisted)
         for entry in entries:
             yield from _entry(entry, width, with_line=len(entries) <= FEW)
+        places = {(group[0].check, group[0].span) for group in groups}
+        unlisted = [one for one in unlisted if (one.check, one.span) not in places]
+    for one in unlisted:
+        yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
+        yield Gap()
     yield from findings_summary.document(summary_of(report), always=False, lowest=lowest)
 
 
@@ -76,9 +78,10 @@ def _entries(groups: Iterable[list[Finding]], unlisted: Iterable[UnlistedFinding
 def _cause(finding: Finding) -> object:
     """A value that is the same for findings of one check with one cause in one library."""
     namespace = (finding.operator or "").rpartition("::")[0]
-    tip = (finding.tip or "").replace(finding.operator or "\0", "")
+    words = [(text or "").replace(finding.operator or "\0", "") for text in (finding.tip, finding.group_message)]
     code = dict(finding.details).get("code")
-    return finding.check, finding.severity, namespace or finding.span, tip, code, finding.when is None
+    place = finding.span if finding.mark_follows or not namespace else None  # a guard is a cause of its own
+    return finding.check, finding.severity, namespace, place, *words, code, finding.when is None
 
 
 def _entry(entry: _Entry, width: int | None, with_line: bool) -> Iterator[Block]:
@@ -86,21 +89,38 @@ def _entry(entry: _Entry, width: int | None, with_line: bool) -> Iterator[Block]
     first = entry.groups[0]
     message = first[0].message if len(first) == 1 else first[0].group_message or first[0].message
     room = MAX_TITLE - len(f"{first[0].span}: {first[0].severity.value}[{first[0].check}]: ")
-    yield _title(first[0], message if len(message) <= room else f"{message[:room]}…")
+    yield _title(first[0], _cut(message, room))
     if with_line:
         yield from _snippet(first[0], width)
-    facts = [*map(note_fact, first[0].related[:1])] if len(entry.groups) == 1 else [_others(entry)]
-    yield Facts([*facts, *_tip(first[0])], INDENT, Tone.DIM)
+    yield Facts([*_facts(entry), *_tip(first[0])], INDENT, Tone.DIM)
     yield Gap()
 
 
-def _others(entry: _Entry) -> Fact:
-    """Further findings of an entry: some operators with their places, and how many there are."""
-    others = [group[0] for group in entry.groups[1:]]
-    file = entry.groups[0][0].span.file if entry.groups[0][0].span is not None else None
-    named = [_named(finding, file) for finding in others[:NAMED]]
-    more = len(others) - NAMED + entry.unlisted
-    return Fact("also", f"{', '.join(named)}{f' and {more:,} more (--full lists them)' if more > 0 else ''}")
+def _facts(entry: _Entry) -> Iterator[Fact]:
+    """Keys, a note, or the operators of further findings."""
+    findings = [finding for group in entry.groups for finding in group]
+    first = findings[0]
+    file = None if first.span is None else first.span.file
+    names = dict.fromkeys(_named(finding, file) for finding in findings)
+    names.pop(_named(first, file))
+    if names:
+        named, count = [*names][:NAMED], len(findings) + entry.unlisted
+        total = f"; {count:,} findings in all (--full lists them)" if count > 1 + len(named) else ""
+        yield Fact("also", f"{', '.join(named)}{total}")
+        return
+    keys = tuple(dict.fromkeys(finding.key for finding in findings if finding.key is not None))
+    if len(keys) > 1:
+        yield Fact("keys", keys_label(keys, short=True))
+    yield from map(note_fact, first.related[:1])
+
+
+def _cut(message: str, room: int) -> str:
+    """The message, or its start; the condition at its end is kept, unless that is long, too."""
+    if len(message) <= room:
+        return message
+    sentence, separator, condition = message.rpartition(" (when ")
+    end = f"{separator}{condition}" if separator and len(condition) < room // 2 else ""
+    return f"{(sentence if end else message)[: room - len(end)]}…{end}"
 
 
 def _named(finding: Finding, file: str | None) -> str:

@@ -91,7 +91,7 @@ def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
         report = json.loads(result.out)
         assert result.code == 1
         assert [one["check"] for one in report["findings"]] == ["no-autograd-kernel"], more
-    assert "1 finding in 1 operator; checked: 6 operators" in call("check-invariants", own).out
+    assert "1 error in 1 operator; checked: 6 operators" in call("check-invariants", own).out
     other = call("check-invariants", own, "--op", "aten::add.Tensor", "--format", "json")
     assert (other.code, json.loads(other.out)["findings"]) == (0, [])
     pytorch, base = (

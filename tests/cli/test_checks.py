@@ -155,7 +155,7 @@ def test_a_severity_can_be_overruled() -> None:
     assert check("b.yaml", "--select", "DC101").code == 0
     assert check("b.yaml", "--select", "DC101", "--fail-on", "info").code == 1
     assert check("b.yaml", "--select", "DC101").out.splitlines()[-1] == (
-        "2 findings in 2 operators; checked: 2 operators, 1 check (torch-2.15); none is a warning or an error"
+        "All checks passed but for 2 infos (--severity info shows all): 2 operators, 1 check (torch-2.15)"
     )
 
 
@@ -319,7 +319,7 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
         ("stale-live-table", "demo::b", "our build fixes the order"),
     ]
     assert check("b.yaml", "--select", "DC101,DC004").out == (
-        "All checks passed: 2 operators, 2 checks (torch-2.15)\n2 suppressed\n"
+        "2 suppressed\nAll checks passed: 2 operators, 2 checks (torch-2.15)\n"
     )
 
 
@@ -415,8 +415,8 @@ def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
     result = check("a.yaml", *only)
     assert result.code == 1
     assert result.out.splitlines()[-2:] == [
-        "1 finding in 1 operator; checked: 3 operators, 1 check (torch-2.15)",
         "1 in the baseline; 1 of the baseline fixed (--update-baseline removes it)",
+        "1 error in 1 operator; checked: 3 operators, 1 check (torch-2.15)",
     ]
     assert document("a.yaml", *only)["baseline"] == {
         "known": 1,
@@ -425,7 +425,7 @@ def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
         ],
     }
     assert check("a.yaml", *only, "--update-baseline").err == "known.json: 2 findings\n"
-    assert check("a.yaml", *only).out == "All checks passed: 3 operators, 1 check (torch-2.15)\n2 in the baseline\n"
+    assert check("a.yaml", *only).out == "2 in the baseline\nAll checks passed: 3 operators, 1 check (torch-2.15)\n"
 
 
 def test_a_baseline_keeps_what_a_run_does_not_judge() -> None:
@@ -525,7 +525,7 @@ def test_the_summary() -> None:
         1,
         "Check                    Severity  Findings  What should hold\n"
         "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
-        "2 findings in 2 operators; checked: 2 operators, 4 checks (torch-2.15)\n",
+        "2 errors in 2 operators; checked: 2 operators, 4 checks (torch-2.15)\n",
         "",
     )
     assert check("a.yaml", "--select", "DC101", "--summary", "--format", "csv").out.splitlines() == [
@@ -545,7 +545,7 @@ def test_operators_of_guards_count_as_looked_at() -> None:
     guards = "guards:\n  - {op: demo::a, key: CPU, rule: kernel}\n"
     write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
     result = check("b.yaml", "--select", "guard", "--summary")
-    assert result.out.splitlines()[-1] == "1 finding in 1 operator; checked: 2 operators, 1 check (torch-2.15)"
+    assert result.out.splitlines()[-1] == "1 error in 1 operator; checked: 2 operators, 1 check (torch-2.15)"
 
 
 def test_checks_of_another_command_say_so() -> None:

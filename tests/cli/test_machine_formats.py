@@ -429,6 +429,8 @@ def test_findings_json(file: str) -> None:
         "built": None,
         "conditions": None,
         "unknown_schemas": [],
+        "undecided": 0,
+        "not_understood": 0,
         "findings": [
             {
                 "check": "dangling-implementation",
@@ -462,7 +464,7 @@ def test_findings_csv_and_markdown(file: str) -> None:
         f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n```\n12 | dispatch: {{CPU: "
         "lost_cpu}\n   |            ^^^\n```\n\n- keys: CPU\n- tip: define the operator, correct its name, or load "
         "the declarations that define it as well\n\n"
-        "1 finding in 1 operator; checked: 3 operators, 1 check (torch-2.15)\n"
+        "1 error in 1 operator; checked: 3 operators, 1 check (torch-2.15)\n"
     )
 
 

@@ -145,5 +145,5 @@ def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.
     Path("pyproject.toml").touch()
     monkeypatch.setattr("builtins.open", refuse)
     found = call("keys")
-    said = "warning: pyproject.toml cannot be read: permission denied; `privateuse1` in it is not used\n"
+    said = "warning: pyproject.toml cannot be read: permission denied; its settings are not used\n"
     assert (found.code, found.out, found.err) == (0, without.out, said)

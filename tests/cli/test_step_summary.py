@@ -24,7 +24,7 @@ PAGE = """\
 | --- | --- | ---: | --- |
 | guard | error | 1 | the guards of the declarations hold |
 
-1 finding in 1 operator; checked: 1 operator, 1 check (torch-2.15)
+1 error in 1 operator; checked: 1 operator, 1 check (torch-2.15)
 
 | Severity | Place | Finding |
 | --- | --- | --- |
