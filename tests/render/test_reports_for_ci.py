@@ -68,6 +68,8 @@ def report(
         built=None,
         conditions=None,
         unknown_schemas=(),
+        undecided=0,
+        not_understood=0,
         findings=reported(findings),
     )
 

@@ -1,0 +1,173 @@
+"""Sources start from the PyTorch state that their project allows, unless something names another."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import call
+
+BACKEND = """
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("add.Tensor", &my_add);
+}
+"""
+NEWEST = "note: over torch-2.15, the newest embedded state; --base names another, or none\n"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "csrc").mkdir()
+    (tmp_path / "csrc/add.cpp").write_text(BACKEND, "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+def checks(*arguments: str) -> list[str]:
+    answer = call("check-invariants", "csrc", "--no-cache", "--format", "json", *arguments)
+    return [finding["check"] for finding in json.loads(answer.out)["findings"]]
+
+
+def test_kernels_of_pytorchs_operators_are_not_dangling() -> None:
+    assert "dangling-implementation" not in checks()
+    assert "dangling-implementation" in checks("--base", "none")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check-invariants", "csrc", "--exit-zero"),
+        ("table", "csrc"),
+        ("resolve", "aten::add.Tensor", "csrc", "--tensor", "cpu", "--tensor", "cpu"),
+        ("explain", "aten::add.Tensor", "PrivateUse1", "csrc"),
+        ("coverage", "PrivateUse1", "csrc", "--op", "aten::add.Tensor"),
+        ("register", "csrc"),
+        ("guards", "csrc"),
+        ("page", "csrc", "-o", "page.html"),
+    ],
+)
+def test_every_command_names_the_state(command: tuple[str, ...]) -> None:
+    answer = call(*command)
+    assert answer.code == 0, answer.err
+    assert answer.err.count(NEWEST) == 1
+
+
+def test_differences_of_sources_are_those_of_the_sources() -> None:
+    report = json.loads(call("diff", "torch-2.15", "csrc", "--format", "json").out)
+    assert [row["operator"] for row in report["registrations"]] == ["aten::add.Tensor"]
+
+
+def test_the_project_says_which_versions() -> None:
+    Path("requirements.txt").write_text("torch==2.9.1\n", "utf-8")
+    answer = call("table", "csrc")
+    sentence = "the newest embedded state that the project allows (requirements.txt:1:1: torch==2.9.1)"
+    assert f"note: over torch-2.9, {sentence}; --base names another, or none\n" in answer.err
+    Path("requirements.txt").write_text("torch==2.3\n", "utf-8")
+    sentence = "the nearest embedded state to what the project requires (requirements.txt:1:1: torch==2.3)"
+    assert f"note: over torch-2.4, {sentence};" in call("table", "csrc").err
+
+
+def test_options_and_settings_count_more() -> None:
+    Path("requirements.txt").write_text("torch==2.9.1\n", "utf-8")
+    assert "note: over" not in call("table", "csrc", "--base", "torch-2.13").err
+    assert "note: over torch-2.13, as --universe says" in call("table", "csrc", "--universe", "torch-2.13").err
+    Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "torch-2.12"\n', "utf-8")
+    assert "note: over torch-2.12, as pyproject.toml:2:9 says\n" in call("table", "csrc").err
+    assert "note: over torch-2.12, as pyproject.toml:2:9 says\n" in call("check-invariants", "csrc").err
+    Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "none"\n', "utf-8")
+    assert "dangling-implementation" in checks()
+    Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "torch-9"\n', "utf-8")
+    answer = call("table", "csrc")
+    assert (
+        answer.code == 2
+        and "pyproject.toml:2:9: error[unknown-state]: base names no embedded state: 'torch-9'" in answer.err
+    )
+
+
+def test_declarations_decide_alone() -> None:
+    Path("a.yaml").write_text("dispatch: 1\noperators: [{func: 'a::b() -> ()'}]\n", "utf-8")
+    for files in (("a.yaml",), ("csrc", "a.yaml")):
+        assert "note: over" not in call("check-invariants", *files, "--exit-zero").err
+    Path("csrc/b.yaml").write_text("dispatch: 1\nextends: [torch-2.13]\n", "utf-8")
+    assert json.loads(call("table", "csrc", "--format", "json").out)["universe"] == "torch-2.13"
+
+
+def test_sources_that_define_aten_are_pytorch() -> None:
+    Path("csrc/def.cpp").write_text(
+        'TORCH_LIBRARY(aten, m) {\n  m.def("add.Tensor(Tensor a) -> Tensor");\n}\n', "utf-8"
+    )
+    answer = call("table", "csrc", "--format", "json")
+    assert "note: over" not in answer.err
+    assert [operator["operator"] for operator in json.loads(answer.out)["operators"]] == ["aten::add.Tensor"]
+
+
+def test_none_stands_alone() -> None:
+    assert call("table", "csrc", "--base", "none", "--base", "torch-2.15").code == 2
+    assert call("table", "--base", "none").code == 2
+
+
+def test_a_revision_has_its_own_requirements() -> None:
+    Path("requirements.txt").write_text("torch==2.9.1\n", "utf-8")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run([*git, "init", "-q", "."], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "a"], check=True)
+    Path("requirements.txt").write_text("torch==2.13\n", "utf-8")
+    assert "over torch-2.9, " in call("table", "HEAD:csrc").err
+    assert "over torch-2.13, " in call("table", "csrc").err
+
+
+class TestBackendName:
+    """The name that the sources give to the backend at PrivateUse1."""
+
+    PYTHON = """
+import torch
+torch.utils.rename_privateuse1_backend("npu")
+library = torch.library.Library("aten", "IMPL", "AutogradNPU")
+library.impl("add.Tensor", add)
+"""
+
+    def test_keys_are_named_by_it(self) -> None:
+        Path("csrc/backend.py").write_text(self.PYTHON, "utf-8")
+        answer = call("check-invariants", "csrc", "--format", "json")
+        assert "note: PrivateUse1 is npu (csrc/backend.py:3:13)\n" in answer.err
+        assert json.loads(answer.out)["counts"]["error"] == 0
+        table = call("table", "csrc", "--op", "aten::add.Tensor", "--key", "AutogradPrivateUse1", "--format", "csv")
+        assert "csrc/backend.py:5:1" in table.out
+
+    def test_an_option_counts_more(self) -> None:
+        Path("csrc/backend.py").write_text(self.PYTHON.replace("AutogradNPU", "AutogradFOO"), "utf-8")
+        assert "refused-registration" in checks()
+        assert "refused-registration" not in checks("--privateuse1", "foo")
+
+    def test_several_names_are_not_taken(self) -> None:
+        Path("csrc/backend.py").write_text(self.PYTHON, "utf-8")
+        Path("csrc/other.cpp").write_text('int i = (c10::register_privateuse1_backend("foo"), 0);\n', "utf-8")
+        answer = call("table", "csrc")
+        assert "note: PrivateUse1 has several names, " in answer.err
+        assert "foo (csrc/other.cpp:1:15)" in answer.err and "npu (csrc/backend.py:3:13)" in answer.err
+
+    def test_comments_name_nothing(self) -> None:
+        Path("csrc/backend.py").write_text('# torch.utils.rename_privateuse1_backend("npu")\n', "utf-8")
+        assert "PrivateUse1" not in call("table", "csrc").err
+
+
+class TestNothingIsChecked:
+    """A run that looked at no operator does not pass where the sources may register some."""
+
+    def test_undecided(self) -> None:
+        Path("csrc/add.cpp").write_text('TORCH_LIBRARY(NAME_OF_THE_BUILD(), m) {\n  m.def("f() -> ()");\n}\n', "utf-8")
+        answer = call("check-invariants", "csrc")
+        assert answer.code == 1
+        assert answer.out.startswith("No operator was checked: ")
+        assert "passed" not in answer.out
+        assert call("check-invariants", "csrc", "--exit-zero").code == 0
+
+    def test_nothing_there(self) -> None:
+        Path("csrc/add.cpp").write_text("int x;\n", "utf-8")
+        answer = call("check-invariants", "csrc")
+        assert answer.code == 0
+        assert answer.out.startswith("There is no operator to check: ")
