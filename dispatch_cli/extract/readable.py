@@ -6,6 +6,7 @@ document would keep all of it from being read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
@@ -66,7 +67,7 @@ class _Readable:
     def extraction(self, extraction: Extraction) -> Extraction:
         found: list[Extracted] = []
         missed = [self._missed(one) for one in extraction.not_understood]
-        for one in extraction.found:
+        for one in map(_with_schema_on_a_line, extraction.found):
             if (why := next(_faults(one), None)) is None:
                 found.append(self._item(one))
             else:
@@ -127,6 +128,16 @@ class _Readable:
             chosen = f"{name} #{number}"
         self._taken.add(chosen)
         return Atom(chosen)
+
+
+_LINE_BREAK = re.compile(r"[ \t]*[\n\r\t\f\v]\s*")
+
+
+def _with_schema_on_a_line(one: Extracted) -> Extracted:
+    """The same; a schema that is written on several lines, which PyTorch reads like any other, is on one."""
+    if isinstance(one, ExtractedDefinition | CustomOperator) and one.schema is not None:
+        return one._replace(schema=_LINE_BREAK.sub(" ", one.schema).strip())
+    return one
 
 
 def _printable(at: Span) -> Span:

@@ -15,6 +15,7 @@ from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.extracted import Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
@@ -124,3 +125,15 @@ def test_a_condition_has_one_name() -> None:
     (found,) = readable([Extraction(not_understood=tuple(missed))])
     name = "condition at a.cpp:1:1"
     assert [str(one.when[0]) for one in found.not_understood] == [name, f"not {name}", f"c or {name}", f"{name} #2"]
+
+
+def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
+    """PyTorch reads white space in a schema, line breaks included, as a blank."""
+    schema = 'a(\n\t\tTensor x,\n  str y="b  c"\n) -> Tensor'
+    python = f'import torch\nlib = torch.library.Library("my", "DEF")\nlib.define("""\n  {schema}\n""")\n'
+    cpp = f'TORCH_LIBRARY(my, m) {{ m.def(R"({schema})"); }}'
+    for source, name in ((python, "a.py"), (cpp, "a.cpp")):
+        found = written(tmp_path, source, name)
+        assert (found.definitions, found.not_understood) == (1, ())
+        (defined,) = (step.schema for step in load([str(tmp_path / "written.json")]).steps if isinstance(step, Define))
+        assert str(defined) == 'my::a(Tensor x, str y="b  c") -> Tensor'
