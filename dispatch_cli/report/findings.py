@@ -26,6 +26,7 @@ from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.report.checked import NotChecked, operators_checked
+from dispatch_cli.report.condition_words import when_words
 from dispatch_cli.report.source_lines import at_word
 
 FurtherState = tuple[State, Mapping[str, int]]
@@ -349,7 +350,20 @@ def placed(state: State, finding: Finding) -> Finding:
     words = ("this file is extended here", *("and that file is extended here" for _ in through[1:]))
     related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in told)
     span = finding.span if finding.mark is None else at_word(finding.span, finding.mark, finding.mark_follows)
-    return finding._replace(span=span, related=(*finding.related, *related))
+    return _in_words(finding._replace(span=span, related=(*finding.related, *related)))
+
+
+def _in_words(finding: Finding) -> Finding:
+    """The same; its sentences say the condition as a reader of the source knows it."""
+    if finding.when is None or finding.span is None:
+        return finding
+    said, words = f" (when {finding.when})", when_words(finding.when, finding.span)
+    message, group = finding.message, finding.group_message
+    if message.endswith(said):
+        message = f"{message.removesuffix(said)} ({words})"
+    if group is not None and group.endswith(said):
+        group = f"{group.removesuffix(said)} ({words})"
+    return finding._replace(message=message, group_message=group)
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
