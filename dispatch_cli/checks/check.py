@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dispatch_cli.checks.undecided import MissingPart
 from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
@@ -46,13 +47,6 @@ class Need(Enum):
     FILES = "files"
     CHANGES = "changes"
     BUILT = "built"
-
-
-class MissingPart(Enum):
-    """What an operator lacks where a check finds something; an undecided registration in sources may be that."""
-
-    DEFINITION = "definition"
-    KERNEL = "kernel"
 
 
 class CheckStage(Enum):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
+from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
-from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.severity import Severity
@@ -66,7 +66,6 @@ def run_checks(
     # a library's drift is not looked for without one, and its suppressions may be of use
     runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
     suppressions = Suppressions(view, known, frozenset(runs))
-    undecided = UndecidedIndex(view.state.declarations.undecided)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
     broken: set[str] = set()
@@ -93,7 +92,9 @@ def run_checks(
             elif isinstance(found, Bundle):
                 taker.bundle(found, severity or found.severity)
             else:
-                finding = undecided.unsure(check, found)
+                finding = hedged(view, check, found)
+                if finding.span is None and finding.operator is not None:
+                    finding = finding._replace(span=view.own_places.get(finding.operator))
                 taker.finding(finding, severity or finding.severity)
         takers.append(taker)
         if stage is CheckStage.RECORDS:

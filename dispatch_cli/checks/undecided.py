@@ -8,15 +8,21 @@ sure then: what is missing may be there.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 
-from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.model.declarations import Undecided
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
 
-_DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
+
+class MissingPart(Enum):
+    """What an operator lacks where a check finds something; an undecided registration in sources may be that."""
+
+    DEFINITION = "definition"
+    KERNEL = "kernel"
+
+
+DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
 _NO_KERNELS = frozenset({"block", "definition", "fallback"})
-_TIP = "decide it with -D or [tool.dispatch-cli.extract] (`dispatch-cli extract` lists what would decide more)"
 
 
 class UndecidedIndex:
@@ -26,7 +32,7 @@ class UndecidedIndex:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
         for one in undecided:
-            if one.registers in _DEFINITIONS:
+            if one.registers in DEFINITIONS:
                 self._found.setdefault((*_operator(one), MissingPart.DEFINITION), one)
             if one.registers not in _NO_KERNELS:
                 self._found.setdefault((*_operator(one), MissingPart.KERNEL), one)
@@ -41,22 +47,9 @@ class UndecidedIndex:
                 return found
         return None
 
-    def unsure(self, check: Check, finding: Finding) -> Finding:
-        """The finding; only for information, where what it misses may be there."""
-        if check.lacks is None or finding.operator is None:
-            return finding
-        found = self.may_be_there(OperatorName.parse(finding.operator), check.lacks)
-        if found is None:
-            return finding
-        field, text = found.unknown[0]
-        what = "definition" if check.lacks is MissingPart.DEFINITION else "registration"
-        words = f"an undecided {what}: the {field.replace('_', ' ')} is {text}"
-        return finding._replace(
-            severity=Severity.INFO,
-            message=f"{finding.message}; this is not sure: an undecided {what} may be what it lacks",
-            related=(*finding.related, Related(words, found.at)),
-            tip=_TIP if finding.tip is None else f"{_TIP}; if that is not it, {finding.tip}",
-        )
+    def may_define(self, namespace: str) -> bool:
+        """Whether an undecided definition may be of an operator in a namespace."""
+        return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
 
 
 def _operator(one: Undecided) -> tuple[str | None, str | None]:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.files import Captures, Files
+from dispatch_cli.checks.namespaces import Namespaces
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.built import BuiltLibrary
-from dispatch_cli.model.declarations import Implement, PythonKernel, Registrant
+from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
@@ -93,6 +95,16 @@ class View(Files):
             self.state, self.operators, self.guarded, names, self.higher_order, self.built, first, self.captures
         )
 
+    @cached_property
+    def own_places(self) -> Mapping[str, Span]:
+        """The first place where the user's files say something of an operator, by its name."""
+        declared = self.state.declarations
+        steps = declared.own_steps
+        found = [(step.block.qualified(step.operator), step.span) for step in steps if isinstance(step, Implement)]
+        found += [(step.schema.name, step.span) for step in steps if isinstance(step, Define)]
+        found += [(kernel.operator, kernel.span) for kernel in declared.own_python_kernels]
+        return {str(name): span for name, span in reversed(found) if span is not None}
+
     # the operators
 
     @cached_property
@@ -110,6 +122,16 @@ class View(Files):
                 if name is not None:
                     files.setdefault(name, set()).add(step.span.file)
         return frozenset(name for name, places in files.items() if len(places) > 1)
+
+    @cached_property
+    def namespaces(self) -> Namespaces:
+        """The namespaces of the run, and whose they are."""
+        return self.first.namespaces if self.first is not self else Namespaces(self.state, self.pytorch_namespaces)
+
+    @cached_property
+    def undecided(self) -> UndecidedIndex:
+        """What sources may register beside what is decided."""
+        return UndecidedIndex(self.state.declarations.undecided)
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:

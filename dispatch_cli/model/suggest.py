@@ -62,6 +62,18 @@ def _parts(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(name)]
 
 
+def is_one_edit_away(word: str, other: str) -> bool:
+    """Whether one letter more, less or otherwise makes one word the other, or two neighbours that change places."""
+    shorter, longer = sorted((word, other), key=len)
+    if shorter == longer or len(longer) - len(shorter) > 1:
+        return False
+    start = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
+    rest, other_rest = shorter[start:], longer[start:]
+    if len(shorter) < len(longer):
+        return rest == other_rest[1:]
+    return rest[1:] == other_rest[1:] or (rest[:2][::-1] == other_rest[:2] and rest[2:] == other_rest[2:])
+
+
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
     return did_you_mean(similar(word, known, count, cutoff))

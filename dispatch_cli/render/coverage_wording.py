@@ -112,11 +112,11 @@ TRAININGS_MEAN = {
     Training.NOT_KNOWN: "it depends on kernels that the state lacks",
 }
 GRADIENTS_MEAN = {
-    Gradient.WARNING: "the result requires a gradient; backward warns, and gives none",
+    Gradient.WARNING: "the gradient of the operators that the kernel calls, if any; backward warns",
     Gradient.DECOMPOSED_WITH_WARNING: "the gradient of what the composite kernel calls, if any; backward warns",
     Gradient.FALLBACK: "a fallback that is not PyTorch's decides",
     Gradient.DECOMPOSED: "the operators that the composite kernel calls have derivatives",
-    Gradient.DROPPED: "the result does not require a gradient, without a warning",
+    Gradient.DROPPED: "the gradient of the operators that the kernel calls, if any, without a warning",
 }
 PASSAGES = {
     Passage.OWN: "own rule",

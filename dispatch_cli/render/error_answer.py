@@ -90,7 +90,10 @@ def fact_text(fact: ErrorFact) -> str:
         case FactKind.HERE_DECLARED:
             return "The files that are given declare a kernel there."
         case FactKind.NO_GRADIENT:
-            return "The operator itself ran, but it has no gradient: no autograd kernel computes it."
+            return (
+                "The operator itself ran, and no autograd kernel computes its gradient: there is only that of the "
+                "operators that its kernel calls, if any."
+            )
         case FactKind.LOOPS:
             return (
                 f"vmap has no rule for {place.operator}, so it calls the operator once for each element of the batch. "
@@ -221,8 +224,9 @@ STEPS = {
     ),
     StepKind.WITH_AUTOGRAD: "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead.",
     StepKind.NO_GRAD: (
-        "If you need no gradient through it, call it under `torch.no_grad()`, or with `x.detach()`. Else use another "
-        "operator: parameters that are trained through this one get no gradient, or a wrong one."
+        "If you need no gradient through it, call it under `torch.no_grad()`, or with `x.detach()`. Else compare the "
+        "gradient with that of another operator: if its kernel calls no differentiable operators, parameters that are "
+        "trained through it get none, or a wrong one."
     ),
     StepKind.NO_VMAP: (
         "Call the operator outside of vmap, with the batch as a dimension of its tensors, or write the loop."

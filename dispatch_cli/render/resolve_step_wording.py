@@ -115,13 +115,13 @@ def gradient_sentence(lost: LostGradient) -> str:
             )
         case GradientLoss.WARNS:
             return (
-                f"Gradients are lost: {lost.key} holds PyTorch's own fallback, which has no derivative. The backward "
-                "pass warns, and gives only the gradients of operators that the kernel calls."
+                f"No autograd kernel: {lost.key} holds PyTorch's own fallback. The backward pass warns, and gives the "
+                "gradients of the differentiable operators that the kernel calls; none, if it calls none."
             )
         case GradientLoss.DROPPED:
             return (
-                f"Gradients are lost: {lost.key} falls through, so that nothing records them. The result has no "
-                "grad_fn, unless operators that the kernel calls record one; there is no warning."
+                f"No autograd kernel: {lost.key} falls through. Only differentiable operators that the kernel calls "
+                "record gradients; if it calls none, the result has no grad_fn. There is no warning."
             )
 
 

@@ -71,8 +71,8 @@ _LOSSES = {
 }
 _LOST = {
     GradientLoss.RAISES: ("backward", "the backward pass raises an error"),
-    GradientLoss.WARNS: ("autograd kernel", "the backward pass warns, and gives no gradient of its own"),
-    GradientLoss.DROPPED: ("autograd kernel", "the result requires no gradient"),
+    GradientLoss.WARNS: ("autograd kernel", "the backward pass warns, and no call inside of it gives a gradient"),
+    GradientLoss.DROPPED: ("autograd kernel", "no call inside of it records a gradient"),
 }
 
 

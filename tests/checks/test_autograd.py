@@ -130,6 +130,9 @@ def test_the_derivative_where_a_math_kernel_is_displaced(
     assert said(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
 
 
+BACKWARD = "  - {func: 'demo::op_backward(Tensor x) -> Tensor', dispatch: {Autograd: fallthrough}}\n"
+
+
 def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> None:
     """Only where all of them call other operators is the derivative that of those."""
     both = "CPU: {kernel: a, redispatches: other-operators}, CUDA: {kernel: b WAY}"
@@ -141,8 +144,8 @@ def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> 
         dispatch = both.replace(" WAY", way)
         ((severity, message),) = said(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
         assert (severity, "autograd differentiates the operators" in message) == (displaced, follows)
-        ((severity, _),) = said(state_of, "no-autograd-kernel", dispatch)
-        assert severity == displaced
+        found = said(state_of, "no-autograd-kernel", dispatch, more=BACKWARD)
+        assert found[0][0] == displaced
 
 
 def test_what_is_declared_of_autograd_kernels(state_of: StateOf) -> None:
@@ -222,14 +225,18 @@ def test_what_is_there_instead(
 
 # no-autograd-kernel
 
-WITHOUT = "AutogradCPU holds PyTorch's fallback, which has no derivative"
+FOLLOWS = (
+    "PyTorch's fallback: backward() warns, and follows the differentiable operators that the kernel calls, if there "
+    "are any"
+)
+WITHOUT = f"AutogradCPU holds {FOLLOWS}"
 
 
 def test_nothing_for_autograd(state_of: StateOf) -> None:
     assert findings(state_of(OPERATOR.replace("DISPATCH", "CPU: a, Meta: b")), select="no-autograd-kernel") == (
         Finding(
             check="no-autograd-kernel",
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             message=f"demo::op has a kernel at CPU but none for autograd: {WITHOUT}",
             operator="demo::op",
             key="AutogradCPU",
@@ -249,17 +256,14 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
         (
             "CPU: a, CUDA: b, AutogradCPU: c",
             "",
-            [
-                "warning: a kernel at CUDA but none for autograd: AutogradCUDA holds PyTorch's fallback, which has no "
-                "derivative"
-            ],
+            [f"warning: a kernel at CUDA but none for autograd: AutogradCUDA holds {FOLLOWS}"],
         ),
         (
             DEFAULT + ": a",
             "",
             [
-                f"warning: a kernel at {DEFAULT} but none for autograd: AutogradCPU … AutogradPrivateUse1 (11 keys) "
-                "hold PyTorch's fallback, which has no derivative"
+                f"info: a kernel at {DEFAULT} but none for autograd: AutogradCPU … AutogradPrivateUse1 (11 keys) "
+                f"hold {FOLLOWS}"
             ],
         ),
         (
@@ -291,6 +295,26 @@ def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_
     assert [f"{severity}: {message.removeprefix('demo::op has ')}" for severity, message in told] == found
 
 
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("op_backward(Tensor g) -> Tensor", "warning"),
+        ("op_bwd(Tensor g) -> Tensor", "warning"),
+        ("op_grad(Tensor g) -> Tensor", "warning"),
+        ("op_backwards(Tensor g) -> Tensor", "info"),
+        ("opx_backward(Tensor g) -> Tensor", "info"),
+    ],
+)
+def test_a_derivative_that_nothing_calls(other: str, severity: str, state_of: StateOf) -> None:
+    more = f"  - {{func: 'demo::{other}', dispatch: {{CPU: b, Autograd: fallthrough}}}}\n"
+    assert [one[0] for one in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == [severity]
+
+
+def test_the_derivative_of_another_overload(state_of: StateOf) -> None:
+    more = "  - {func: 'demo::op.b(Tensor x, int y) -> Tensor', dispatch: {CPU: b, Autograd: c}}\n"
+    assert [one[0] for one in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == ["warning"]
+
+
 @pytest.mark.parametrize("more", ["fallbacks: none\n", "fallbacks: none\nuniverse: torch-2.4\n"])
 def test_without_pytorchs_fallbacks_nothing_is_said(more: str, state_of: StateOf) -> None:
     assert said(state_of, "no-autograd-kernel", "CPU: a", more=more) == []
@@ -299,7 +323,7 @@ def test_without_pytorchs_fallbacks_nothing_is_said(more: str, state_of: StateOf
 def test_over_a_base_the_files_own_kernels_count(state_of: StateOf) -> None:
     text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'quantized::linear', dispatch: {CPU: mine}}\n"
     (found,) = findings(state_of(text), select="no-autograd-kernel")
-    assert (found.severity, found.operator, found.mark) == (Severity.WARNING, "quantized::linear", "CPU")
+    assert (found.severity, found.operator, found.mark) == (Severity.INFO, "quantized::linear", "CPU")
 
 
 # sparse-bypass
@@ -416,13 +440,13 @@ SKIPPED = (
 @pytest.mark.parametrize(
     ("dispatch", "found"),
     [
-        (f"AutogradCPU: a, {MATH}: b", [("warning", "AutogradCPU", MATH, "CPU")]),
+        (f"AutogradCPU: a, {MATH}: b", [("info", "AutogradCPU", MATH, "CPU")]),
         (f"AutogradPrivateUse1: a, {DEFAULT}: b, {MATH}: c", [("info", "AutogradPrivateUse1", DEFAULT, "PrivateUse1")]),
         (
             f"AutogradCPU: {{kernel: a, redispatches: false}}, {DEFAULT}: b",
             [("warning", "AutogradCPU", DEFAULT, "CPU")],
         ),
-        (f"AutogradCPU: a, {MATH}: b, CUDA: c", [("warning", "AutogradCPU", MATH, "CPU")]),
+        (f"AutogradCPU: a, {MATH}: b, CUDA: c", [("info", "AutogradCPU", MATH, "CPU")]),
         (f"AutogradCPU: a, {MATH}: b, CPU: c", []),
         (f"AutogradCPU: a, {MATH}: a", []),
         (f"AutogradCPU: a, {MATH}: b, QuantizedCPU: c", []),

@@ -40,10 +40,10 @@ def test_a_library_in_a_capture_is_checked_as_by_hand(tmp_path: Path) -> None:
     found = checked(file)
     assert found == checked(str(by_hand))
     assert found == (
-        [("warning", "aten::op", "AutogradCPU"), ("warning", "mylib::op", "AutogradCPU")],
+        [("info", "mylib::op", "AutogradCPU"), ("info", "aten::op", "AutogradCPU")],
         {"pytorch": 0, "extended": 0, "unknown": 0},
     )
-    assert checked(file, "--op", "mylib::*")[0] == [("warning", "mylib::op", "AutogradCPU")]
+    assert checked(file, "--op", "mylib::*")[0] == [("info", "mylib::op", "AutogradCPU")]
 
 
 def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path) -> None:

@@ -48,6 +48,12 @@ def test_a_library_of_ones_own(state_of: StateOf) -> None:
     )
 
 
+def test_an_operator_without_tensors_gets_no_bit(state_of: StateOf) -> None:
+    text = f"{OVERLAY}  - {{name: aten::NAME, dispatch: {{PrivateUse1: a}}}}\n"
+    kernels = [findings(state_of(text.replace("NAME", name)), select=ID) for name in ("empty.memory_format", "clone")]
+    assert list(map(len, kernels)) == [0, 1]
+
+
 def test_kernels_of_others(state_of: StateOf) -> None:
     operators = "operators:\n  - func: demo::scale(Tensor x) -> Tensor\n    dispatch: {CUDA: a, XLA: b, Autograd: c}\n"
     Path("base.yaml").write_text(f"dispatch: 1\n{operators}", encoding="utf-8")

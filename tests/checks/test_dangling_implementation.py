@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
+from tests.cli.support import call
 
 TIP = "define the operator, correct its name, or load the declarations that define it as well"
 
@@ -104,3 +108,70 @@ operators:
 """
     (finding,) = findings(state_of(text))
     assert finding.message == "demo::scale has kernels at CPU, XLA, but nothing defines it"
+
+
+OVER_PYTORCH = "dispatch: 1\nextracted: true\nextends: [torch-2.15]\nlibraries:\n"
+DEFINES_MINE = '  - {kind: DEF, namespace: mine, define: ["f(Tensor x) -> Tensor"], at: "a.cpp:1:1"}\n'
+
+
+def in_sources(state_of: StateOf, name: str, head: str = OVER_PYTORCH) -> tuple[str, str]:
+    """Severity and message of what is said of a kernel in sources that define mine::f."""
+    namespace, _, own = name.rpartition("::")
+    block = f'  - {{kind: IMPL, namespace: {namespace}, dispatch_key: CPU, at: "a.cpp:2:1", impl: {{{own}: k}}}}\n'
+    (found,) = findings(state_of(head + DEFINES_MINE + block), select="dangling-implementation")
+    return found.severity.value, found.message.removeprefix(f"{name} has kernels at CPU, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "outcome"),
+    [
+        ("mine::g", "error", "but nothing defines it"),
+        ("mnie::f", "error", "but nothing defines it; did you mean mine::f?"),
+        ("mines::f", "error", "but nothing defines it; did you mean mine::f?"),
+        ("torchvision::nms", "info", "and is not defined here; it would be torchvision's"),
+        ("aten::softmax", "error", "but nothing defines it; aten::softmax has the overloads int, int_out"),
+        ("aten::_cat", "warning", "but nothing defines it; did you mean aten::cat?"),
+        ("aten::nothing_like_it", "warning", "but nothing defines it"),
+        ("quantized::nothing_like_it", "info", "but nothing defines it"),
+    ],
+)
+def test_whose_operators_are_in_sources(name: str, severity: str, outcome: str, state_of: StateOf) -> None:
+    assert in_sources(state_of, name) == (severity, outcome)
+
+
+def test_without_pytorch_its_operators_are_not_known(state_of: StateOf) -> None:
+    head = OVER_PYTORCH.replace("extends: [torch-2.15]\n", "")
+    assert in_sources(state_of, "aten::add", head) == ("info", "and is not defined here; it would be PyTorch's")
+
+
+def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
+    """As PyTorch 2.13: it takes one of aten::add.Tensor, and refuses what is composite or not there."""
+    path = tmp_path / "a.py"
+    names = ("aten::add.Tensor", "aten::linear", "torchvision::nms", "aten::nothing_like_it", "mnie::f")
+    path.write_text(
+        'import torch\nlib = torch.library.Library("mine", "DEF")\nlib.define("f(Tensor x) -> Tensor")\n'
+        + "".join(f'torch.library.register_fake("{name}", lambda *a: a)\n' for name in names)
+        + 'torch.library.register_fake("aten::linear", lambda *a: a, allow_override=True)\n'
+    )
+    result = call(
+        "check-invariants", str(path), "--base", "torch-2.15", "--no-config", "--select", "refused-registration",
+        "--format", "json",
+    )  # fmt: skip
+    found = [(one["severity"], one["operator"]) for one in json.loads(result.out)["findings"]]
+    assert found == [
+        ("error", "aten::linear"),
+        ("info", "torchvision::nms"),
+        ("warning", "aten::nothing_like_it"),
+        ("error", "mnie::f"),
+        ("error", "aten::linear"),
+    ]
+
+
+def test_a_definition_that_is_left_out_where_it_is_there(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\nextracted: true\nlibraries:\n"
+        "  - {kind: FRAGMENT, namespace: mine, define: [{func: 'f(Tensor x) -> Tensor', "
+        "when: \"name not in torch.library._defs\"}], at: 'a.py:1:1'}\n"
+        "  - {kind: IMPL, namespace: mine, dispatch_key: CPU, at: 'a.py:2:1', impl: {f: k}}\n"
+    )
+    assert findings(state_of(text), select="dangling-implementation") == ()

@@ -159,3 +159,30 @@ def test_a_library_that_defines_nothing_yet_is_known(state_of: StateOf) -> None:
     for kind, count in (("DEF", 0), ("FRAGMENT", 1)):
         text = f"dispatch: 1\nlibraries: [{blocks.replace('KIND', kind)}]\n"
         assert len(findings(state_of(text), select="unknown-namespace")) == count
+
+
+@pytest.mark.parametrize(
+    ("namespace", "more", "severities"),
+    [
+        ("mylibs", "", ["warning"]),
+        ("torchvision", "", ["info"]),
+        ("torchvision", "undecided: [{at: 'a.py:9:1', registers: definition, unknown: {namespace: NS}}]\n", []),
+        ("torchvision", "undecided: [{at: 'a.py:9:1', registers: kernel, unknown: {namespace: NS}}]\n", ["info"]),
+    ],
+)
+def test_a_namespace_in_sources_that_nothing_defines(
+    namespace: str, more: str, severities: list[str], state_of: StateOf
+) -> None:
+    text = (
+        "dispatch: 1\nextracted: true\nlibraries:\n"
+        "  - {kind: DEF, namespace: mylib, at: 'a.py:1:1', define: ['op(Tensor x) -> Tensor']}\n"
+        f"  - {{kind: IMPL, namespace: {namespace}, dispatch_key: CPU, at: 'a.py:2:1', impl: {{op: k}}}}\n"
+    )
+    found = findings(state_of(text + more), select="unknown-namespace")
+    assert [one.severity.value for one in found] == severities
+
+
+def test_a_fragment_in_sources_without_kernels_may_be_filled_by_functions(state_of: StateOf) -> None:
+    block = "libraries:\n  - {kind: FRAGMENT, namespace: later, at: 'a.py:1:1'}\n"
+    for head, count in (("dispatch: 1\nextracted: true\n", 0), ("dispatch: 1\n", 1)):
+        assert len(findings(state_of(head + block), select="unknown-namespace")) == count

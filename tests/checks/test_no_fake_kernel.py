@@ -42,6 +42,13 @@ def test_a_library_with_something_for_tracing(state_of: StateOf, other: str) -> 
     assert found(state_of, op("a", "dispatch: {CPU: f}"), op("b", other)) == [("warning", "mylib::a")]
 
 
+@pytest.mark.parametrize(("working", "severity"), [(5, "info"), (10, "warning")])
+def test_two_operators_are_warnings_where_nearly_all_work(state_of: StateOf, working: int, severity: str) -> None:
+    others = [op(f"other{number}", "dispatch: {CPU: f}, fake: g") for number in range(working)]
+    failing = [op(name, "dispatch: {CPU: f}") for name in "ab"]
+    assert found(state_of, *failing, *others) == [(severity, "mylib::a"), (severity, "mylib::b")]
+
+
 @pytest.mark.parametrize(
     "works",
     [
@@ -52,6 +59,7 @@ def test_a_library_with_something_for_tracing(state_of: StateOf, other: str) -> 
         op("a", "tags: [pt2_compliant_tag, data_dependent_output], dispatch: {CPU: f}"),
         op("a", TAGGED + "dispatch: {}"),
         op("a", TAGGED + "dispatch: {CPU: f}").replace("mylib", "vision"),
+        op("a", TAGGED + "dispatch: {CPU: f, Autograd: f}"),
     ],
 )
 def test_what_works_or_cannot(state_of: StateOf, works: str) -> None:

@@ -56,6 +56,15 @@ def test_every_format_says_the_place_that_is_underlined(file: str) -> None:
     assert set(underlined(call(*args).out)) == set(places) == sarif == github
 
 
+def test_a_finding_about_a_kernel_beside_those_of_pytorch_is_placed_at_it(tmp_path: Path) -> None:
+    """In PyTorch 2.15 this operator has a kernel at CUDA."""
+    file = tmp_path / "a.yaml"
+    text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'symm_mem::nvshmem_get', dispatch: {XPU: a}}\n"
+    file.write_text(text, encoding="utf-8")
+    out = call("check-invariants", str(file), "--no-config", "--select", "no-autograd-kernel", "--format", "json").out
+    assert places_in_json(out) == [(str(file), 4, 48)]
+
+
 def test_the_files_have_findings() -> None:
     runs = (call("check-invariants", file, "--select", "all", "--format", "json").out for file in FILES)
     assert sum(len(set(places_in_json(run))) for run in runs) > 40

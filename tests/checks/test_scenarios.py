@@ -12,9 +12,9 @@ from tests.cli.support import ROOT
 MEANT = {
     "01_composite_override": ("math-kernel-displaced", Severity.ERROR, "aten::to.dtype", "AutogradPrivateUse1"),
     "02_no_grad_fn": ("math-kernel-displaced", Severity.WARNING, "aten::var.dim", "AutogradXLA"),
-    "03_fallback_never_asked": ("shadowed-fallback", Severity.WARNING, None, "PrivateUse1"),
+    "03_fallback_never_asked": ("shadowed-fallback", Severity.INFO, None, "PrivateUse1"),
     "04_alias_gaps": ("alias-gap", Severity.WARNING, "aten::bmm", "SparseXPU"),
-    "05_no_autograd_kernel": ("no-autograd-kernel", Severity.WARNING, "mylib::scale", "AutogradCPU"),
+    "05_no_autograd_kernel": ("no-autograd-kernel", Severity.INFO, "mylib::scale", "AutogradCPU"),
     "06_factory": ("unreachable-factory", Severity.ERROR, "mylib::filled", "Undefined"),
     "07_stale_batching_rule": ("stale-live-table", Severity.ERROR, "demo::late", "FuncTorchBatched"),
     "08_ambiguous": ("ambiguous-autogradother", Severity.ERROR, "mylib::mix", "AutogradOther"),

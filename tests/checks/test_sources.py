@@ -85,13 +85,15 @@ def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(
     assert found == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
 
 
-KERNEL = "dispatch: 1\nextracted: true\nlibraries:\n" + block("AutogradCPU", "f", "a.cpp", 2) + "undecided:\n"
+KERNEL = block("AutogradCPU", "f", "a.cpp", 2) + "undecided:\n"
+DANGLING = HEAD + DEFINITION.replace("op(", "defined(") + KERNEL
+DEFINED = HEAD + DEFINITION + KERNEL
 UNDECIDED = '- {{at: "a.cpp:9:1", registers: {registers}, unknown: {{{unknown}}}, known: {{{known}}}}}\n'
 
 
-def severities(state_of: StateOf, *undecided: tuple[str, str, str]) -> dict[str, str]:
+def severities(state_of: StateOf, text: str, *undecided: tuple[str, str, str]) -> dict[str, str]:
     entries = (UNDECIDED.format(registers=one, unknown=unknown, known=known) for one, unknown, known in undecided)
-    found = findings(state_of(KERNEL + "".join(entries)))
+    found = findings(state_of(text + "".join(entries)))
     return {one.check: one.severity.value for one in found if one.operator == "demo::op"}
 
 
@@ -106,14 +108,11 @@ def severities(state_of: StateOf, *undecided: tuple[str, str, str]) -> dict[str,
     ],
 )
 def test_what_is_undecided_may_be_what_an_operator_lacks(state_of: StateOf, unknown: str, known: str) -> None:
-    assert severities(state_of, ("definition", unknown, known)) == {
-        "dangling-implementation": "info",
-        "autograd-only": "warning",
-    }
-    assert severities(state_of, ("kernel", unknown, known)) == {
-        "dangling-implementation": "error",
-        "autograd-only": "info",
-    }
+    definition, kernel = (("definition", unknown, known), ("kernel", unknown, known))
+    assert severities(state_of, DANGLING, definition) == {"dangling-implementation": "info"}
+    assert severities(state_of, DANGLING, kernel) == {"dangling-implementation": "error"}
+    assert severities(state_of, DEFINED, definition) == {"autograd-only": "warning"}
+    assert severities(state_of, DEFINED, kernel) == {"autograd-only": "info"}
 
 
 @pytest.mark.parametrize(
@@ -127,12 +126,13 @@ def test_what_is_undecided_may_be_what_an_operator_lacks(state_of: StateOf, unkn
 )
 def test_what_is_undecided_of_other_operators_changes_nothing(state_of: StateOf, unknown: str, known: str) -> None:
     undecided = [(registers, unknown, known) for registers in ("definition", "kernel")]
-    assert severities(state_of, *undecided) == {"dangling-implementation": "error", "autograd-only": "warning"}
+    assert severities(state_of, DANGLING, *undecided) == {"dangling-implementation": "error"}
+    assert severities(state_of, DEFINED, *undecided) == {"autograd-only": "warning"}
 
 
 def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
     entry = UNDECIDED.format(registers="definition", unknown="namespace: NS, name: 'NS::op'", known="")
-    (finding,) = (one for one in findings(state_of(KERNEL + entry)) if one.check == "dangling-implementation")
+    (finding,) = (one for one in findings(state_of(DANGLING + entry)) if one.check == "dangling-implementation")
     assert [(one.message, str(one.span)) for one in finding.related] == [
         ("an undecided definition: the namespace is NS", "a.cpp:9:1")
     ]

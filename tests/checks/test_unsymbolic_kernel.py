@@ -53,7 +53,7 @@ operators:
 @pytest.mark.parametrize(
     ("kernels", "key", "slots"),
     [
-        ([f"{DEFAULT}: {{kernel: k, {INT}}}"], DEFAULT, "Meta, QuantizedMeta, SparseMeta, SparseCsrMeta"),
+        ([f"{DEFAULT}: {{kernel: k, {INT}}}"], DEFAULT, "Meta"),
         ([f"CPU: {{kernel: k, {INT}}}", f"AutogradCPU: {{kernel: k, {INT}}}"], "AutogradCPU", "AutogradCPU"),
         ([f"CPU: {{kernel: k, {INT}}}", f"Functionalize: {{kernel: k, {INT}}}"], "Functionalize", "Functionalize"),
     ],

@@ -67,7 +67,8 @@ def find(view: View) -> Iterator[Finding]:
         pattern = view.pattern(name)
         aliases = [key for key in pattern.keys if key in COMPOSITE]
         for key in view.written_keys(name) if aliases else ():
-            if key in view.universe.backends:
+            is_fake = view.active(name)[key].kernel.fake is not None  # fake tensors are dense
+            if key in view.universe.backends and not is_fake:
                 missing, peers = _gaps(view, pattern, key)
                 if missing:
                     missing = [key for key in missing if key in view.first.keys_with_kernels]

@@ -20,8 +20,8 @@ Reported are
   name says so;
 - kernels of your own files at the autograd key of one backend, such as AutogradXLA, if nothing is registered for the
   backend and a composite kernel fills its slot. Kernels declared to redispatch (`redispatches: below-autograd`) are not
-  reported. Without a declaration, those above CompositeExplicitAutograd are infos: most of them add the derivative that
-  this kernel lacks, and redispatch to it, while a kernel at CompositeImplicitAutograd has a derivative already. If
+  reported. Without a declaration they are infos: most of those above CompositeExplicitAutograd add the derivative that
+  this kernel lacks, and redispatch to it, and a kernel at CompositeImplicitAutograd computes the same result. If
   another key of the backend has a kernel, such as SparseCPU, only autograd kernels declared to compute the result are
   reported;
 - as info, operators for which the Python dispatcher has a kernel at Autograd, but none at CompositeImplicitAutograd or
@@ -126,7 +126,8 @@ def find(view: View) -> Iterator[Finding]:
         above = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
         if above and all(pattern.decision(key).source is None for key in ends):
             if not pattern.has(TRACER):
-                yield from (_alone(view, name, above) for name in pattern.operators if view.concerns(name, above))
+                defined = (name for name in pattern.operators if view.schema_text(name) is not None)
+                yield from (_alone(view, name, above) for name in defined if view.concerns(name, above))
         elif above and view.has_files:
             yield from (found for name in pattern.operators for found in _skipped(view, pattern, name, above))
     yield from _in_python(view, autograd, {*ends, *COMPOSITE})
@@ -193,7 +194,7 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
         related=[(f"the kernel at {below.key}", below.kernel.span)],
         tip=f"if the skipped kernel computes the result, register it at {backend} too; if it redispatches to the one "
         "below, declare redispatches: below-autograd",
-        severity=Severity.INFO if goes is None and decision.rule is Rule.DEFAULT else None,
+        severity=Severity.INFO if goes is None else None,
         fix=(same,) if goes is not None and backend in view.universe.parseable else (),
     )
 

@@ -10,6 +10,8 @@ an error or a warning. A zero tensor has no memory to read. pytorch/pytorch#6288
 ``mm`` and ``einsum`` on MPS ignored conj(). The finding says whose operator it is: if it is PyTorch's, the calls of all
 users are affected, not only those of the library.
 
+Operators without tensor arguments, such as `aten::empty.memory_format`, are not reported: no tensor brings the bit.
+
 Over a state of PyTorch, kernels that a file adds to operators on PyTorch's list are reported as infos, each to be
 looked at; most of them are views and constructors, which only have to pass the bit on.
 
@@ -59,7 +61,7 @@ def find(view: View) -> Iterator[Finding]:
         kernels = [key for key in pattern.keys if key in backends and key not in pattern.fallthrough]
         if bits and view.own:
             for name in pattern.operators:
-                if name in view.own:
+                if name in view.own and view.takes_tensors(name) is not False:
                     yield from _of_operator(view, name, bits, kernels)
 
 

@@ -23,63 +23,102 @@ operators:
     dispatch: {CPU: mul_cpu, Autograd: mul_autograd}
 ```
 
-An operator that is defined only under other conditions is a warning: the kernel's file may not be in such a build.
-Where sources have a definition whose namespace or name is not known, and which may be the operator's, the finding is
-only for information.
+In sources, the finding is an error where the operator would be the project's own: some operator of its namespace is
+defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch of
+which there are only other overloads, and a warning for any other name in ``aten``: another version of PyTorch, or a
+patched one, may have it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision,
+are infos: whether they are defined is not known here. So are all where sources have a definition whose namespace or
+name is not known, and which may be the operator's.
+
+An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
+defined only under other conditions is a warning; and an info where its kernels are in C++ files
+that do not define it, because such a build may leave these files out.
 
 Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
+from dispatch_cli.checks.files import CORE_NAMESPACES
+from dispatch_cli.checks.namespaces import NamespaceOwner
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.suggest import similar
+from dispatch_cli.model.suggest import is_one_edit_away, similar
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
 MAX_OVERLOADS = 4
 """An operator with more overloads than these is not listed whole."""
 CUTOFF = 0.8
-PYTORCHS = "aten"
-"""The namespace of PyTorch's operators."""
+_ASKS_PYTORCH = re.compile(r"torch\.library\._(?:defs|impls)\b|torch\._C\._dispatch_|hasattr\(torch\.ops\b")
+"""In a condition: whether something is registered already."""
+NOTHING_DEFINES = "but nothing defines it"
+TIP = "define the operator, correct its name, or load the declarations that define it as well"
+OTHER_BUILD = "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"
+ANOTHERS = "correct the name, unless that library is loaded first"
+WITHOUT_BASE = "load PyTorch's operators as well (--base NAME), or correct the operator's name"
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator without a schema."""
-    dangling = [name for name in view.operators if view.schema_text(name) is None]
+    dangling = [name for name in view.operators if view.schema_text(name) is None and not _is_there_anyway(view, name)]
     if not dangling:
         return
-    defined = _Defined(view)
+    defined = Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
-        hint = _hint(name, defined) if position < MAX_SUGGESTIONS else ""
         first, other = _contradiction(kernels)
         refused = "; its kernels have different signatures, and PyTorch refuses the second" if other else ""
+        outcome, tip, severity = no_definition(view, name, defined)
+        if _is_defined_otherwise(view, name):
+            outcome, tip, severity = NOTHING_DEFINES, OTHER_BUILD, _otherwise(view, name, kernels)
+        hint = _hint(name, defined) if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES else ""
         yield CHECK.finding(
-            f"{name} has kernels at {keys}, but nothing defines it{hint}{refused}",
+            f"{name} has kernels at {keys}, {outcome}{hint}{refused}",
             name,
             details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
             at=kernels[0] if kernels else None,
             related=() if other is None else [("the kernel with another signature", other.kernel.span)],
-            tip=_tip(view, name),
-            severity=Severity.WARNING if _is_defined_otherwise(view, name) else None,
+            tip=tip,
+            severity=severity,
         )
 
 
-def _tip(view: View, name: OperatorName) -> str:
-    """What to do. Sources often have kernels for PyTorch's own operators, whose definitions an embedded state has."""
-    if _is_defined_otherwise(view, name):
-        return "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"
-    if name.namespace == PYTORCHS and view.state.source is None:
-        return "load PyTorch's operators as well (--base NAME), or correct the operator's name"
-    return "define the operator, correct its name, or load the declarations that define it as well"
+def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:
+    """What is known of an operator without a definition, what to do, and how bad that is."""
+    namespace = name.namespace or ""
+    if namespace not in view.namespaces.in_sources:  # declarations say everything that they are about
+        return NOTHING_DEFINES, TIP, Severity.ERROR
+    match view.namespaces.owner(namespace):
+        case NamespaceOwner.ANOTHER:
+            return f"and is not defined here; it would be {namespace}'s", ANOTHERS, Severity.INFO
+        case NamespaceOwner.PYTORCH if view.state.source is None:
+            return "and is not defined here; it would be PyTorch's", WITHOUT_BASE, Severity.INFO
+        case NamespaceOwner.PYTORCH if not defined.overloads(name.name):
+            severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
+            return NOTHING_DEFINES, TIP, severity
+    return NOTHING_DEFINES, TIP, Severity.ERROR
+
+
+def _is_there_anyway(view: View, name: OperatorName) -> bool:
+    """Whether the operator is defined unless PyTorch says that it is already."""
+    variants = view.first.state.variants
+    if variants is None or name not in variants.defined:
+        return False
+    return any(
+        _ASKS_PYTORCH.search(str(condition))
+        for step in variants.declarations.steps
+        if isinstance(step, Define) and step.schema.name == name
+        for condition in step.when
+    )
 
 
 def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
@@ -88,12 +127,24 @@ def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
     return variants is not None and name in variants.defined
 
 
+def _otherwise(view: View, name: OperatorName, kernels: Sequence[Registration]) -> Severity:
+    """How bad kernels are of an operator that is defined under other conditions."""
+    variants = view.first.state.variants
+    steps = () if variants is None else variants.declarations.steps
+    files = {one.span.file for one in steps if isinstance(one, Define) and one.schema.name == name and one.span}
+    may_be_left_out = (
+        not one.kernel.python and one.kernel.span is not None and one.kernel.span.file not in files for one in kernels
+    )
+    is_in_sources = name.namespace in view.namespaces.in_sources
+    return Severity.INFO if is_in_sources and all(may_be_left_out) else Severity.WARNING
+
+
 def _place(registration: Registration) -> tuple[bool, str, int, int]:
     span = registration.kernel.span
     return (True, "", 0, 0) if span is None else (False, span.file, span.line, span.column)
 
 
-class _Defined:
+class Defined:
     """The operators that are defined. Of those of a base it is only looked up when asked for: for all it takes long."""
 
     def __init__(self, view: View) -> None:
@@ -113,6 +164,11 @@ class _Defined:
         """The names with that end."""
         return [name for name in self._names if name.endswith(end) and self.overloads(name)]
 
+    def is_near(self, name: OperatorName) -> bool:
+        """Whether there is an operator whose name is one edit away."""
+        near = (one for one in self._names if is_one_edit_away(one, name.name))
+        return any(map(self.overloads, near))
+
     def similar(self, name: str) -> str | None:
         """A name that is almost the same."""
         while (found := _similar(name, self._names)) is not None and not self.overloads(found):
@@ -120,7 +176,7 @@ class _Defined:
         return found
 
 
-def _hint(name: OperatorName, defined: _Defined) -> str:
+def _hint(name: OperatorName, defined: Defined) -> str:
     """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name."""
     if overloads := defined.overloads(name.name):
         return _overload_hint(name, overloads)

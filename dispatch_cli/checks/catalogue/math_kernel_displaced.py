@@ -14,7 +14,8 @@ run before the backend's kernel and never call it. Unless an autograd kernel is 
   arguments from the 'AutogradPrivateUse1' backend", also without gradients (pytorch/pytorch#95207, #113161). These
   findings are errors.
 
-An operator that returns no tensor needs no derivative; the fallback is enough for it.
+An operator that returns no tensor needs no derivative; the fallback is enough for it. Kernels at Meta compute nothing:
+where only these displace the composite kernel, the finding is an info.
 
 Bad:
 
@@ -51,7 +52,7 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.hazards import displaced
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT
+from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT, META
 
 COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})
 """What a kernel's declaration says of one that calls no operator that autograd could follow."""
@@ -83,6 +84,8 @@ def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple
     active = view.active(name)
     kernels = [active[key].kernel for key in culprits]
     call = "the kernel calls" if len(kernels) == 1 else "the kernels call"
+    if culprits == (META,):
+        return UNLESS.replace("KERNELS", call), Severity.INFO
     if all(map(calls_others, kernels)):
         return OF_OTHERS.replace("KERNELS", call), Severity.INFO
     if any(one.redispatches is not None and one.redispatches.kind in COMPUTES for one in kernels):

@@ -7,9 +7,9 @@ AutocastPrivateUse1, AutocastXLA, AutocastHPU and AutocastIPU it has none: the b
 "Could not run 'aten::conv2d' with arguments from the 'AutocastPrivateUse1' backend" under autocast
 (artyom-beilis/pytorch_dlprim#93).
 
-Reported once for each backend: as a warning if your own files implement the backend, that is, register a fallback for
-it, a kernel at its autocast key, or kernels for PyTorch's operators; as info if they only register kernels for their
-own operators, because another library may implement the backend and register the fallback.
+Reported once for each backend: as a warning if your own files register kernels at its autocast key, which shows that it
+is used under autocast; otherwise as info, because `torch.autocast` itself raises for a backend whose module has no
+`get_amp_supported_dtype`, or because another library may implement the backend and register the fallback.
 
 Bad, because demo::op fails under autocast:
 
@@ -52,7 +52,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
-from dispatch_cli.checks.files import CORE_NAMESPACES
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.rules import Rule
@@ -113,7 +112,6 @@ def _finding(view: View, backend: str, found: _Backend) -> Finding:
     verb = "raises" if len(failing) == 1 else "raise"
     if found.fallback is not None:
         which, verb = f"every operator without a kernel there{f' (such as {which})' if which else ''}", "raises"
-    makes = found.fallback is not None or found.others or _is_of_pytorch(view, failing)
     there = f"{len(found.others):,} operator{'s have kernels' if len(found.others) > 1 else ' has a kernel'} there"
     return CHECK.finding(
         f'{found.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
@@ -123,13 +121,8 @@ def _finding(view: View, backend: str, found: _Backend) -> Finding:
         related=[(there, one.kernel.span) for _, one in found.others[:1]],
         tip=f"register a fallthrough as the fallback at {found.key}: fallbacks: {{{found.key}: fallthrough}}",
         fix=(fallthrough_fallback(found.key),),
-        severity=None if makes else Severity.INFO,
+        severity=None if found.others else Severity.INFO,
     )
-
-
-def _is_of_pytorch(view: View, names: list[OperatorName]) -> bool:
-    """Whether one of the operators is PyTorch's, for which a backend registers."""
-    return any(name.namespace in CORE_NAMESPACES or str(name) in view.pytorch_operators for name in names)
 
 
 CHECK = Check.of(find, __doc__, "DC307", Severity.WARNING, needs=(Need.FILES,))

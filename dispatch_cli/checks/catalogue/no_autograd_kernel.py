@@ -1,14 +1,20 @@
 """An operator with a backend kernel has a kernel or a fallthrough for autograd.
 
 If nothing is registered for autograd, PyTorch's fallback fills the autograd keys. It redispatches to the backend's
-kernel and marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s)
-but we are trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
+kernel, and backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are trying
+to backprop through it. This may lead to silently incorrect behavior"
 (`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
-pytorch/pytorch#105078). If the kernel calls differentiable operators, autograd follows these and only the warning
-remains; declare such a kernel with `redispatches: other-operators`, and the finding is an info. For an operator that
-only writes to its arguments there is not even a warning; these findings are infos, because most such operators are
-never differentiated. A fallthrough at Autograd says that the operator has no derivative, on purpose. Where PyTorch has
-no fallback, as at AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
+pytorch/pytorch#105078). Autograd stays on meanwhile: of a kernel that calls differentiable operators, an autograd
+Function among them, the gradient is right, and the warning is all. A kernel that computes the result itself, such as a
+CUDA kernel, gives no gradient: `x.grad` is None. Which of these a kernel is, sources do not say.
+
+So a finding is an info, unless something says that the operator is differentiated: another one of its namespace is
+named like its derivative (`foo_backward`, `foo_bwd` or `foo_grad`; a `foo_forward` is called by the operator that has
+one), or another key or overload of the operator has an autograd kernel. Then it is a warning; but not if all its
+backend kernels are declared to call other operators (`redispatches: other-operators`), and not for an operator that
+writes to its arguments, for which there is not even a warning from PyTorch. A fallthrough at Autograd says that the
+operator has no derivative, on purpose. Where PyTorch has no fallback, as at AutogradNestedTensor, a call raises "Could
+not run", and the finding is an error.
 
 Not reported: operators without tensor arguments, and those that neither return a tensor nor write to one; kernels at
 Meta, which compute nothing, and at the Quantized keys, whose tensors cannot require gradients; autograd keys whose
@@ -18,13 +24,15 @@ Operators of a PyTorch state are reported, as info, only if other operators of t
 a library without any is made for inference. In PyTorch 2.15 these are few, such as `aten::avg_pool1d.out`: with an
 argument that requires a gradient every other `out=` operator raises, and this one does not.
 
-Bad:
+Bad, because op_backward computes the derivative, and nothing calls it:
 
 ```yaml
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CPU: op_cpu}
+  - func: demo::op_backward(Tensor grad, Tensor x) -> Tensor
+    dispatch: {CPU: op_backward_cpu, Autograd: fallthrough}
 ```
 
 Good:
@@ -34,6 +42,8 @@ dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CPU: op_cpu, Autograd: op_autograd}
+  - func: demo::op_backward(Tensor grad, Tensor x) -> Tensor
+    dispatch: {CPU: op_backward_cpu, Autograd: fallthrough}
   - func: demo::rank(Tensor x) -> Tensor
     dispatch: {CPU: rank_cpu, Autograd: fallthrough}
 ```
@@ -56,11 +66,15 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""
 QUANTIZED = "Quantized"
+OF_OTHERS = "backward() warns, and follows the differentiable operators that the kernel calls"
+BACKWARD = ("backward", "bwd", "grad")
+"""How the names of operators end that compute the derivative of another one."""
 
 
 class _Lack(NamedTuple):
@@ -86,11 +100,9 @@ def find(view: View) -> Iterator[Finding]:
             if text is None or not view.takes_tensors(name) or not ("!" in text or view.returns_tensors(name)):
                 continue
             assert lack is not None
-            active = view.active(name)
-            follows = all(calls_others(active[key].kernel) for key in lack.keys)
-            written = any(view.is_written(active[key]) for key in lack.keys)
+            written = tuple(key for key in lack.keys if view.is_written(view.active(name)[key]))
             if written or (name.namespace in differentiable and view.concerns(name, lack.keys)):
-                yield _finding(view, name, lack, written, follows)
+                yield _finding(view, name, lack, written)
 
 
 def _lack(view: View, pattern: Pattern) -> _Lack | None:
@@ -139,32 +151,51 @@ def calls_others(kernel: Kernel) -> bool:
     return kernel.redispatches is not None and kernel.redispatches.kind is RedispatchKind.OTHER_OPERATORS
 
 
-def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows: bool) -> Finding:
-    """follows: autograd follows what the kernels call."""
-    where = "a kernel" if len(lack.keys) == 1 else "kernels"
+def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ...]) -> Finding:
+    """written: the keys whose kernels the user's files register."""
+    own = written or lack.keys
+    active = view.active(name)
+    where = "a kernel" if len(own) == 1 else "kernels"
     holds, is_empty = ("holds", "is empty") if len(lack.above) == 1 else ("hold", "are empty")
-    outcome, severity = f"{holds} PyTorch's fallback, which has no derivative", Severity.WARNING
+    signs: tuple[tuple[str, Span | None], ...] = ()
     if lack.missing:
         outcome, severity = f'{is_empty}, so a call raises "Could not run"', Severity.ERROR
     elif "!" in (view.schema_text(name) or ""):
         outcome, severity = f"{holds} PyTorch's fallback, which ignores arguments that are written to", Severity.INFO
-    elif follows:
-        outcome = (
-            f"{holds} PyTorch's fallback: autograd follows the operators that the kernel calls, but backward() warns"
-        )
-        severity = Severity.INFO
+    elif all(calls_others(active[key].kernel) for key in lack.keys):
+        outcome, severity = f"{holds} PyTorch's fallback: {OF_OTHERS}", Severity.INFO
+    else:
+        signs = tuple(_signs_of_a_derivative(view, name))
+        outcome = f"{holds} PyTorch's fallback: {OF_OTHERS}, if there are any"
+        severity = Severity.WARNING if signs else Severity.INFO
     keys = autograd_keys(view, name, lack.above)
     return CHECK.finding(
-        f"{name} has {where} at {keys_text(lack.keys)} but none for autograd: {keys_text(lack.above)} {outcome}",
+        f"{name} has {where} at {keys_text(own)} but none for autograd: {keys_text(lack.above)} {outcome}",
         name,
         lack.above[0],
-        at=view.active(name).get(lack.keys[0]),
+        at=active.get(own[0]),
+        related=signs,
         details=(("backend kernels", ", ".join(lack.keys)), ("autograd keys", ", ".join(lack.above))),
         tip=f"register a kernel at {keys_text(keys)}, or a fallthrough there if the operator has no derivative",
         fix=own_kernels(view, name, keys),
         severity=severity if written else Severity.INFO,
         slots=[(name, key) for key in lack.above],
     )
+
+
+def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
+    """What says that the operator is differentiated, and where."""
+    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
+    for one in view.overloads.get(name.name, ()):
+        pattern = view.pattern(one)
+        key = next((key for key in pattern.keys if key in autograd and key not in pattern.fallthrough), None)
+        if key is not None:
+            yield f"{one} has an autograd kernel at {key}", view.place(one, key)
+    if not view.is_defined_by_files(name):
+        return
+    for ending in BACKWARD:
+        for one in view.overloads.get(f"{name.name}_{ending}", ()):
+            yield f"{one} may be its derivative", view.defined_at(one)
 
 
 CHECK = Check.of(find, __doc__, "DC203", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -11,12 +11,13 @@ implementation raises "There was no fake impl registered for <CustomOpDef(mylib:
 The check simulates a call with real tensors and the same call with fake ones, for every kind of tensor that the
 operator has a kernel for, and reports an operator if the first works and the second does not. So it does not report an
 operator that only writes to its arguments and returns nothing, for which the mode needs no kernel; one whose tags say
-that its result depends on data; or one of the namespaces whose real kernels the mode runs on zeros, such as `vision`
-and `torchaudio`.
+that its result depends on data; one with the same kernel for autograd and for a backend, which calls other operators;
+or one of the namespaces whose real kernels the mode runs on zeros, such as `vision` and `torchaudio`.
 
-A finding is a warning if the library is meant to be traced: another operator of its namespace has a fake
-implementation, a kernel at Meta, or the tag `pt2_compliant_tag`, which does not count where `custom_op` has set it.
-Other libraries may not be meant for tracing: each gets one finding for all its operators, an info.
+A finding is a warning if the operator is meant to be traced: it has the tag `pt2_compliant_tag`, which does not count
+where `custom_op` has set it, or nearly all operators of its namespace work on fake tensors: all others, or at least
+five in six. If fewer do, and some operator of the namespace has a fake implementation, a kernel at Meta, or the tag, it
+is an info. Other libraries may not be meant for tracing: each gets one finding for all its operators, an info.
 
 Bad:
 
@@ -55,9 +56,11 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import IMPLICIT, META
+from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
 
 PT2_COMPLIANT = "pt2_compliant_tag"
+ONE_IN = 6
+"""Of so many operators of a library one may fail on fake tensors for it to be an oversight."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -73,7 +76,9 @@ def find(view: View) -> Iterator[Finding]:
     for namespace, names in sorted(failing.items(), key=str):
         ordered = sorted(names, key=str)
         if _is_traced(view.first, libraries.get(namespace, ())):
-            yield from (_finding(view, name) for name in ordered)
+            count = max(len(names), view.first.failing_libraries.get(namespace, 0))
+            few = count == 1 or count * ONE_IN <= len(libraries[namespace])
+            yield from (_finding(view, name, few) for name in ordered)
         elif view.first is view or view.first.failing_libraries.get(namespace, 0) < 2:
             yield _of_library(view, namespace or "", ordered)
 
@@ -98,7 +103,15 @@ def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
     """Whether a call works with real tensors, and does not with fake ones."""
     from dispatch_cli.engine.call.fake_calls import failure_on_fake_tensors
 
-    return failure_on_fake_tensors(view.state, name, pattern.keys) is not None
+    return not _calls_others(view, name) and failure_on_fake_tensors(view.state, name, pattern.keys) is not None
+
+
+def _calls_others(view: View, name: OperatorName) -> bool:
+    """Whether the kernel for autograd is that of a backend, too: then it calls operators other than this one."""
+    active = view.active(name)
+    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
+    above = {active[key].kernel.function for key in active if key in autograd} - {None}
+    return any(active[key].kernel.function in above for key in active if key in view.universe.backends)
 
 
 def _libraries(view: View, namespaces: Collection[str | None]) -> Mapping[str | None, Sequence[OperatorName]]:
@@ -129,7 +142,9 @@ def _is_tagged(view: View, name: OperatorName) -> bool:
     return definition is not None and PT2_COMPLIANT in definition.tags
 
 
-def _finding(view: View, name: OperatorName) -> Finding:
+def _finding(view: View, name: OperatorName, is_of_few: bool) -> Finding:
+    """is_of_few: nearly all other operators of its library work on fake tensors."""
+    is_meant = is_of_few or (META not in view.active(name) and _is_tagged(view, name))
     return CHECK.finding(
         f"{name} fails on fake tensors, as in torch.compile: it has no fake implementation and no kernel at Meta, and "
         "does not decompose",
@@ -138,7 +153,7 @@ def _finding(view: View, name: OperatorName) -> Finding:
         span=view.defined_at(name) or _place(view, name),
         tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta",
         fix=() if META in view.active(name) else (fake_impl(name),),
-        severity=Severity.WARNING if view.own_keys(name) else Severity.INFO,
+        severity=Severity.WARNING if is_meant and view.own_keys(name) else Severity.INFO,
         slots=[(name, META)],
     )
 

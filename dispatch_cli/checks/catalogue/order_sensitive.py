@@ -9,7 +9,8 @@ not.
 
 The registrations of one library block keep their order. PyTorch's own libraries are loaded before the libraries that
 are linked against them. A finding that needs an order against one of these two rules is an info, and so is every
-finding about a captured state, whose order is PyTorch's own.
+finding about a captured state, whose order is PyTorch's own, or about a slot that should hold the ambiguity error, of
+which `ambiguous-autogradother` reports the cause.
 
 Bad, because in the order op_math, op_autograd, op_nested the slot AutogradNestedTensor keeps op_math:
 
@@ -109,6 +110,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
     keys, verb = keys_text([slot.canonical.key for slot in slots]), "keeps" if len(slots) == 1 else "keep"
     right = " or ".join(dict.fromkeys(_holder(slot.canonical) for slot in slots))
     last = order[-1]
+    is_ambiguous = all(slot.canonical.rule is Rule.AMBIGUOUS for slot in slots)
     return CHECK.finding(
         f"{name}: in the registration order {' → '.join(one.key for one in order)}, {keys} {verb} "
         f"{_holder(first.live)}, but should hold {right}",
@@ -127,7 +129,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
         tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "remove one of these registrations",
         subject=" ".join(one.key for one in order),
         fix=own_kernels(view, name, [slot.canonical.key for slot in slots]),
-        severity=None if plausible else Severity.INFO,
+        severity=None if plausible and not is_ambiguous else Severity.INFO,
         slots=[(name, slot.canonical.key) for slot in slots],
     )
 

@@ -9,6 +9,9 @@ whatever key, even the new one itself, or "no debug info". The finding names the
 warn at Meta, where Python kernels override those of C++ on purpose, nor at MTIA; at these keys only overrides by your
 own files are reported, as info.
 
+A library that registers a kernel for an operator of PyTorch, at a key where PyTorch has one, means to override it:
+where all overridden kernels are PyTorch's, the finding is an info.
+
 PyTorch overrides its own kernels, too: in 2.15, `torch/_native/registry.py` overrides the kernel of `aten::bmm` at
 CUDA. For an operator that writes to its arguments, `torch.library.custom_op` registers two kernels at ADInplaceOrView,
 of which the second is meant to run; that is not reported.
@@ -44,6 +47,7 @@ from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.operator import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT
 
@@ -62,10 +66,13 @@ def find(view: View) -> Iterator[Finding]:
             registrations = view.kernels(name)[key]
             if key in OF_CUSTOM_OPS and all(CUSTOM_OP in one.kernel.debug for one in registrations):
                 continue
+            is_of_pytorch = all(view.registrant(one) is Registrant.PYTORCH for one in registrations[1:])
             warned = any(registration.warns for registration in registrations)
             written = any(map(view.is_written, registrations[:-1]))
             if written or (warned and not view.has_files):
-                yield _finding(name, key, registrations, None if warned else Severity.INFO)
+                yield _finding(
+                    name, key, registrations, None if warned and not (written and is_of_pytorch) else Severity.INFO
+                )
 
 
 def _finding(name: OperatorName, key: str, registrations: Sequence[Registration], severity: Severity | None) -> Finding:

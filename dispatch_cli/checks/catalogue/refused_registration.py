@@ -6,6 +6,9 @@ The import then fails. In declarations that are written by hand, this is an erro
 were extracted from sources, which may belong to several libraries that are never loaded together, it is this finding,
 and everything else is checked.
 
+A registration that needs its operator to be there, such as `torch.library.register_fake`, is refused without it.
+`dangling-implementation` says when that is an error, and when the operator is another library's.
+
 The message is PyTorch's. If the sources are right, and `dispatch-cli` has misread them, or if they are written for
 another version of PyTorch, the finding is about that: choose the version with `--universe` or `--base`, leave out files
 that are not in the same build, or tell the macros of the build with `-D`.
@@ -44,10 +47,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.checks.catalogue import dangling_implementation as dangling
+from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, no_definition
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.simplify import text_of_all
+
+UNKNOWN_OPERATOR = "unknown-operator"
+"""The code of a registration, such as `register_fake`, for an operator that is not there."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -65,7 +74,17 @@ def find(view: View) -> Iterator[Finding]:
             tip=one.hint,
             subject=one.code,
         )
+        if one.code == UNKNOWN_OPERATOR and one.operator is not None:
+            found = _of_unknown_operator(view, found, OperatorName.parse(one.operator))
         yield found._replace(when=text_of_all(one.when) or None)
+
+
+def _of_unknown_operator(view: View, found: Finding, name: OperatorName) -> Finding:
+    """A registration for an operator that nothing defines; which may be another library's."""
+    outcome, tip, severity = no_definition(view, name, Defined(view))
+    if outcome is not NOTHING_DEFINES:
+        found = found._replace(message=f"{name} has a registration that PyTorch refuses without it, {outcome}")
+    return hedged(view, dangling.CHECK, found._replace(tip=tip, severity=severity))
 
 
 CHECK = Check.of(find, __doc__, "DC106", Severity.ERROR)

@@ -6,6 +6,9 @@ it expects the registration to change, and it can miss one. A call then runs ano
 initialisers, which is link order. Sources do not say in which order their files are linked: if the registrations of an
 operator are in several source files, `order-sensitive` reports it instead.
 
+A slot that keeps a kernel where the registrations determine the ambiguity error is an info:
+`ambiguous-autogradother` reports the cause.
+
 Bad, because AutogradNestedTensor keeps op_math, although the registrations determine op_autograd:
 
 ```yaml
@@ -79,6 +82,7 @@ def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
         group_message=f"{name}: {culprit} every slot that it changes; the stale slots keep what they held before",
         tip="register a kernel at the stale slot's own key, or change the order of the registrations",
         fix=own_kernels(view, name, (key,)) if stale.canonical.rule is not Rule.BATCHED else (),
+        severity=Severity.INFO if stale.canonical.rule is Rule.AMBIGUOUS else None,
     )
 
 

@@ -5,6 +5,10 @@ misspelt one is another namespace, whose kernels are never called. The same hold
 namespace whose operators are all defined in fragments is fine: `torch.library.custom_op` makes such namespaces, and
 none needs a `TORCH_LIBRARY` block.
 
+In sources, a namespace whose name is not one edit from a known one is taken for another library's, such as
+torchvision's, and its blocks with kernels are infos. A block without any, whose operators a function defines when it is
+called, is not reported, and neither is a namespace in which a definition is undecided that may be the one.
+
 `dangling-implementation` also reports each operator of such a block that has kernels.
 
 Bad, because mylib is spelt in two ways:
@@ -57,13 +61,20 @@ def find(view: View) -> Iterator[Finding]:
     known |= {name.namespace or "" for name in view.names if view.schema_text(name) is not None}
     unknown: dict[str, list[Block]] = {}
     for block in written:
-        if block.namespace != FALLBACKS and block.namespace not in known:
+        if block.namespace != FALLBACKS and block.namespace not in known and not _may_be_defined(view, block):
             unknown.setdefault(block.namespace, []).append(block)
     for namespace, found in unknown.items():
-        yield _finding(namespace, found, suggestion(namespace, sorted(known), cutoff=CUTOFF))
+        yield _finding(view, namespace, found, suggestion(namespace, sorted(known), cutoff=CUTOFF))
 
 
-def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Finding:
+def _may_be_defined(view: View, block: Block) -> bool:
+    """Whether something that is not decided may define an operator there, or a function that fills the block."""
+    if view.undecided.may_define(block.namespace):
+        return True
+    return block.extracted and block.namespace not in view.namespaces.with_kernels
+
+
+def _finding(view: View, namespace: str, blocks: Sequence[Block], hint: str | None) -> Finding:
     first, *others = blocks
     return CHECK.finding(
         f"no operator is defined in {namespace}, the namespace of this {first.kind.value} block"
@@ -72,6 +83,7 @@ def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Findi
         related=[("another block of this namespace", block.span) for block in others],
         tip="correct the name, or load the declarations that define operators in it as well",
         subject=namespace,
+        severity=Severity.INFO if view.namespaces.library(namespace) is not None else None,
     )
 
 

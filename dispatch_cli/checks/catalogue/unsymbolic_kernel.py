@@ -4,7 +4,8 @@ PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called
 the present value of the size, and PyTorch adds a guard on it (`SymInt::guard_int`): `torch.compile` and `torch.export`
 then specialise on that size, or fail if the size must stay dynamic. In vllm-project/vllm#9234 the same happens with int
 in the schema. Kernels at the backend keys of real devices never get symbolic sizes. Kernels at Meta, at autograd keys
-and at other keys above the backends do, and so do composite kernels that fill these slots.
+and at other keys above the backends do, and so do composite kernels that fill these slots. Nobody traces with sparse or
+quantized Meta tensors.
 
 Bad, because tracing calls the kernel at Meta, and specialises on ``size``:
 
@@ -48,8 +49,7 @@ SYM_INT = "SymInt"
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every kernel by a file that takes int for SymInt at a slot where symbolic sizes come."""
-    parts = view.universe.runtime_parts
-    real = frozenset(key for key in backend_keys(view.universe) if parts[key][1] != META)
+    real = frozenset(backend_keys(view.universe)) - {META}
     for name in view.touched:
         if name in view.own and SYM_INT in (view.schema_text(name) or "").rpartition("->")[0]:
             yield from _of_operator(view, name, real)

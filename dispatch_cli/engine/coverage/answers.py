@@ -69,7 +69,7 @@ class Training(Enum):
 class Gradient(Enum):
     """What becomes of the gradient where no autograd kernel of the operator runs, and another kernel serves it.
 
-    WARNING: PyTorch's autograd fallback runs. The result requires a gradient; the backward pass warns, and gives none.
+    WARNING: PyTorch's autograd fallback runs. The backward pass warns, and gives the gradient of what the kernel calls.
     DECOMPOSED_WITH_WARNING: the same, but where the composite kernel below calls operators that have derivatives, these
     count; the backward pass warns in any case.
     FALLBACK: a fallback that somebody else registered decides.
