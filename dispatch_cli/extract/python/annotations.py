@@ -14,7 +14,7 @@ from dispatch_cli.extract.python.values import (
     Value,
 )
 
-_SPELLINGS = {
+SPELLINGS = {
     "torch._tensor.Tensor": "torch.Tensor",
     "torch.types.Tensor": "torch.Tensor",
     "builtins.int": "int",
@@ -113,18 +113,32 @@ def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value],
     ``from __future__ import annotations`` makes texts of annotations; PyTorch evaluates such a text once.
     """
     value = evaluate(node, scope)
-    texts = not _future(scope)
+    texts = not has_future_annotations(scope)
     if isinstance(value, str) and texts:
         value, texts = _parsed(value, evaluate, scope), False
     return "NoneType" if value is None and not _is_none(node) else _type(value, evaluate, scope, texts)
 
 
-def _future(scope: Scope) -> bool:
+def has_future_annotations(scope: Scope) -> bool:
+    """Whether annotations are texts at run time."""
     while scope.parent is not None:
         scope = scope.parent
     return isinstance(scope.names.get("annotations"), ImportedName) and scope.names["annotations"].node.module == (
         "__future__"
     )
+
+
+def spelled_type(value: Value) -> object:
+    """A type in one spelling; None where a part of it is not known."""
+    kind = _type(value, lambda node, _: Opaque(node), Scope(""), texts=False)
+    pending, count = [kind], 0
+    while pending:
+        part = pending.pop()
+        count += 1
+        if part == "?" or count > 100:
+            return None
+        pending += part if isinstance(part, tuple | frozenset) else ()
+    return kind
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -148,14 +162,14 @@ def _type(
         case Dotted("torch.types.Number"):
             return NUMBER
         case Dotted(name):
-            return _SPELLINGS.get(name, name)
+            return SPELLINGS.get(name, name)
         case TypeArguments(origin, arguments):
             name = origin.name if isinstance(origin, Dotted) else "?"
             inside = texts and not name.startswith("typing")
             inner = [_type(one, evaluate, scope, inside, depth + 1) for one in arguments]
             if name in ("typing.Optional", "typing.Union", "types.UnionType"):
                 return _union([*inner, *(["None"] if name == "typing.Optional" else [])])
-            spelled = _SPELLINGS.get(name, name)
+            spelled = SPELLINGS.get(name, name)
             return spelled, () if arguments == ((),) else tuple(inner)
     return "?"
 

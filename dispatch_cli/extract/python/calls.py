@@ -7,12 +7,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.file_paths import path_method
 from dispatch_cli.extract.python.functions import OtherFunctions
 from dispatch_cli.extract.python.interface import CALLED
 from dispatch_cli.extract.python.methods import NoResult, constant_method, items_of
 from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.trees import MAX_SIZE
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
@@ -21,6 +21,7 @@ from dispatch_cli.extract.python.values import (
     FunctionValue,
     InstanceValue,
     Opaque,
+    PathValue,
     Prepared,
     Scope,
     Value,
@@ -149,7 +150,10 @@ class CallFollower(OtherFunctions):
         try:
             if self._registers(code):
                 self.block(code.body, inner, returns)
+            elif id(code) in self.run.too_long:
+                return Opaque(node)
             elif not self.run.for_value(lambda: self.block(code.body, inner, returns)):
+                self.run.too_long.add(id(code))
                 return Opaque(node)
         finally:
             del self._active[count:]
@@ -161,11 +165,14 @@ class CallFollower(OtherFunctions):
         relative = [ValueOption(one.when[size:], one.value) for one in returns]
         if len(relative) == 1:
             return relative[0].value
+        if all(type(one.value) is Opaque for one in relative):
+            return Opaque(node)  # what decides between values that are not known says nothing
         return merged(exclusive(relative))
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether a function may register something, or is small enough to be followed for what it returns."""
-        return self._registers(code) or (names.function_facts(code).size <= MAX_SIZE and len(self._active) <= 8)
+        facts = names.function_facts(code)
+        return self._registers(code) or (facts.size <= facts.limit and len(self._active) <= 8)
 
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         called = names.function_facts(code).called
@@ -236,10 +243,15 @@ class CallFollower(OtherFunctions):
         if isinstance(bound.owner, str | list | dict | tuple):
             if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
                 given = [*given[:-1], self.here(given[-1])] if given else given
+            if bound.name == "join" and given and isinstance(given[0], list):
+                given = [[self.holding(one) for one in given[0]]]
             try:
                 return constant_method(bound.owner, bound.name, given, keywords)
             except NoResult:
                 return Opaque(node)
+        if isinstance(bound.owner, PathValue):
+            path = path_method(bound.owner, bound.name, given)
+            return Opaque(node) if path is None else path
         return self.torch_method(bound, given, keywords, node, scope)
 
     @property

@@ -18,13 +18,14 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Opaque,
+    Question,
     Scope,
     Value,
     ValueOption,
     decided,
     source_text,
 )
-from dispatch_cli.model.condition import Condition, negated
+from dispatch_cli.model.condition import Atom, Condition, negated
 
 
 class TruthValues(ABC):
@@ -120,6 +121,8 @@ class TruthValues(ABC):
                 parts.append(all_of(list(when), True))
             whole = all_of(parts, False)
             return whole if isinstance(whole, bool) or is_small(whole) else atom(node)
+        if isinstance(value, Question):
+            return Atom(value.text)
         if not decided(value):
             return atom(node)
         try:

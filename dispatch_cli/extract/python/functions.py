@@ -7,15 +7,20 @@ import re
 from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
 from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import FACTORIES, TRANSPARENT
 from dispatch_cli.extract.python.methods import BUILTINS, items_of
+from dispatch_cli.extract.python.options import is_type
+from dispatch_cli.extract.python.run import has_operator
+from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
     FunctionValue,
     Opaque,
     Prepared,
+    Question,
     Scope,
     Value,
 )
@@ -63,12 +68,29 @@ class OtherFunctions(Imports):
             return given[0]
         if name in FACTORIES:
             return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator
+        if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
+            return signature_of(given[0], self.value)
+        if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
+            return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
+        if name in PATH_FUNCTIONS:
+            path = path_function(name, given)
+            return Opaque(node) if path is None else path
+        if name in SEARCHED:
+            self.run.index.search(searched_folders(name, given), scope.file)
+            return None
         if name == "itertools.product" and not keywords:
             return names.product([items_of(one) for one in given], node)
         if name == "itertools.chain":
             rows = [items_of(one) for one in given]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         return self.torch_call(name, given, keywords, node, scope)
+
+    def _has_operator(self, namespace: str, name: str, node: ast.AST, scope: Scope) -> Value:
+        """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
+        question = Question(node, has_operator(f"{namespace}::{name}"))
+        if (said := self.run.values(scope.file).get(question.text)) is not None:
+            return said[0]
+        return True if self.run.is_defined(f"{namespace}::{name}") else question
 
     def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
@@ -86,12 +108,16 @@ class OtherFunctions(Imports):
         if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
             if given[0].name == "torch.version" and given[1] == "git_version":
                 return True
+            if given[0].name.startswith("torch.ops.") and given[0].name.count(".") == 2:
+                return self._has_operator(given[0].name.removeprefix("torch.ops."), given[1], node, scope)
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
         if name == "isinstance" and len(given) == 2:
             known = names.is_instance(given[0], given[1])
             return Opaque(node) if known is None else known
         if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
             return True
+        if name == "type" and given == [None]:
+            return Dotted("builtins.NoneType")
         if name in ("print", "setattr"):
             return None
         if name == "map" and len(given) == 2 and (items := items_of(given[1])) is not None:

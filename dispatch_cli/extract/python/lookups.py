@@ -8,10 +8,12 @@ from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.class_lookups import ClassLookups
+from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_attribute, path_of_file
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.signatures import EMPTY
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
@@ -23,8 +25,10 @@ from dispatch_cli.extract.python.values import (
     InstanceValue,
     LibraryValue,
     ModuleValue,
+    ObjectValue,
     Opaque,
     OperatorHandle,
+    PathValue,
     Prepared,
     Scope,
     Value,
@@ -67,6 +71,8 @@ class Lookups(ClassLookups):
             home = home.parent
         if name == "__name__":
             return self.run.index.dotted(scope.file)
+        if name == "__file__":
+            return path_of_file(scope.file)
         if name in names.BUILTIN_NAMES:
             return Dotted(f"builtins.{name}")
         return Opaque(node)
@@ -92,6 +98,10 @@ class Lookups(ClassLookups):
     def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         """What an attribute of a value is."""
         match owner:
+            case Dotted("builtins.NoneType"):
+                return Opaque(node)
+            case Dotted(base) if name in ("__name__", "__qualname__") and base.startswith("builtins."):
+                return base.removeprefix("builtins.")
             case Dotted(base):
                 return self._of_dotted(f"{base}.{name}", node, scope)
             case ModuleValue(file):
@@ -118,6 +128,13 @@ class Lookups(ClassLookups):
                 return Bound(owner, name)
             case Opaque() if names.looks_registering(name):
                 return Bound(owner, name)
+            case ObjectValue(attributes):
+                return attributes.get(name, Opaque(node))
+            case PathValue() if name in PATH_METHODS:
+                return Bound(owner, name)
+            case PathValue():
+                found = path_attribute(owner, name)
+                return Opaque(node) if found is None else found
             case Prepared() if name == "func":
                 return owner.function
         return Opaque(node)
@@ -143,6 +160,8 @@ class Lookups(ClassLookups):
             owner = full.rpartition(".")[0]
             if owner.count(".") >= 3:
                 return Bound(Dotted(owner), full.rpartition(".")[2])
+        if full in ("inspect.Parameter.empty", "inspect.Signature.empty"):
+            return EMPTY
         if names.is_torch_api(full):
             return Dotted(full)
         module, _, name = full.rpartition(".")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, Value, constant
+from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, PathValue, Value, constant
 
 MAX_ITEMS = 20_000
 """Items of a list, and a tenth of the characters of a text, that are made."""
@@ -107,6 +107,8 @@ def _bounded(text: str) -> str:
 
 def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
     """What a part in braces of an f-string prints; None where that is not known."""
+    if isinstance(value, PathValue):
+        value = value.path
     if not constant(value):
         return None
     if piece.conversion == ord("r"):
@@ -155,6 +157,8 @@ def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
 
 
 def _text(value: Value = "") -> str:
+    if isinstance(value, PathValue):
+        return value.path
     if isinstance(value, Dotted | OperatorHandle | FunctionValue) or not constant(value):
         raise NoResult
     return str(value)

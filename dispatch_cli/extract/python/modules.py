@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS
-from dispatch_cli.extract.python.trees import MAX_SIZE, REGISTERING, TreeFacts, tree_facts, without_bodies
+from dispatch_cli.extract.python.trees import REGISTERING, TreeFacts, tree_facts, without_bodies
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files.paths import inside
 
@@ -27,6 +27,9 @@ _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
 MAX_CHAIN = 4000
 """Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
+
+MAX_SEARCHED = 50
+"""Folders of ``sys.path`` in which a module is looked for."""
 
 _MARKS = re.compile(r"[\n,;(\[{)\]}]|[-+*/%@&|^~<>=.:]|\b(?:and|or|not|if|else|lambda|await|in|is)\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -102,6 +105,8 @@ class ModuleIndex:
         for file, name in self._named.items():
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
+        self._folders = {str(PurePath(file).parent) for file in self.files}
+        self._searched: dict[str, list[str]] = {}
 
     def dotted(self, file: str) -> str:
         """The name under which the module is imported."""
@@ -167,7 +172,7 @@ class ModuleIndex:
             try:
                 tree = self._trees[file] = parse_python(self.text(file))
                 facts = self._facts[file] = tree_facts(tree)
-                self._dropped[file] = without_bodies(facts, self._registering, MAX_SIZE)
+                self._dropped[file] = without_bodies(facts, self._registering)
                 self._facts[file] = facts._replace(functions=())
             except UnreadablePython as error:
                 self._trees[file] = error
@@ -191,13 +196,35 @@ class ModuleIndex:
 
     def absolute(self, name: str, importer: str) -> str | None:
         """The file of ``import name``; None where it is not in the sources. importer: the nearest one to it wins."""
+        if (own := self._in_searched(name, self._searched.get(importer, ()))) is not None:
+            return own
         key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
             candidates = [
                 file for file in self._by_last.get(name.rpartition(".")[2], ()) if self._is_called(file, name)
             ]
-            self._resolved[key] = max(candidates, key=lambda file: _nearness(file, importer), default=None)
+            nearest = max(candidates, key=lambda file: _nearness(file, importer), default=None)
+            self._resolved[key] = nearest or self._in_searched(name, self._nearest_folders(importer))
         return self._resolved[key]
+
+    def search(self, folders: Sequence[str], file: str) -> None:
+        """Look for modules in more folders, as a file says by ``sys.path``."""
+        known = self._searched.setdefault(file, [])
+        new = [folder for folder in folders if folder in self._folders and folder not in known]
+        if new:
+            known[:0] = new
+            self._resolved.clear()
+
+    def _nearest_folders(self, importer: str) -> list[str]:
+        """The folders that other files say, those of the nearest file first."""
+        files = sorted(self._searched, key=lambda file: _nearness(file, importer), reverse=True)
+        return list(dict.fromkeys(folder for file in files for folder in self._searched[file]))[:MAX_SEARCHED]
+
+    def _in_searched(self, name: str, folders: Sequence[str]) -> str | None:
+        parts = name.split(".")
+        top = parts[0] in sys.stdlib_module_names
+        found = (self._in_folder(PurePath(folder), parts) for folder in folders if not top)
+        return next((file for file in found if file is not None), None)
 
     def _is_called(self, file: str, name: str) -> bool:
         own = self._named[file]

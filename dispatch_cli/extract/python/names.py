@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, FUNCTIONS, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.modules import ModuleIndex
-from dispatch_cli.extract.python.trees import called_name, every_node
+from dispatch_cli.extract.python.trees import MAX_SCHEMA_SIZE, MAX_SIZE, called_name, every_node, is_schema_part
 from dispatch_cli.extract.python.values import (
     Bound,
     Dotted,
@@ -97,9 +97,14 @@ def may_register(function: Value) -> bool:
 
 
 class FunctionFacts(NamedTuple):
-    """What the text of a function says. size: statements and expressions. called: last names of what it calls."""
+    """What the text of a function says.
+
+    size: statements and expressions. limit: the size up to which it is followed for what it returns. called: last
+    names of what it calls.
+    """
 
     size: int
+    limit: int
     called: frozenset[str]
 
 
@@ -107,15 +112,17 @@ class FunctionFacts(NamedTuple):
 def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFacts:
     """What the text of a function says."""
     called: set[str] = set()
-    size = 0
+    size, limit = 0, MAX_SIZE
     for statement in code.body:
         for one in every_node(statement):
             size += 1
+            if is_schema_part(one):
+                limit = MAX_SCHEMA_SIZE
             if isinstance(one, ast.Call):
                 called.add(called_name(one))
             elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
                 called.update(called_name(part) for part in one.decorator_list if isinstance(part, ast.Call))
-    return FunctionFacts(size, frozenset(called))
+    return FunctionFacts(size, limit, frozenset(called))
 
 
 @lru_cache(maxsize=50_000)

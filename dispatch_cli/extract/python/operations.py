@@ -8,17 +8,20 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch_cli.extract.python.conditions import TruthValues
+from dispatch_cli.extract.python.file_paths import path_function
 from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
 from dispatch_cli.extract.python.options import (
     conditional,
     is_type,
 )
+from dispatch_cli.extract.python.signatures import one_of_types, same_type
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
     Alternatives,
     Dotted,
     NamedSchema,
     Opaque,
+    PathValue,
     Scope,
     TypeArguments,
     Value,
@@ -61,6 +64,9 @@ class Operations(TruthValues):
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
             return NamedSchema(left + right.name, right.why)
+        if isinstance(node.op, ast.Div) and (isinstance(left, PathValue) or isinstance(right, PathValue)):
+            path = path_function("pathlib.Path", [left, right])
+            return Opaque(node) if path is None else path
         if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):
             return TypeArguments(Dotted("typing.Union"), (left, right))
         if isinstance(node.op, ast.Mult):
@@ -98,6 +104,11 @@ class Operations(TruthValues):
         return result
 
     def _compare(self, node: ast.AST, kind: ast.cmpop, left: Value, right: Value) -> Value:
+        if (
+            isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
+            and (same := same_type(left, right, isinstance(kind, ast.Eq | ast.NotEq))) is not None
+        ):
+            return same is isinstance(kind, ast.Is | ast.Eq)
         if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (left is None or right is None):
             other = right if left is None else left
             if isinstance(other, Opaque) or (isinstance(other, Dotted) and other.name not in self.run.modules):
@@ -107,6 +118,8 @@ class Operations(TruthValues):
             return (left is right) is isinstance(kind, ast.Is)
         if isinstance(kind, ast.In | ast.NotIn):
             items = right if isinstance(right, str) else items_of(right)
+            if isinstance(items, list) and (among := one_of_types(left, items)) is not None:
+                return among is isinstance(kind, ast.In)
             if items is None or not constant(left) or (isinstance(right, str) and not isinstance(left, str)):
                 return Opaque(node)
             if not isinstance(items, str) and not all(map(constant, items)):

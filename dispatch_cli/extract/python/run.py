@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
 from dispatch_cli.extract.python.values import MAX_BITS, Value, source_text
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.condition import Condition, negated
-from dispatch_cli.model.extracted import Extracted, ExtractedBlock, NotUnderstood
+from dispatch_cli.model.condition import Atom, Condition, Not, negated
+from dispatch_cli.model.extracted import CustomOperator, Extracted, ExtractedBlock, ExtractedDefinition, NotUnderstood
 from dispatch_cli.model.span import Span
 
 FILE_STEPS = 400_000
@@ -34,11 +35,21 @@ class TooManyForValue(TooManySteps):
     """A value needs more steps than it may."""
 
 
+class StepCounts(NamedTuple):
+    """Steps of the run, of a file, and of those the ones for values; the last step of the run that is allowed."""
+
+    run: int
+    file: int
+    values: int
+    last: int
+
+
 class PythonRun:
     """What the modules of a run share.
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
-    the outermost first. assumed: the function that is looked at although nothing calls it.
+    the outermost first. assumed: the function that is looked at although nothing calls it. too_long: functions that
+    took too many steps for their values.
     excluded: the statements that a decided condition excludes. trying: ``try`` statements that are being read.
     """
 
@@ -60,23 +71,28 @@ class PythonRun:
         self.called_in_excluded: set[str] = set()
         self.trying = 0
         self.entered: set[int] = set()
+        self.too_long: set[int] = set()
         self.active: list[int] = []
+        self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._emitted: set[Extracted] = set()
         self._said: set[tuple[Span, str]] = set()
         self._steps = 0
         self._file_steps = 0
+        self._value_steps = 0
         self._last_step = RUN_STEPS + 1
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
         self._lines: dict[str, list[str]] = {}
 
-    def begin(self) -> int:
+    def begin(self) -> StepCounts:
         """Count the steps of another file from zero; what was counted before is returned."""
-        before, self._file_steps = self._file_steps, 0
+        before = StepCounts(self._steps, self._file_steps, self._value_steps, self._last_step)
+        self._file_steps, self._value_steps, self._last_step = 0, 0, RUN_STEPS + 1
         return before
 
-    def resume(self, steps: int) -> None:
-        """Go on counting the steps of the file before."""
-        self._file_steps = steps
+    def resume(self, before: StepCounts) -> None:
+        """Go on counting the steps of the file before, as if there had been none since."""
+        self._file_steps, self._value_steps = before.file, before.values
+        self._last_step = before.last + self._steps - before.run
 
     def step(self, cost: int = 1) -> None:
         """Count an expression or statement. Errors: `TooManySteps`."""
@@ -88,9 +104,15 @@ class PythonRun:
             raise TooManySteps
 
     def for_value(self, act: Callable[[], object]) -> bool:
-        """Follow something only for its value; False where that takes more than `VALUE_STEPS`."""
-        before = self._last_step
-        self._last_step = min(before, self._steps + VALUE_STEPS)
+        """Follow something only for its value; False where that takes more than `VALUE_STEPS`.
+
+        Also where such steps took half of those of the file: the others are for what registers something.
+        """
+        left = FILE_STEPS // 2 - self._value_steps
+        if left <= 0:
+            return False
+        before, start = self._last_step, self._file_steps
+        self._last_step = min(before, self._steps + min(VALUE_STEPS, left))
         size, trying = len(self.when), self.trying
         try:
             act()
@@ -101,6 +123,8 @@ class PythonRun:
                 raise
             return False
         finally:
+            if before > RUN_STEPS:  # the outermost
+                self._value_steps += self._file_steps - start
             self._last_step = before
         return True
 
@@ -160,8 +184,23 @@ class PythonRun:
         given = self.sources.settings(self.calls[0][0] if self.calls else file).when
         return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
 
+    def is_defined(self, operator: str) -> bool:
+        """Whether what was found so far defines an operator whenever what is being read takes place."""
+        return any(all(one in self.when for one in when) for when in self._defined.get(operator, ()))
+
+    def _without_question(self, thing: Extracted) -> Extracted:
+        """What is registered for an operator if it is not there yet is registered: nothing else is known of it."""
+        name = getattr(thing, "operator", None) or getattr(thing, "name", None)
+        if not thing.when or not isinstance(name, str):
+            return thing
+        absent = Not(Atom(has_operator(name)))
+        return thing._replace(when=tuple(one for one in thing.when if one != absent)) if absent in thing.when else thing
+
     def emit(self, thing: Extracted, node: ast.AST) -> None:
         """A registration is found."""
+        thing = self._without_question(thing)
+        if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
+            self._defined.setdefault(thing.name.partition(".")[0], []).append(thing.when)
         names = unknown_names(thing)
         if self.uncertain is not None and not isinstance(thing, ExtractedBlock):
             self.refuse(thing.at, node, self.uncertain, thing.when)
@@ -184,6 +223,12 @@ class PythonRun:
     def not_known(self, file: str, node: ast.AST, why: str) -> None:
         """A registration is not understood."""
         self.refuse(self.at(file, node), node, why, self.conditions(file))
+
+
+def has_operator(operator: str) -> str:
+    """The text of the test that asks for an operator."""
+    namespace, _, name = operator.partition(".")[0].partition("::")
+    return f"hasattr(torch.ops.{namespace}, {name!r})"
 
 
 def _literal(text: str) -> Value:

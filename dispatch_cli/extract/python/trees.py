@@ -11,6 +11,8 @@ from dispatch_cli.extract.python.interface import CALLED, HARMLESS
 
 MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
+MAX_SCHEMA_SIZE = 1500
+"""The same for a function with a text that has ``->``: what makes a schema."""
 REGISTERING = frozenset(
     (
         *("define", "impl", "_register_fake", "register_fake", "impl_abstract", "register_kernel"),
@@ -34,13 +36,18 @@ class TreeFacts(NamedTuple):
 
 @dataclass(eq=False)
 class WrittenFunction:
-    """A function of a module. size: nodes of its body. called: last names of what it calls. outer: what it is in."""
+    """A function of a module.
+
+    outer: what it is in. called: last names of what it calls. size: nodes of its body. limit: the size up to which it
+    is followed for what it returns.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
     outer: WrittenFunction | None
     called: set[str] = field(default_factory=set)
     size: int = 0
     generator: bool = False
+    limit: int = MAX_SIZE
 
 
 def tree_facts(tree: ast.Module) -> TreeFacts:
@@ -66,6 +73,7 @@ def tree_facts(tree: ast.Module) -> TreeFacts:
             written.outer.called |= written.called
             written.outer.size += written.size + 1
             written.outer.generator |= written.generator
+            written.outer.limit = max(written.outer.limit, written.limit)
     return TreeFacts(tuple(calls), inside, frozenset(imported), tuple(functions))
 
 
@@ -109,6 +117,9 @@ def _collect(
                 assert isinstance(node, ast.ImportFrom)
                 if node.module in ("torch.library", "torch._library"):
                     imported.update(alias.asname or alias.name for alias in node.names)
+            elif kind is ast.Constant:
+                if home is not None and is_schema_part(node):
+                    home.limit = MAX_SCHEMA_SIZE
             elif home is not None and (kind is ast.Yield or kind is ast.YieldFrom):
                 home.generator = True
             for field_name in _CHILDREN[kind]:
@@ -119,18 +130,23 @@ def _collect(
                     queue.append(value)
 
 
+def is_schema_part(node: ast.AST) -> bool:
+    """Whether a constant is a text of which schemas are made."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value
+
+
 def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
     return call[1].lineno, call[1].col_offset
 
 
-def without_bodies(facts: TreeFacts, registering: frozenset[str], most: int) -> frozenset[str]:
+def without_bodies(facts: TreeFacts, registering: frozenset[str]) -> frozenset[str]:
     """Drop the bodies of large functions that call nothing of *registering*: they are not followed.
 
     What they call is returned.
     """
     dropped: set[str] = set()
     for one in facts.functions:
-        if one.size > most and not one.generator and not (one.called & registering):
+        if one.size > one.limit and not one.generator and not (one.called & registering):
             dropped |= one.called
             one.node.body = [ast.copy_location(ast.Pass(), one.node)]
     return frozenset(dropped)

@@ -149,6 +149,18 @@ class InstanceValue:
     attributes: dict[str, Value] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
+class ObjectValue:
+    """An object of Python's own classes, such as a signature, of which these attributes are known."""
+
+    attributes: dict[str, Value]
+
+
+@dataclass(eq=False)
+class Question(Opaque):
+    """A test that the sources do not decide, whose text says what it asks."""
+
+
 @dataclass(frozen=True)
 class EnumMember:
     """A member of an enumeration of the project."""
@@ -163,6 +175,13 @@ class LibraryValue:
 
     block: ExtractedBlock
     scoped: bool = False
+
+
+@dataclass(frozen=True)
+class PathValue:
+    """A ``pathlib.Path``."""
+
+    path: str
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,29 @@ lib.define("f() -> ()")
     assert not found.not_understood
 
 
+def test_a_module_that_is_imported_for_a_value_has_its_own_steps(tmp_path: Path) -> None:
+    files = {
+        "first.py": f"""\
+{_START}
+from ops import NAME
+def name():
+    return NAME
+lib.define(name() + "() -> ()")
+""",
+        "ops.py": f"""\
+{_START}
+NAME = "f"
+for each in range(15000):
+    last = each
+lib.define("g() -> ()")
+""",
+    }
+    found = read_files(tmp_path, files)
+    schemas = [one.schema for one in found.found if isinstance(one, ExtractedDefinition)]
+    assert schemas == ["ns::f() -> ()", "ns::g() -> ()"]
+    assert not found.not_understood
+
+
 @pytest.mark.parametrize("value", ["False", "0", "None", "''", "true", "2"])
 @pytest.mark.parametrize("name", ["USE", "os.environ['X'] == '1'", "mod.here()", "mod.x and y", "import other"])
 def test_what_is_said_decides_whether_it_is_true_or_false(tmp_path: Path, name: str, value: str) -> None:
