@@ -72,6 +72,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.module(file)  # what changes ``sys.path`` first: others may be imported by it
     for file in chosen:
         reader.unreached(file)
+    reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
     found = sorted(joined(run.found), key=lambda one: order.get(one[0], len(order)))
     said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))

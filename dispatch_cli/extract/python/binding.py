@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from dispatch_cli.extract.python.calls import CallFollower
+from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
 from dispatch_cli.extract.python.options import under_all
 from dispatch_cli.extract.python.values import (
     Alternatives,
     ClassValue,
+    Dotted,
     FunctionValue,
     InstanceValue,
     Opaque,
@@ -43,6 +45,8 @@ class NameBinding(CallFollower):
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value
+                else:
+                    self.run.keep(value)
             case ast.Subscript():
                 owner, key = self.value(target.value, scope), self.value(target.slice, scope)
                 if isinstance(owner, dict | list):
@@ -50,6 +54,30 @@ class NameBinding(CallFollower):
                         owner[key] = self.here(value)
                     except (TypeError, LookupError):
                         return
+                else:
+                    self.run.keep(value)
+
+    def remove(self, target: ast.expr, scope: Scope) -> None:
+        """Remove a name, an attribute or an item."""
+        removed: Value = None
+        match target:
+            case ast.Name():
+                removed = self._home(target.id, scope).names.pop(target.id, None)
+            case ast.Attribute():
+                owner = self.value(target.value, scope)
+                if isinstance(owner, InstanceValue):
+                    removed = owner.attributes.pop(target.attr, None)
+            case ast.Subscript():
+                owner, key = self.value(target.value, scope), self.value(target.slice, scope)
+                if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
+                    self.removed_python_kernel(owner, key, target)
+                elif isinstance(owner, dict | list):
+                    try:
+                        removed = owner.pop(key)
+                    except (TypeError, LookupError):
+                        return
+        for library in kept_libraries([removed]):
+            library.ended = True
 
     def _home(self, name: str, scope: Scope) -> Scope:
         if name not in scope.globals:

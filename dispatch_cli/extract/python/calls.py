@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.file_paths import path_method
 from dispatch_cli.extract.python.functions import OtherFunctions
-from dispatch_cli.extract.python.interface import CALLED
+from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import NoResult, constant_method, items_of
 from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.run import PythonRun
@@ -103,13 +103,20 @@ class CallFollower(OtherFunctions):
             case Bound():
                 return self._bound(function, given, keywords, node, scope)
             case Dotted(name):
+                if not (name.startswith("builtins.") or name in TORCH_FUNCTIONS):
+                    self.run.keep(*given, *keywords.values())
                 return self.call_dotted(name, given, keywords, node, scope)
+        self.run.keep(*given, *keywords.values())
         return Opaque(node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
         """What a decorator makes of a function or class."""
         if isinstance(function, Alternatives):
             return self.each(function, lambda one: self.decorate(one, value, node, scope))
+        if isinstance(value, FunctionValue) and not isinstance(
+            function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
+        ):
+            value.keeps = True
         if isinstance(function, Dotted) and not names.is_torch_api(function.name):
             self.run.seen_calls.add(id(node))
             return value  # such as functools.cache: it is taken for the function itself
@@ -123,9 +130,12 @@ class CallFollower(OtherFunctions):
     ) -> Value:
         self.run.calls.append((scope.file, node))
         try:
-            return self.run_function(function, given, keywords, node)
+            found = self.run_function(function, given, keywords, node)
         finally:
             self.run.calls.pop()
+        if function.keeps:
+            self.run.keep(found)
+        return found
 
     def run_function(
         self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
@@ -133,9 +143,12 @@ class CallFollower(OtherFunctions):
         """Go through the body of a function."""
         code = function.node
         self.run.entered.add(id(code))
-        if len(self.run.calls) > MAX_CALLS or self._active.count(id(code)) > 2:
-            return Opaque(node)
-        if not isinstance(code, ast.Lambda) and not self._worthwhile(code):
+        if (
+            len(self.run.calls) > MAX_CALLS
+            or self._active.count(id(code)) > 2
+            or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
+        ):
+            self.run.keep(*given, *keywords.values())
             return Opaque(node)
         inner = Scope(function.scope.file, function.scope)
         if function.bound:
@@ -150,10 +163,9 @@ class CallFollower(OtherFunctions):
         try:
             if self._registers(code):
                 self.block(code.body, inner, returns)
-            elif id(code) in self.run.too_long:
-                return Opaque(node)
-            elif not self.run.for_value(lambda: self.block(code.body, inner, returns)):
+            elif id(code) in self.run.too_long or not self.run.for_value(lambda: self.block(code.body, inner, returns)):
                 self.run.too_long.add(id(code))
+                self.run.keep(*given, *keywords.values())
                 return Opaque(node)
         finally:
             del self._active[count:]

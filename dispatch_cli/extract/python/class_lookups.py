@@ -78,6 +78,7 @@ class ClassLookups(Expressions):
             function.defaults,
             function.keyword_defaults,
             function.wrapped,
+            keeps=function.keeps,
         )
         return self.run_function(bound, [], {}, node) if function.kind == "property" else bound
 

@@ -65,6 +65,8 @@ class OtherFunctions(Imports):
                 given[1].wrapped = given[0]
             return given[1]
         if name in TRANSPARENT and given:
+            if isinstance(given[0], FunctionValue):
+                given[0].keeps = True
             return given[0]
         if name in FACTORIES:
             return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator
@@ -83,7 +85,13 @@ class OtherFunctions(Imports):
         if name == "itertools.chain":
             rows = [items_of(one) for one in given]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
+        if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
+            self.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
+            return Opaque(node)
         return self.torch_call(name, given, keywords, node, scope)
+
+    @abstractmethod
+    def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None: ...
 
     def _has_operator(self, namespace: str, name: str, node: ast.AST, scope: Scope) -> Value:
         """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""

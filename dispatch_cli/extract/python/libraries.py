@@ -66,7 +66,7 @@ class Libraries(LegacyCalls):
         if kind not in LibraryKind.__members__:
             self.run.not_known(scope.file, node, "the kind of the library is not known")
             return Opaque(node)
-        return LibraryValue(
+        library = LibraryValue(
             self.block_of(
                 LibraryKind[kind],
                 keys.text_of(given_names.get("ns"), node),
@@ -75,6 +75,8 @@ class Libraries(LegacyCalls):
                 scope,
             )
         )
+        self.run.libraries[library] = node
+        return library
 
     def block_of(
         self,

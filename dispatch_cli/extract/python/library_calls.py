@@ -146,6 +146,7 @@ class LibraryCalls(Libraries):
         scope: Scope,
     ) -> None:
         """A kernel, found."""
+        self.run.keep(function)
         at = self.run.at(scope.file, node)
         falls = keys.is_fallthrough(function)
         self.run.emit(
@@ -209,7 +210,12 @@ class LibraryCalls(Libraries):
                 key_text = fallback_key or Unknown("dispatch_key")
                 self.run.emit(ExtractedFallback(block, key_text, shown, at, when, falls, True), node)
             case "_destroy":
-                self.run.not_known(scope.file, node, "it removes what the library has registered")
+                self.run.account(scope.file, node)
+                if all(one in block.when for one in self.run.conditions(scope.file)):
+                    lib.ended = True
+                    self.run.destroyed.add(lib)
+                else:
+                    self.run.not_known(scope.file, node, "it removes what the library has registered")
             case _:
                 self.run.account(scope.file, node)
         return None

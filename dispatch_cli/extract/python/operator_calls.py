@@ -114,6 +114,23 @@ class OperatorCalls(LibraryCalls):
         self.function(FunctionRole.AUTOCAST, operator, Dotted("autocast"), node, scope, found, devices, name)
         return None
 
+    def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
+        """``del op.py_kernels[key]``: what was registered by ``py_impl`` is removed."""
+        operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
+        dispatch_key = keys.key_of(key)
+        devices = (dispatch_key,) if dispatch_key else ()
+        own = [
+            (file, thing)
+            for file, thing in self.run.found
+            if isinstance(thing, OperatorFunction)
+            and (thing.role, thing.operator, thing.devices) == (FunctionRole.PY_IMPL, operator, devices)
+            and all(one in thing.when for one in self.run.when)
+        ]
+        for one in own:
+            self.run.found.remove(one)
+        if not own:
+            self.run.removed_python_kernels.add((operator, dispatch_key))
+
     def _of_operator_method(
         self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
@@ -123,6 +140,9 @@ class OperatorCalls(LibraryCalls):
                 return Prepared(bound, tuple(given), keywords, node, True)
             key = keys.key_of(given[0])
             operator = keys.operator_of(bound.owner, node)
+            if (operator, key) in self.run.removed_python_kernels:
+                self.run.not_known(scope.file, node, "it takes the place of a kernel that `py_kernels` had before")
+                return given[1]
             self.function(
                 FunctionRole.PY_IMPL, operator, given[1], node, scope, Arguments("", [], {}), (key,) if key else ()
             )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
+from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.run import TooManySteps
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -40,8 +41,8 @@ class PythonReader(TorchCalls):
         except UnreadablePython:
             return scope  # it is said when the file's turn comes
         run = self.run
-        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying
-        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying = (
+        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner
+        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner = (
             [],
             [],
             None,
@@ -49,17 +50,19 @@ class PythonReader(TorchCalls):
             0,
             [],
             0,
+            None,
         )
         steps = run.begin()
         self._reading += 1
         try:
             self.block(tree.body, scope, [])
         except (TooManySteps, RecursionError):
+            run.keep(*run.libraries)  # what the rest of the module does with them is not known
             why = "reading the module takes too many steps"
             run.not_understood.append(NotUnderstood(Span(file, 1, 1), "", why))
         finally:
             self._reading -= 1
-            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying = kept
+            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner = kept
             run.resume(steps)
         return scope
 
@@ -87,6 +90,21 @@ class PythonReader(TorchCalls):
                 break
         for one in self._left(file):
             self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+
+    def end_libraries(self) -> None:
+        """Leave out what libraries have registered that PyTorch destroys; say where that is not meant to happen."""
+        run = self.run
+        names = [value for scope in self._modules.values() for value in scope.names.values()]
+        kept = kept_libraries([*names, *run.kept]) - run.destroyed
+        ended = {library: node for library, node in run.libraries.items() if library not in kept}
+        run.found = [(file, thing) for file, thing in run.found if run.owners[thing] - ended.keys()]
+        blocks = {getattr(thing, "block", None) for _, thing in run.found} | {library.block for library in kept}
+        left_out = {library.block for library in ended} - blocks
+        run.found = [(file, thing) for file, thing in run.found if thing not in left_out]
+        for library, node in ended.items():
+            if not library.ended:
+                why = "nothing keeps the library: PyTorch removes what it registers"
+                run.refuse(library.block.at, node, why, library.block.when)
 
     def _left(self, file: str) -> list[ast.Call]:
         """Calls that may register something, and that were not evaluated; others are noted as read."""
@@ -150,8 +168,9 @@ class PythonReader(TorchCalls):
         )
         try:
             with run.under((atom,)):
-                self.run_function(bound, [], {}, code)
+                run.keep(self.run_function(bound, [], {}, code))
         except (TooManySteps, RecursionError):
+            run.keep(*run.libraries)
             run.not_known(file, code, "going through the function takes too many steps")
         finally:
             run.assumed = None

@@ -7,12 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from dispatch_cli.extract.python.lifetimes import may_keep
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.values import MAX_BITS, Value, source_text
+from dispatch_cli.extract.python.values import MAX_BITS, LibraryValue, Value, source_text
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import Atom, Condition, Not, negated
-from dispatch_cli.model.extracted import CustomOperator, Extracted, ExtractedBlock, ExtractedDefinition, NotUnderstood
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    NotUnderstood,
+    Unknown,
+)
 from dispatch_cli.model.span import Span
 
 FILE_STEPS = 400_000
@@ -49,8 +57,12 @@ class PythonRun:
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first. assumed: the function that is looked at although nothing calls it. too_long: functions that
-    took too many steps for their values.
-    excluded: the statements that a decided condition excludes. trying: ``try`` statements that are being read.
+    took too many steps for their values. excluded: the statements that a decided condition excludes.
+    trying: ``try`` statements that are being read.
+
+    libraries: all of them, with the calls that make them. destroyed: those that a statement destroys. owner: the one
+    that registers something now. owners: those that have registered a thing (None: what is none of them).
+    kept: what may refer to libraries. removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
     """
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
@@ -67,6 +79,12 @@ class PythonRun:
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
+        self.libraries: dict[LibraryValue, ast.AST] = {}
+        self.destroyed: set[LibraryValue] = set()
+        self.kept: list[Value] = []
+        self.owner: LibraryValue | None = None
+        self.owners: dict[Extracted, set[LibraryValue | None]] = {}
+        self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
         self.trying = 0
@@ -184,6 +202,20 @@ class PythonRun:
         given = self.sources.settings(self.calls[0][0] if self.calls else file).when
         return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
 
+    def keep(self, *values: Value) -> None:
+        """Values that something refers to that is not followed."""
+        self.kept += [one for one in values if may_keep(one)]
+
+    @contextmanager
+    def owned_by(self, owner: Value) -> Iterator[None]:
+        """Go on with what a library registers."""
+        before = self.owner
+        self.owner = owner if isinstance(owner, LibraryValue) else before
+        try:
+            yield
+        finally:
+            self.owner = before
+
     def is_defined(self, operator: str) -> bool:
         """Whether what was found so far defines an operator whenever what is being read takes place."""
         return any(all(one in self.when for one in when) for when in self._defined.get(operator, ()))
@@ -199,6 +231,7 @@ class PythonRun:
     def emit(self, thing: Extracted, node: ast.AST) -> None:
         """A registration is found."""
         thing = self._without_question(thing)
+        self.owners.setdefault(thing, set()).add(self.owner)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(thing.name.partition(".")[0], []).append(thing.when)
         names = unknown_names(thing)

@@ -102,8 +102,7 @@ class Statements(ConditionalStatements):
                 return self._match(node, scope, returns)
             case ast.Delete():
                 for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        scope.names.pop(target.id, None)
+                    self.remove(target, scope)
             case _ if type(node).__name__ == "TryStar":
                 return self._try(node, scope, returns)  # type: ignore[arg-type]
         return Flow()

@@ -56,7 +56,8 @@ class TorchCalls(CustomCalls):
             "legacy_impl_abstract": self.legacy_impl_abstract,
         }.get(what)
         if act is not None:
-            return self.choices(given, keywords, node, scope, act)
+            with self.run.owned_by(keywords.get("lib")):
+                return self.choices(given, keywords, node, scope, act)
         self.run.account(scope.file, node)
         if what == "register_decomposition":
             return Dotted("torch._decomp.decorator")
@@ -71,9 +72,10 @@ class TorchCalls(CustomCalls):
                 self.run.account(scope.file, node)
                 return Opaque(node)
             case LibraryValue():
-                return self.choices(
-                    given, keywords, node, scope, lambda g, k, n, s: self._of_library(bound, g, k, n, s)
-                )
+                with self.run.owned_by(bound.owner):
+                    return self.choices(
+                        given, keywords, node, scope, lambda g, k, n, s: self._of_library(bound, g, k, n, s)
+                    )
             case OperatorHandle() | Dotted():
                 return self.choices(
                     given, keywords, node, scope, lambda g, k, n, s: self._of_operator_method(bound, g, k, n, s)

@@ -109,7 +109,11 @@ class Scope:
 
 @dataclass(eq=False)
 class FunctionValue:
-    """A function of the project. binds: what its first parameter is. kind: ``staticmethod`` and the like."""
+    """A function of the project.
+
+    binds: what its first parameter is. kind: ``staticmethod`` and the like. keeps: a decorator may keep what it
+    returns.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: Scope
@@ -120,6 +124,7 @@ class FunctionValue:
     keyword_defaults: dict[str, Value] = field(default_factory=dict)
     wrapped: FunctionValue | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
+    keeps: bool = False
 
     @property
     def name(self) -> str:
@@ -171,10 +176,14 @@ class EnumMember:
 
 @dataclass(eq=False)
 class LibraryValue:
-    """A ``torch.library.Library``. scoped: it is destroyed at the end of a ``with`` statement."""
+    """A ``torch.library.Library``.
+
+    scoped: it is destroyed at the end of a ``with`` statement. ended: a statement destroys it, or removes its name.
+    """
 
     block: ExtractedBlock
     scoped: bool = False
+    ended: bool = False
 
 
 @dataclass(frozen=True)

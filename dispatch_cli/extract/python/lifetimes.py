@@ -1,0 +1,93 @@
+"""Libraries that end before the modules have been imported, and with them all that they registered.
+
+PyTorch removes what a ``torch.library.Library`` has registered when the object is destroyed: nothing refers to it any
+more. What the sources keep is followed from the names of all modules. What is given to something that is not known is
+taken to be kept.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from dispatch_cli.extract.python.trees import every_node
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    Bound,
+    ClassValue,
+    FunctionValue,
+    InstanceValue,
+    LibraryValue,
+    ObjectValue,
+    Prepared,
+    Scope,
+    Value,
+)
+
+_KEEPING: tuple[type, ...] = (
+    *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
+    *(list, dict, tuple, type({}.keys())),
+)
+"""Kinds of values that may refer to others."""
+
+
+def may_keep(value: Value) -> bool:
+    """Whether a value may refer to a library."""
+    return isinstance(value, _KEEPING)
+
+
+def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:
+    """The libraries that values refer to, directly or through others."""
+    kept: set[LibraryValue] = set()
+    seen: set[int] = set()
+    pending = [one for one in roots if may_keep(one)]
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, LibraryValue):
+            kept.add(value)
+        else:
+            pending += [one for one in _referred(value) if may_keep(one)]
+    return kept
+
+
+def _referred(value: Value) -> Iterator[Value]:
+    match value:
+        case dict():
+            yield from value.keys()
+            yield from value.values()
+        case Alternatives(options):
+            yield from (one.value for one in options)
+        case Bound(owner):
+            yield owner
+        case Prepared(function, arguments, keywords):
+            yield from (function, *arguments, *keywords.values())
+        case ObjectValue(attributes):
+            yield from attributes.values()
+        case InstanceValue(of, attributes):
+            yield from (of, *attributes.values())
+        case ClassValue():
+            yield from value.scope.names.values()
+        case FunctionValue():
+            yield from (value.binds, value.wrapped, *value.defaults, *value.keyword_defaults.values())
+            yield from value.attributes.values()
+            yield from _closure(value)
+        case _:
+            yield from value
+
+
+def _closure(function: FunctionValue) -> Iterator[Value]:
+    """What the names in a function stand for that are those of functions around it."""
+    names = _names(function.node)
+    scope: Scope | None = function.scope
+    while scope is not None and scope.parent is not None:
+        yield from (scope.names[name] for name in names if name in scope.names)
+        scope = scope.parent
+
+
+@lru_cache(maxsize=50_000)
+def _names(code: ast.AST) -> frozenset[str]:
+    return frozenset(one.id for one in every_node(code) if isinstance(one, ast.Name))
