@@ -11,6 +11,7 @@ from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Findin
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
+from dispatch_cli.checks.registering import FunctionIndex
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Suppression
@@ -66,6 +67,7 @@ def run_checks(
     # a library's drift is not looked for without one, and its suppressions may be of use
     runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
     suppressions = Suppressions(view, known, frozenset(runs))
+    functions = FunctionIndex(view.state.declarations.functions)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
     broken: set[str] = set()
@@ -92,7 +94,7 @@ def run_checks(
             elif isinstance(found, Bundle):
                 taker.bundle(found, severity or found.severity)
             else:
-                finding = hedged(view, check, found)
+                finding = functions.named(hedged(view, check, found))
                 if finding.span is None and finding.operator is not None:
                     finding = finding._replace(span=view.own_places.get(finding.operator))
                 taker.finding(finding, severity or finding.severity)

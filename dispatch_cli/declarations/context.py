@@ -23,6 +23,7 @@ from dispatch_cli.model.declarations import (
     LibraryKind,
     OpenBlock,
     PythonKernel,
+    RegisteringFunction,
     Registrant,
     Step,
     Undecided,
@@ -101,6 +102,7 @@ class FileContext:
     guards: list[Guard] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     settings: list[CheckSettings] = field(default_factory=list)
+    functions: list[RegisteringFunction] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     unread: list[UnreadStatement] = field(default_factory=list)
     changes: list[ReadChanges] = field(default_factory=list)

@@ -33,7 +33,7 @@ from dispatch_cli.declarations.kernel_format import (
     WRAPS,
 )
 from dispatch_cli.declarations.operator_format import DEFINITION, FAKE_TENSOR_MODE, LIBRARY, OPERATOR
-from dispatch_cli.declarations.source_format import NOT_UNDERSTOOD, SECTIONS, UNDECIDED
+from dispatch_cli.declarations.source_format import FUNCTION, NOT_UNDERSTOOD, SECTIONS, UNDECIDED
 from dispatch_cli.declarations.tree import Mapping, Scalar
 
 VERSION = "1"
@@ -190,6 +190,7 @@ RECORDS = (
     RESOLVES,
     SUPPRESSION,
     CHECK,
+    FUNCTION,
     UNDECIDED,
     NOT_UNDERSTOOD,
 )

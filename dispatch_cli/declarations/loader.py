@@ -28,7 +28,7 @@ from dispatch_cli.declarations.settings import read_comments, read_settings, rea
 from dispatch_cli.declarations.source_comments import read_source_comments
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
-from dispatch_cli.declarations.undecided import read_not_understood, read_undecided
+from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_lines
@@ -311,6 +311,7 @@ class _Loader:
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
+            functions=tuple(one for context in contexts for one in context.functions),
             undecided=tuple(one for context in contexts for one in context.undecided),
             unread=tuple(one for context in contexts for one in context.unread),
             notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),
@@ -483,6 +484,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "guards": read_guards,
     "suppress": read_suppressions,
     "check": read_settings,
+    "functions": read_functions,
     "undecided": read_undecided,
     "not_understood": read_not_understood,
 }

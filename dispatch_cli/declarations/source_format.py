@@ -60,7 +60,28 @@ NOT_UNDERSTOOD = Record(
         Field("reason", TEXT, "Why it was not understood.", required=True),
     ),
 )
+FUNCTION = Record(
+    "function",
+    "a function that registers something",
+    "A Python function that registers something when it is called, which nothing does while the modules are imported. "
+    "What it registers is taken to be registered: it is public, or named elsewhere.",
+    (
+        _AT,
+        Field("name", TEXT, "Its name.", required=True),
+        Field(
+            "registers",
+            list_of(TEXT, "places"),
+            "The places of what it registers, as `FILE:LINE:COLUMN`. Findings about them name the function.",
+            required=True,
+        ),
+    ),
+)
 SECTIONS = (
+    Field(
+        "functions",
+        list_of(record("function"), "functions"),
+        "Functions in the sources that register something when they are called.",
+    ),
     Field(
         "undecided",
         list_of(record("undecided"), "undecided registrations"),

@@ -1,14 +1,14 @@
-"""The sections ``undecided`` and ``not_understood``: what sources say beside what is registered."""
+"""The sections ``functions``, ``undecided`` and ``not_understood``: what sources say beside what is registered."""
 
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import read_records, text_of
+from dispatch_cli.declarations.fields import read_records, scalars, text_of
 from dispatch_cli.declarations.places import AT, read_place
-from dispatch_cli.declarations.source_format import KNOWN_FIELDS, NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
+from dispatch_cli.declarations.source_format import FUNCTION, KNOWN_FIELDS, NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
-from dispatch_cli.model.declarations import Undecided, UnreadStatement
+from dispatch_cli.model.declarations import RegisteringFunction, Undecided, UnreadStatement
 from dispatch_cli.model.suggest import suggestion
 
 
@@ -45,3 +45,14 @@ def read_not_understood(context: FileContext, section: Node) -> None:
             at = read_place(problems, values.get(AT))
             if at is not None and text is not None and reason is not None:
                 context.unread.append(UnreadStatement(at, text, reason, context.when))
+
+
+def read_functions(context: FileContext, section: Node) -> None:
+    """Read the section ``functions``."""
+    problems = context.problems
+    for _, values in read_records(problems, section, FUNCTION):
+        name, at = text_of(problems, values.get("name")), read_place(problems, values.get(AT))
+        registers = values.get("registers")
+        places = [read_place(problems, one) for one in scalars(problems, registers, "a place")] if registers else []
+        if at is not None and name is not None:
+            context.functions.append(RegisteringFunction(name, at, tuple(one for one in places if one is not None)))

@@ -13,7 +13,14 @@ from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
 from dispatch_cli.extract.custom_operators import operator_entries
-from dispatch_cli.extract.undecided import Data, is_decided, not_understood_entry, placed, undecided_entry
+from dispatch_cli.extract.undecided import (
+    Data,
+    called_function_entry,
+    is_decided,
+    not_understood_entry,
+    placed,
+    undecided_entry,
+)
 from dispatch_cli.model.declarations import WILDCARD, LibraryKind
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -43,6 +50,7 @@ def document(
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
+        "functions": [called_function_entry(one) for extraction in extractions for one in extraction.functions],
         "undecided": [undecided_entry(one) for one in undecided],
         "not_understood": [not_understood_entry(one) for one in not_understood],
     }

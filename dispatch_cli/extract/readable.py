@@ -72,7 +72,11 @@ class _Readable:
                 found.append(self._item(one))
             else:
                 missed.append(self._missed(NotUnderstood(one.at, _shown(one), why, one.when)))
-        return extraction._replace(found=tuple(found), not_understood=tuple(missed))
+        functions = tuple(
+            one._replace(at=_printable(one.at), places=tuple(map(_printable, one.places)))
+            for one in extraction.functions
+        )
+        return extraction._replace(found=tuple(found), not_understood=tuple(missed), functions=functions)
 
     def _missed(self, one: NotUnderstood) -> NotUnderstood:
         return self._with_conditions(one._replace(at=_printable(one.at)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.extracted import (
+    CalledFunction,
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -99,3 +100,8 @@ def undecided_entry(one: Extracted) -> Data:
 def not_understood_entry(one: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
     return placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
+
+
+def called_function_entry(one: CalledFunction) -> Data:
+    """The entry of a function that registers something when it is called."""
+    return {"at": str(one.at), "name": one.name, "registers": [str(place) for place in one.places]}

@@ -165,6 +165,14 @@ class PythonKernel(NamedTuple):
     extracted: bool = False
 
 
+class RegisteringFunction(NamedTuple):
+    """A Python function that registers something when it is called. places: of what it registers."""
+
+    name: str
+    at: Span
+    places: tuple[Span, ...]
+
+
 class Undecided(NamedTuple):
     """A registration that is in the sources, and of which something is not known; it is listed, and not run.
 
@@ -276,8 +284,8 @@ class Declarations(NamedTuple):
     suppressions: findings that are meant to be so. settings: what each file with a section ``check`` says, in the order
     of the history.
     files: every file read, in order of reading.
-    undecided, unread: what sources register beside that, as far as it was found. refused: what PyTorch refuses
-    of what sources say.
+    functions: that register something of the steps when they are called. undecided, unread: what sources register
+    beside that, as far as it was found. refused: what PyTorch refuses of what sources say.
     notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
     had never been registered. unchanged: the history before the user's own files, where these change it.
     changes: how the user's own files change what was registered before; None where they do not.
@@ -297,6 +305,7 @@ class Declarations(NamedTuple):
     settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
+    functions: tuple[RegisteringFunction, ...] = ()
     undecided: tuple[Undecided, ...] = ()
     unread: tuple[UnreadStatement, ...] = ()
     refused: tuple[RefusedDeclaration, ...] = ()

@@ -157,6 +157,17 @@ class NotUnderstood(NamedTuple):
     when: tuple[Condition, ...] = ()
 
 
+class CalledFunction(NamedTuple):
+    """A Python function that registers something when it is called, which nothing does while modules are imported.
+
+    at: where it is. places: of what it registers.
+    """
+
+    name: str
+    at: Span
+    places: tuple[Span, ...]
+
+
 Extracted = (
     ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback | CustomOperator | OperatorFunction
 )
@@ -172,6 +183,7 @@ class Extraction(NamedTuple):
     read: the files that were read, headers included. missing: names that would decide more, such as macros for
         ``-D``, with the number of statements that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
+    functions: that register something of it when they are called.
     """
 
     found: tuple[Extracted, ...] = ()
@@ -180,3 +192,4 @@ class Extraction(NamedTuple):
     read: tuple[str, ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
     problems: tuple[Problem, ...] = ()
+    functions: tuple[CalledFunction, ...] = ()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dispatch_cli.extract.python.alternatives import called_functions, exclusive_functions
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.results import joined, missing_names
@@ -74,7 +75,9 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.unreached(file)
     reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
-    found = sorted(joined(run.found), key=lambda one: order.get(one[0], len(order)))
+    functions = called_functions(run.found, run.assumed_of, lambda one: run.span(one.scope.file, one.node))
+    registered = joined(exclusive_functions(run.found, run.assumed_of))
+    found = sorted(registered, key=lambda one: order.get(one[0], len(order)))
     said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
     run.accounted.update((one.at.file, one.at.line) for one in said)
     conditions = [one for file in dict.fromkeys(file for file, _ in found) for one in sources.settings(file).when]
@@ -85,6 +88,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         frozenset(run.accounted),
         tuple(index.read),
         missing_names([thing for _, thing in found], given),
+        functions=tuple(sorted(functions, key=lambda one: one.at)),
     )
 
 

@@ -18,7 +18,7 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Opaque,
-    Question,
+    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
@@ -109,6 +109,13 @@ class TruthValues(ABC):
                 return not inner if isinstance(inner, bool) else negated(inner)
         return self.truth_of(self.value(node, scope), node)
 
+    def question(self, text: str, operator: str, node: ast.AST, scope: Scope) -> Value:
+        """A test that asks whether something is registered for an operator already."""
+        if (said := self.run.values(scope.file).get(text)) is not None:
+            return said[0]
+        self.run.questions[text] = operator
+        return RegistrationQuestion(node, text)
+
     def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
         """Whether a value is true, or the condition under which it is."""
         if isinstance(value, Alternatives):
@@ -121,7 +128,7 @@ class TruthValues(ABC):
                 parts.append(all_of(list(when), True))
             whole = all_of(parts, False)
             return whole if isinstance(whole, bool) or is_small(whole) else atom(node)
-        if isinstance(value, Question):
+        if isinstance(value, RegistrationQuestion):
             return Atom(value.text)
         if not decided(value):
             return atom(node)

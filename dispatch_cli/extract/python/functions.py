@@ -12,7 +12,6 @@ from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import FACTORIES, TRANSPARENT
 from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
-from dispatch_cli.extract.python.run import has_operator
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.values import (
     ClassValue,
@@ -20,7 +19,6 @@ from dispatch_cli.extract.python.values import (
     FunctionValue,
     Opaque,
     Prepared,
-    Question,
     Scope,
     Value,
 )
@@ -85,6 +83,9 @@ class OtherFunctions(Imports):
         if name == "itertools.chain":
             rows = [items_of(one) for one in given]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
+        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(one, str) for one in given):
+            text = f"{name}({', '.join(map(repr, given))})"
+            return self.question(text, given[0], node, scope)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
             return Opaque(node)
@@ -95,10 +96,9 @@ class OtherFunctions(Imports):
 
     def _has_operator(self, namespace: str, name: str, node: ast.AST, scope: Scope) -> Value:
         """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
-        question = Question(node, has_operator(f"{namespace}::{name}"))
-        if (said := self.run.values(scope.file).get(question.text)) is not None:
-            return said[0]
-        return True if self.run.is_defined(f"{namespace}::{name}") else question
+        if self.run.is_defined(f"{namespace}::{name}"):
+            return True
+        return self.question(f"hasattr(torch.ops.{namespace}, {name!r})", f"{namespace}::{name}", node, scope)
 
     def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):

@@ -6,6 +6,7 @@ import ast
 import builtins
 import itertools
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -71,6 +72,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def is_instance(value: Value, kinds: Value) -> bool | None:
     """``isinstance`` of a value that is known; None where that is not known."""
+    if isinstance(value, Dotted) and (kind_of_operator := _kind_of_operator(value.name)):
+        return _is_operator(kind_of_operator, kinds if isinstance(kinds, tuple) else (kinds,))
     if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
         return None
     found: list[bool | None] = []
@@ -82,6 +85,24 @@ def is_instance(value: Value, kinds: Value) -> bool | None:
         else:
             found.append(isinstance(value, _KINDS[kind.name]))
     return True if True in found else None if None in found else False
+
+
+_OPERATOR_KINDS = ("torch._ops.OpOverload", "torch._ops.OpOverloadPacket")
+
+
+def _kind_of_operator(name: str) -> str | None:
+    """The class of ``torch.ops.aten.add.Tensor`` and of ``torch.ops.aten.add``."""
+    parts = name.split(".")
+    if parts[:2] != ["torch", "ops"] or parts[-1].startswith("_") or parts[-1] in (*METHODS, "overloads", "py_kernels"):
+        return None
+    return {5: _OPERATOR_KINDS[0], 4: _OPERATOR_KINDS[1]}.get(len(parts))
+
+
+def _is_operator(kind_of_operator: str, kinds: Sequence[Value]) -> bool | None:
+    known = (*_OPERATOR_KINDS, *_KINDS)
+    if not all(isinstance(kind, Dotted) and kind.name in known for kind in kinds):
+        return True if Dotted(kind_of_operator) in kinds else None
+    return Dotted(kind_of_operator) in kinds
 
 
 def may_register(function: Value) -> bool:

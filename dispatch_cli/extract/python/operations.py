@@ -27,7 +27,7 @@ from dispatch_cli.extract.python.values import (
     Value,
     constant,
 )
-from dispatch_cli.model.condition import negated
+from dispatch_cli.model.condition import Atom, negated
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -44,6 +44,9 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+
+
+_REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 
 class Operations(TruthValues):
@@ -117,6 +120,8 @@ class Operations(TruthValues):
         if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
             return (left is right) is isinstance(kind, ast.Is)
         if isinstance(kind, ast.In | ast.NotIn):
+            if isinstance(left, str) and right in _REGISTERED:
+                return self._is_registered(left, right.name, isinstance(kind, ast.In))
             items = right if isinstance(right, str) else items_of(right)
             if isinstance(items, list) and (among := one_of_types(left, items)) is not None:
                 return among is isinstance(kind, ast.In)
@@ -128,6 +133,11 @@ class Operations(TruthValues):
         if isinstance(left, Dotted) and left == right and isinstance(kind, ast.Is | ast.Eq):
             return True
         return self._operate(node, type(kind), left, right)
+
+    def _is_registered(self, name: str, names: str, wanted: bool) -> Value:
+        """``"my::op" in torch.library._defs``, ``"my/op/CPU" in torch.library._impls``."""
+        self.run.questions[f"{name!r} in {names}"] = "::".join(name.split("/")[:2])
+        return conditional(Atom(f"{name!r} in {names}"), wanted, not wanted)
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1

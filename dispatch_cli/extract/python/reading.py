@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.alternatives import called
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.modules import UnreadablePython
@@ -13,7 +15,6 @@ from dispatch_cli.extract.python.run import TooManySteps
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
-from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
@@ -136,9 +137,10 @@ class PythonReader(TorchCalls):
         """Go through functions that nothing calls, as if somebody did."""
         lines = [one.lineno for one in left]
         went = False
-        for function in list(self.functions):
+        functions = [one for one in self.functions if one.scope.file == file]
+        for function in sorted(functions, key=lambda one: one.name.startswith("_")):  # private ones by their callers
             code = function.node
-            if function.scope.file != file or id(code) in self.run.entered or isinstance(code, ast.Lambda):
+            if id(code) in self.run.entered or isinstance(code, ast.Lambda):
                 continue
             if not any(code.lineno <= line <= (code.end_lineno or 0) for line in lines):
                 continue
@@ -150,11 +152,20 @@ class PythonReader(TorchCalls):
             self._assumed_call(function, code, file)
         return went
 
+    def _is_used(self, function: FunctionValue, name: str) -> bool:
+        """Whether a function is called, or can be by those who import its module: it is public, or named elsewhere."""
+        private = name.startswith("_") and not name.endswith("__")
+        named = any(self._mentions(file, name) for file in self._modules if file != function.scope.file)
+        return not private or named or self._counts(function.scope.file, name) > 1
+
+    def _counts(self, file: str, name: str) -> int:
+        """How often a name is in a file."""
+        return len(re.findall(rf"\b{re.escape(name)}\b", self.run.index.text(file)))
+
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:
         run = self.run
         steps = run.begin()
-        run.assumed = f"`{code.name}`"
-        atom = Atom(f"{code.name}() is called")
+        run.assumed = function
         arguments = [*code.args.posonlyargs, *code.args.args]
         first = arguments[0].arg if arguments else ""
         bound = FunctionValue(
@@ -167,7 +178,7 @@ class PythonReader(TorchCalls):
             function.keyword_defaults,
         )
         try:
-            with run.under((atom,)):
+            with run.under(() if self._is_used(function, code.name) else (called(function),)):
                 run.keep(self.run_function(bound, [], {}, code))
         except (TooManySteps, RecursionError):
             run.keep(*run.libraries)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.extract.python.lifetimes import may_keep
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.values import MAX_BITS, LibraryValue, Value, source_text
+from dispatch_cli.extract.python.values import MAX_BITS, FunctionValue, LibraryValue, Value, source_text
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import Atom, Condition, Not, negated
 from dispatch_cli.model.extracted import (
@@ -56,13 +56,14 @@ class PythonRun:
     """What the modules of a run share.
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
-    the outermost first. assumed: the function that is looked at although nothing calls it. too_long: functions that
-    took too many steps for their values. excluded: the statements that a decided condition excludes.
-    trying: ``try`` statements that are being read.
+    the outermost first. assumed: the function that is looked at although nothing that is read calls it. assumed_of:
+    that of a thing. too_long: functions that took too many steps for their values. excluded: the statements that a
+    decided condition excludes. trying: ``try`` statements that are being read.
 
     libraries: all of them, with the calls that make them. destroyed: those that a statement destroys. owner: the one
     that registers something now. owners: those that have registered a thing (None: what is none of them).
-    kept: what may refer to libraries. removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
+    kept: what may refer to libraries. questions: tests for what is registered, with the operators.
+    removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
     """
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
@@ -70,7 +71,8 @@ class PythonRun:
         self.index = index
         self.when: list[Condition] = []
         self.calls: list[tuple[str, ast.AST]] = []
-        self.assumed: str | None = None
+        self.assumed: FunctionValue | None = None
+        self.assumed_of: dict[Extracted, FunctionValue] = {}
         self.uncertain: str | None = None
         self.custom_operators: set[str] = set()
         self.modules: set[str] = set()
@@ -79,6 +81,7 @@ class PythonRun:
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
+        self.questions: dict[str, str] = {}
         self.libraries: dict[LibraryValue, ast.AST] = {}
         self.destroyed: set[LibraryValue] = set()
         self.kept: list[Value] = []
@@ -225,26 +228,32 @@ class PythonRun:
         name = getattr(thing, "operator", None) or getattr(thing, "name", None)
         if not thing.when or not isinstance(name, str):
             return thing
-        absent = Not(Atom(has_operator(name)))
-        return thing._replace(when=tuple(one for one in thing.when if one != absent)) if absent in thing.when else thing
+        when = tuple(one for one in thing.when if not self._asks_for(name, one))
+        return thing if len(when) == len(thing.when) else thing._replace(when=when)
+
+    def _asks_for(self, operator: str, condition: Condition) -> bool:
+        absent = condition.operand if isinstance(condition, Not) else None
+        return isinstance(absent, Atom) and _base(self.questions.get(absent.text, "")) == _base(operator)
 
     def emit(self, thing: Extracted, node: ast.AST) -> None:
         """A registration is found."""
         thing = self._without_question(thing)
         self.owners.setdefault(thing, set()).add(self.owner)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
-            self._defined.setdefault(thing.name.partition(".")[0], []).append(thing.when)
+            self._defined.setdefault(_base(thing.name), []).append(thing.when)
         names = unknown_names(thing)
         if self.uncertain is not None and not isinstance(thing, ExtractedBlock):
             self.refuse(thing.at, node, self.uncertain, thing.when)
             return
         if names and self.assumed is not None and not isinstance(thing, ExtractedBlock):
-            why = f"{self.assumed} registers it when it is called, and no call of it was found"
+            why = f"`{self.assumed.name}` registers it when it is called, and no call of it was found"
             self.refuse(thing.at, node, why, thing.when)
             return
         if thing in self._emitted or len(self.found) >= MAX_FOUND:
             return
         self._emitted.add(thing)
+        if self.assumed is not None:
+            self.assumed_of[thing] = self.assumed
         self.found.append((thing.at.file, thing))
 
     def refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
@@ -258,10 +267,9 @@ class PythonRun:
         self.refuse(self.at(file, node), node, why, self.conditions(file))
 
 
-def has_operator(operator: str) -> str:
-    """The text of the test that asks for an operator."""
-    namespace, _, name = operator.partition(".")[0].partition("::")
-    return f"hasattr(torch.ops.{namespace}, {name!r})"
+def _base(operator: str) -> str:
+    """The name of an operator without its overload."""
+    return operator.partition(".")[0]
 
 
 def _literal(text: str) -> Value:

@@ -162,7 +162,7 @@ class ObjectValue:
 
 
 @dataclass(eq=False)
-class Question(Opaque):
+class RegistrationQuestion(Opaque):
     """A test that the sources do not decide, whose text says what it asks."""
 
 

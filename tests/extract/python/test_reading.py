@@ -129,8 +129,9 @@ def test_what_registers_only_when_it_is_called_is_said(tmp_path: Path) -> None:
         """,
     )
     kernels = [one for one in found.found if isinstance(one, ExtractedKernel)]
-    assert [(one.operator, [str(each) for each in one.when]) for one in kernels] == [
-        ("ns::sin", ["register() is called"])
+    assert [(one.operator, one.when) for one in kernels] == [("ns::sin", ())]
+    assert [(one.name, one.at.line, [place.line for place in one.places]) for one in found.functions] == [
+        ("register", 3, [4])
     ]
     assert [(one.at.line, one.why) for one in found.not_understood] == [
         (6, "`register_one` registers it when it is called, and no call of it was found"),
@@ -139,6 +140,37 @@ def test_what_registers_only_when_it_is_called_is_said(tmp_path: Path) -> None:
     ]
     file = str(tmp_path / "ops.py")
     assert {(file, line) for line in (2, 4, 6, 8, 10)} <= found.accounted
+
+
+def test_functions_that_nobody_calls_and_those_that_register_the_same_have_conditions(tmp_path: Path) -> None:
+    found = read_text(
+        tmp_path,
+        """\
+        import torch
+        lib = torch.library.Library("ns", "FRAGMENT")
+        def _nobody():
+            lib.define("tan(Tensor x) -> Tensor")
+        def _somebody():
+            lib.define("cos(Tensor x) -> Tensor")
+        def plain():
+            lib.define("sin(Tensor x) -> Tensor")
+            lib.impl("sin", lambda x: x, "CPU")
+        def with_out():
+            _somebody()
+            lib.define("sin(Tensor x, *, Tensor out) -> Tensor")
+            lib.impl("sin", lambda x, out: x, "CPU")
+        """,
+    )
+    whens = sorted((one.at.line, [str(each) for each in one.when]) for one in found.found)
+    assert whens == [
+        (2, []),
+        (4, ["_nobody() is called"]),
+        (8, ["not with_out() is called"]),
+        (9, ["not with_out() is called"]),
+        (11, ["with_out() is called"]),
+        (12, ["with_out() is called"]),
+        (13, ["with_out() is called"]),
+    ]
 
 
 def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Functions that register the same: only one of them is called.
+
+A function that nothing calls when its module is imported is taken to be called by those who use the module. Two of them
+that define one operator, or have kernels for one key, cannot both be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from dispatch_cli.extract.python.values import FunctionValue
+from dispatch_cli.model.condition import Atom, Condition, Not
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import (
+    CalledFunction,
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    OperatorFunction,
+)
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.worlds import exclude_each_other
+
+MOST = 8
+"""Functions that register the same of which each excludes the others."""
+
+
+def called(function: FunctionValue) -> Condition:
+    """The condition that a function is called."""
+    return Atom(f"{function.name}() is called")
+
+
+def exclusive_functions(
+    found: Sequence[tuple[str, Extracted]], functions: Mapping[Extracted, FunctionValue]
+) -> list[tuple[str, Extracted]]:
+    """What is found; what functions of one file register that contradicts each other excludes each other.
+
+    functions: of what is registered only when a function is called, that function.
+    """
+    by_slot: dict[tuple[object, ...], list[tuple[FunctionValue | None, Extracted]]] = {}
+    for file, thing in found:
+        for slot in _slots(thing):
+            by_slot.setdefault((file, *slot), []).append((functions.get(thing), thing))
+    before: dict[FunctionValue, dict[FunctionValue | None, None]] = {}
+    after: dict[FunctionValue, dict[FunctionValue, None]] = {}
+    for registrations in by_slot.values():
+        earlier: dict[FunctionValue | None, Extracted] = {}
+        for function, thing in registrations:
+            if function is not None and len(earlier) > MOST:
+                before.setdefault(function, {})
+                continue
+            for other, of_other in earlier.items():
+                if other is function or exclude_each_other(of_other.when, thing.when):
+                    continue
+                if function is not None:
+                    before.setdefault(function, {})[other] = None
+                    if other is not None:
+                        after.setdefault(other, {})[function] = None
+                elif other is not None:
+                    before.setdefault(other, {})[None] = None
+            earlier.setdefault(function, thing)
+    whens = {
+        function: (
+            *((called(function),) if function in before else ()),
+            *(Not(called(other)) for other in after.get(function, ()) if other not in before.get(function, {})),
+        )
+        for function in {**before, **after}
+    }
+    return [(file, _under(thing, whens, functions)) for file, thing in found]
+
+
+def _slots(thing: Extracted) -> Iterator[tuple[object, ...]]:
+    """What there can be one of."""
+    match thing:
+        case ExtractedBlock(kind=LibraryKind.DEF):
+            yield "namespace", thing.namespace
+        case ExtractedDefinition() | CustomOperator():
+            yield "definition", thing.name
+        case ExtractedKernel():
+            yield "kernel", thing.operator, thing.key
+        case ExtractedFallback():
+            yield "fallback", thing.key
+        case OperatorFunction():
+            yield thing.role, thing.operator, thing.devices
+
+
+def _under(
+    thing: Extracted, whens: Mapping[FunctionValue, tuple[Condition, ...]], functions: Mapping[Extracted, FunctionValue]
+) -> Extracted:
+    """A thing under the conditions of the function that registers it."""
+    function = functions.get(thing)
+    more = () if function is None else tuple(one for one in whens.get(function, ()) if one not in thing.when)
+    if not more:
+        return thing
+    if isinstance(thing, ExtractedDefinition | ExtractedKernel | ExtractedFallback) and thing.block in functions:
+        block = _under(thing.block, whens, functions)
+        assert isinstance(block, ExtractedBlock)
+        thing = thing._replace(block=block)
+    return thing._replace(when=(*thing.when, *more))
+
+
+def called_functions(
+    found: Sequence[tuple[str, Extracted]],
+    functions: Mapping[Extracted, FunctionValue],
+    at: Callable[[FunctionValue], Span],
+) -> list[CalledFunction]:
+    """The functions that register something when they are called. at: the place of one."""
+    places: dict[FunctionValue, dict[Span, None]] = {}
+    for _, thing in found:
+        if thing in functions:
+            places.setdefault(functions[thing], {})[thing.at] = None
+    return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]
