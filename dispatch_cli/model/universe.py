@@ -16,6 +16,7 @@ UNDEFINED = "Undefined"
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"
 AUTOGRAD = "Autograd"
 """The alias that covers every autograd key."""
+AUTOGRAD_PRIVATE_USE1 = "AutogradPrivateUse1"
 AUTOGRAD_OTHER = "AutogradOther"
 """The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
 BACKEND_SELECT = "BackendSelect"
@@ -133,6 +134,8 @@ class Universe:
     default_included, default_excluded: thread-local state of a fresh thread.
     devices: device type → runtime key.
     fallbacks: the core backend fallbacks, in runtime order.
+    replaceable_fallbacks: the runtime keys at which a further backend fallback takes the place of the one that is
+        there; at the others it is refused.
     higher_order_fallthrough: the keys that fall through by default in a higher-order operator.
     higher_order_calls: what a call of a higher-order operator does at the key Python.
     wrapped: the keys that functorch's wrappers take over from the tensor inside (``kKeysToPropagateToWrapper``).
@@ -177,6 +180,7 @@ class Universe:
     default_excluded: tuple[str, ...]
     devices: Mapping[str, str]
     fallbacks: tuple[CoreFallback, ...]
+    replaceable_fallbacks: tuple[str, ...]
     higher_order_fallthrough: tuple[str, ...]
     higher_order_calls: HigherOrderCalls
     wrapped: tuple[str, ...]

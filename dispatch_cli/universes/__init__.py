@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from dispatch_cli.model.universe import CoreFallback, HigherOrderCalls, TorchLibrary, Universe
+from dispatch_cli.model.universe import AUTOGRAD_PRIVATE_USE1, CoreFallback, HigherOrderCalls, TorchLibrary, Universe
 
 FORMAT = 1
 MAX_TOLD = 5
@@ -209,6 +209,10 @@ class _UniverseReader:
             "wrapped": [key for key in WRAPPED if key in values["runtime"]],
             "fake_fallbacks": [*FAKE_FALLBACKS],
             "fake_numbered": [],
+            # PyTorch got a fallback of its own there when it began to let others take its place
+            "replaceable_fallbacks": [
+                key for key in (AUTOGRAD_PRIVATE_USE1,) if key in [fallback.key for fallback in values["fallbacks"]]
+            ],
             "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
         }
         for field, default in older.items():

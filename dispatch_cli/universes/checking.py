@@ -107,7 +107,8 @@ class UniverseChecker:
     def _check_once(self) -> None:
         universe = self._universe
         lists: dict[str, Iterable[str]] = {field: getattr(universe, field) for field in self._lists}
-        lists |= {field: getattr(universe, field) for field in ("higher_order_fallthrough", "wrapped", "plain_devices")}
+        fields = ("replaceable_fallbacks", "higher_order_fallthrough", "wrapped", "plain_devices")
+        lists |= {field: getattr(universe, field) for field in fields}
         lists["fallbacks"] = [fallback.key for fallback in universe.fallbacks]
         for field, keys in lists.items():
             self._once((field,), keys)
@@ -155,7 +156,7 @@ class UniverseChecker:
         }
         for field in ("autogradother_backends", "default_included", "default_excluded"):
             lists[field,] = getattr(universe, field)
-        for field in ("higher_order_fallthrough", "wrapped"):
+        for field in ("replaceable_fallbacks", "higher_order_fallthrough", "wrapped"):
             lists[field,] = getattr(universe, field)
         for field in ("aliases", "autograd_backends"):
             lists |= {(field, name): keys for name, keys in getattr(universe, field).items()}

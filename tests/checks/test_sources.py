@@ -46,6 +46,37 @@ def test_a_kernel_with_a_refused_key_of_its_own_is_not_registered(state_of: Stat
     assert list(state.dispatcher.active(name)) == ["CPU"]
 
 
+def fallback(key: str, file: str) -> str:
+    return f'  - {{kind: IMPL, namespace: _, dispatch_key: {key}, at: "{file}:1:1", fallback: fallthrough}}\n'
+
+
+@pytest.mark.parametrize(
+    ("universe", "files", "holds"),
+    [
+        ("torch-2.10", ("a.cpp", "b.cpp"), "b.cpp"),
+        ("torch-2.9", ("a.cpp",), "a.cpp"),
+        ("torch-2.9", ("a.cpp", "b.cpp"), None),
+    ],
+)
+def test_a_second_fallback_for_autograd_of_a_backend(
+    state_of: StateOf, universe: str, files: tuple[str, ...], holds: str | None
+) -> None:
+    """From PyTorch 2.10 on the last one counts, PyTorch has one itself; before, a second one is refused."""
+    key = "AutogradPrivateUse1"
+    text = f"universe: {universe}\n" + HEAD + "".join(fallback(key, file) for file in files)
+    assert ("refused-registration" in checks_of(state_of, text)) is (holds is None)
+    kernel = state_of(text).dispatcher.fallbacks[key].kernel
+    assert kernel.fallthrough
+    assert kernel.debug == f"registered at {holds or 'a.cpp'}:1"
+
+
+@pytest.mark.parametrize("file", ["VariableFallbackKernel.cpp", "other.cpp"])
+def test_the_fallbacks_of_pytorchs_sources_are_those_that_it_has(state_of: StateOf, file: str) -> None:
+    dispatcher = state_of(HEAD + fallback("AutogradPrivateUse1", f"aten/src/ATen/core/{file}")).dispatcher
+    is_own = dispatcher.fallbacks["AutogradPrivateUse1"].kernel.span is None
+    assert is_own is (file == "VariableFallbackKernel.cpp")
+
+
 def stale(last_file: str) -> str:
     """A kernel at NestedTensorCPU does not refresh AutogradNestedTensor, which the kernel at Autograd should fill."""
     return (

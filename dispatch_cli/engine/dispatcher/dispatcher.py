@@ -159,14 +159,14 @@ class Dispatcher:
         return registration
 
     def fall_back(self, dispatch_key: str, kernel: Kernel) -> tuple[Registration, ...]:
-        """Register a backend fallback for every runtime key that *dispatch_key* covers.
+        """Register a backend fallback for every runtime key that *dispatch_key* covers; a functionality covers none.
 
-        Errors: Refused for an unknown key, or when one of the keys has a fallback already.
+        Errors: Refused for an unknown key, or when one of the keys has a fallback already that must stay.
         """
         keys = self.universe.covered_by(self.check_key(dispatch_key))
         for key in keys:
             earlier = self.fallbacks.get(key)
-            if earlier is not None:
+            if earlier is not None and key not in self.universe.replaceable_fallbacks:
                 raise Refused(
                     Refusal.DUPLICATE_FALLBACK,
                     f"Tried to register multiple backend fallbacks for the same dispatch key {key}; "
@@ -480,9 +480,9 @@ class Dispatcher:
     def _drop_registration(self, registration: Registration) -> None:
         key = registration.key
         if registration.operator is None:
-            if self.fallbacks.get(key) is registration:
+            if registration in self._registry.fallbacks.held:
                 self._registry.keep_fallbacks()
-                self._registry.fallbacks.remove(key, 1 << self.universe.slot[key])
+                self._registry.fallbacks.remove(registration, 1 << self.universe.slot[key])
                 self._registry.note_fallback(self._change(registration, None, came=False, fallback=True))
             return
         operator = self._operators.get(registration.operator)

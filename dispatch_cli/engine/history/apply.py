@@ -106,13 +106,13 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
         block = step.block
         if block in refused_blocks:
             continue
+        if isinstance(step, Fallback) and block.extracted and _is_pytorchs_own(dispatcher, step):
+            continue
         try:
             if block not in libraries:
                 libraries[block] = Library(dispatcher, block)
             registration = _register(dispatcher, libraries[block], step)
         except Refused as refused:
-            if block.extracted and _is_pytorchs_own(step, refused):
-                continue
             if block.extracted:
                 of_sources.append(_of_source(step, _problem(step, refused)))
             else:
@@ -165,13 +165,14 @@ def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
         refuse_meta_kernel(step.operator, None if full_name is None else dispatcher.find(full_name))
 
 
-def _is_pytorchs_own(step: BlockStep, refused: Refused) -> bool:
-    """Whether a fallback of PyTorch's sources is refused because PyTorch has it, as its universe says."""
-    if refused.kind is not Refusal.DUPLICATE_FALLBACK or not isinstance(refused.earlier, Registration):
+def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
+    """Whether a fallback of PyTorch's sources is one that PyTorch has, as its universe says."""
+    there = (dispatcher.fallbacks.get(key) for key in dispatcher.universe.covered_by(step.dispatch_key))
+    core = next((registration.kernel for registration in there if registration is not None), None)
+    if core is None or core.span is not None:
         return False
-    core = refused.earlier.kernel
     file = core.debug.rpartition(":")[0]
-    return core.span is None and "aten/src/" in file and file.endswith(f"/{PurePath(step.block.file).name}")
+    return "aten/src/" in file and file.endswith(f"/{PurePath(step.block.file).name}")
 
 
 def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:

@@ -115,13 +115,15 @@ class Fallbacks:
     """The backend fallbacks in effect.
 
     registrations: by runtime key. bits: bit *i* is set when slot *i* has one.
+    held: these, and those in whose place another one is, as long as their libraries are there.
     """
 
-    __slots__ = ("_texts", "bits", "registrations")
+    __slots__ = ("_texts", "bits", "held", "registrations")
 
     def __init__(self) -> None:
         self.registrations: dict[str, Registration] = {}
         self.bits = 0
+        self.held: set[Registration] = set()
         self._texts: Mapping[str, str] | None = None
 
     @property
@@ -135,12 +137,14 @@ class Fallbacks:
     def add(self, registration: Registration, bit: int) -> None:
         """Put one at its key, whose slot has this bit."""
         self.registrations[registration.key] = registration
+        self.held.add(registration)
         self.bits |= bit
         self._texts = None
 
-    def remove(self, key: str, bit: int) -> None:
-        """Take away the one at a key, whose slot has this bit."""
-        del self.registrations[key]
+    def remove(self, registration: Registration, bit: int) -> None:
+        """Take back one that is held: its key, whose slot has this bit, has none then, whichever was there."""
+        self.held.remove(registration)
+        self.registrations.pop(registration.key, None)
         self.bits &= ~bit
         self._texts = None
 
@@ -148,4 +152,5 @@ class Fallbacks:
         """An independent copy."""
         copy = Fallbacks()
         copy.registrations, copy.bits, copy._texts = self.registrations.copy(), self.bits, self._texts
+        copy.held = self.held.copy()
         return copy

@@ -39,7 +39,7 @@ def random_action(random: Random, names: tuple[str, ...], past: int) -> Action:
     if kind == "drop":
         return Action(kind, random.randrange(past))
     if kind == "fallback":
-        return Action(kind, random.choice((*KEYS, "AutogradXPU", "Sparse")))
+        return Action(kind, random.choice((*KEYS, "AutogradXPU", "Sparse", *["AutogradPrivateUse1"] * 4)))
     return Action(kind, name.partition("::")[0] if kind == "library" else name)
 
 
