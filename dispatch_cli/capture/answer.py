@@ -93,6 +93,8 @@ STATE = {
     "modes": TEXTS,
     "skipped": list_of(fields({"name": TEXT, "line": TEXT})),
 }
+NEWER = {"replaced_fallbacks": list_of(FALLBACK)}
+"""What recordings of before do not have."""
 ANSWERS = {
     "texts": map_of(list_of(TEXT, 2)),
     "broken": map_of(TEXT),
@@ -123,7 +125,7 @@ def checked(data: Any, with_answers: bool) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise AnswerError("gave an answer in another format")
     try:
-        fields({**STATE, **(ANSWERS if with_answers else {})})(data)
+        fields({**STATE, **(ANSWERS if with_answers else {})}, NEWER)(data)
         _check_universe(data.get("universe"))
         for complaint in _contradictions(data, with_answers):
             raise Malformed(complaint)

@@ -25,7 +25,6 @@ def document(state: Mapping[str, Any]) -> Document:
     state: what `dispatch_cli.capture.probe` writes.
     """
     pairs = [_parts(operator) for operator in state["operators"]]
-    fallbacks = state["universe"]["fallbacks"]
     later = frozenset(state["imported_fallbacks"])
     rules = frozenset(state["imported_higher_order_operators"])
     higher_order = state["higher_order_operators"]
@@ -34,7 +33,7 @@ def document(state: Mapping[str, Any]) -> Document:
         "snapshot": True,
         "pytorch": state["known"],
         **({"notes": state["notes"]} if state["notes"] else {}),
-        "universe": {**state["universe"], "fallbacks": [one for one in fallbacks if one["key"] not in later]},
+        "universe": universe_before(state),
         "operators": [_operator(before) for before, _ in pairs if before is not None],
         "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] not in rules],
     }
@@ -42,11 +41,23 @@ def document(state: Mapping[str, Any]) -> Document:
         found["modes"] = {name: {"supports_higher_order_operators": True} for name in state["modes"]}
     imported = {
         "operators": [_operator(after) for _, after in pairs if after is not None],
-        "fallbacks": _grouped((one["key"], _fallback(one)) for one in fallbacks if one["key"] in later),
+        "fallbacks": _grouped(
+            (one["key"], _fallback(one)) for one in state["universe"]["fallbacks"] if one["key"] in later
+        ),
         "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] in rules],
     }
     present = {field: entries for field, entries in ({"modules": state["modules"]} | imported).items() if entries}
     return {**found, "imported": present} if present else found
+
+
+def universe_before(state: Mapping[str, Any]) -> Document:
+    """The universe with the backend fallbacks that were there before the modules were imported.
+
+    state: as for `document`. Those that the modules' took the place of are not in older ones.
+    """
+    universe, later = state["universe"], frozenset(state["imported_fallbacks"])
+    before = [one for one in universe["fallbacks"] if one["key"] not in later] + state.get("replaced_fallbacks", [])
+    return {**universe, "fallbacks": sorted(before, key=lambda one: universe["runtime"].index(one["key"]))}
 
 
 def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:

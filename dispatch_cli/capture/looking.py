@@ -60,6 +60,11 @@ class Look:
         """The keys whose backend fallback came since an earlier look."""
         return [line.partition(":")[0] for line in self.fallbacks if line not in earlier.fallbacks]
 
+    def fallbacks_replaced(self, later: Look) -> list[str]:
+        """The lines of the backend fallbacks in whose place others are in a later look."""
+        came = later.fallbacks_since(self)
+        return [line for line in self.fallbacks if line.partition(":")[0] in came]
+
     def rules_since(self, earlier: Look) -> list[str]:
         """The higher-order operators that are new since an earlier look, or have other implementations."""
         return sorted(name for name, tables in self.impls.items() if earlier.impls.get(name) != tables)

@@ -225,7 +225,7 @@ def described(function: Any, clean: Callable[[str], str]) -> dict[str, str]:
 
 
 class Live:
-    """The running PyTorch: its modules, and its dispatch keys by name."""
+    """The running PyTorch: its modules, and its dispatch keys by name. kept: libraries that must not be destroyed."""
 
     def __init__(self, asked: LivePyTorch) -> None:
         self.torch = asked.torch
@@ -236,6 +236,7 @@ class Live:
         self.aliases = [name for name in self.ids if self.core._dispatch_is_alias_key(self.keys[name])]
         self.runtime = parse_keyset(str(self.core._dispatch_keyset_full()))
         self.covered = {alias: self._covered(alias) for alias in self.aliases}
+        self.kept: list[Any] = []
 
     def _ids(self) -> dict[str, int]:
         ids: dict[str, int] = {}
@@ -451,6 +452,28 @@ def _fallbacks(live: Live) -> list[Data]:
     library = live.core._dispatch_library("FRAGMENT", NAMESPACE, "")
     library.def_("empty(int x) -> int")
     return parse_fallbacks(live.clean(live.core._dispatch_dump_table(NAMESPACE + "::empty")))
+
+
+def replaceable_fallbacks(live: Live) -> list[str]:
+    """The runtime keys at which PyTorch accepts a further backend fallback: it takes the place of the one before.
+
+    A key that has none gets one for that. What takes the place of PyTorch's own stays registered.
+    """
+    there = {fallback["key"] for fallback in _fallbacks(live)}
+    found = []
+    for key in live.runtime:
+        if not live.parses(key):
+            continue
+        libraries = [live.core._dispatch_library("IMPL", "_", key) for _ in range(1 if key in there else 2)]
+        try:
+            for library in libraries:
+                library.fallback_fallthrough()
+        except RuntimeError:
+            continue
+        found.append(key)
+        if key in there:
+            live.kept += libraries
+    return found
 
 
 # What a registration refreshes: found by registering, and looking which kernel each slot of the live table runs.
@@ -1013,6 +1036,8 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     ):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
     asked.notes += map(live.clean, higher_order_modules.import_all(Path(torch.__file__).absolute().parent))
+    # after the tables: a fallback of PyTorch that is replaced does not come back
+    layout["replaceable_fallbacks"] = replaceable_fallbacks(live)
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),
@@ -1025,6 +1050,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "operators": found,
         "higher_order_operators": higher_order_operators(live),
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),
+        "replaced_fallbacks": parse_fallbacks(live.clean("\n".join(asked.before.fallbacks_replaced(asked.now)))),
         "imported_higher_order_operators": asked.now.rules_since(asked.before),
         "modes": mode_types(),
         "skipped": skipped,

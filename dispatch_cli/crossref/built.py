@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dispatch_cli import universes
+from dispatch_cli.capture.document import universe_before
 from dispatch_cli.capture.probe import PACKAGES
 from dispatch_cli.capture.run import CAPTURE, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.replay import higher_order_operator
@@ -25,10 +26,8 @@ def ask_built(
     Errors: InputError, with the last lines of what went wrong.
     """
     data = run_probe(python, modules, progress, CAPTURE, seconds=seconds)
-    imported = frozenset(data["imported_fallbacks"])
-    core = [one for one in data["universe"]["fallbacks"] if one["key"] not in imported]
     try:
-        return built_of(data), universes.from_data({**data["universe"], "fallbacks": core})
+        return built_of(data), universes.from_data(universe_before(data))
     except universes.UniverseError as error:
         raise InputError((Problem("capture-failed", f"the keys of that PyTorch cannot be used: {error}"),)) from None
 

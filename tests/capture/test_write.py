@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dispatch_cli.api import load_state
 from dispatch_cli.capture.document import MAX_KEYS_TEXT, document
 from dispatch_cli.capture.probe import parse_dump
 from dispatch_cli.capture.write import Format, head, json_text, state_text, yaml_text
@@ -273,6 +274,20 @@ HOSTILE = [
     "a->b",
     "[bold]a[/bold]",
 ]
+
+
+def test_a_fallback_in_the_place_of_pytorchs_own(tmp_path: Path) -> None:
+    """PyTorch's is in the universe, as it was before the modules were imported; theirs takes its place."""
+    universe, key, file = universe_data("torch-2.13"), "AutogradPrivateUse1", tmp_path / "a.json"
+    theirs = {"key": key, "debug": "registered at npu.cpp:3", "fallthrough": True}
+    replaced = [one for one in universe["fallbacks"] if one["key"] == key]
+    present = {**universe, "fallbacks": [theirs if one["key"] == key else one for one in universe["fallbacks"]]}
+    state = state_of([], present, modules=["npu"], imported_fallbacks=[key], replaced_fallbacks=replaced)
+    file.write_text(json.dumps(document(state)), encoding="utf-8")
+    loaded = load_state([str(file)])
+    assert document(state)["universe"] == universe
+    assert loaded.declarations.universe.own_fallbacks[key] == replaced[0]["debug"]
+    assert loaded.dispatcher.fallbacks[key].kernel.debug == theirs["debug"]
 
 
 @pytest.mark.parametrize("file", ["a.yaml", "a.json"])
