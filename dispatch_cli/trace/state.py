@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
@@ -166,7 +167,18 @@ def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
 
 
 def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:
-    """The keys whose backend fallback is PyTorch's own: no key has two, so its own are where it always has them."""
+    """The keys whose backend fallback is PyTorch's own. Where another can take its place, its source file tells it."""
     name, names = data["universe"]["name"], universes.names()
     universe = universes.load(name if name in names else names[0])
-    return frozenset(one.key for one in universe.fallbacks) - {*data["imported_fallbacks"]}
+    own = {key: _file_name(debug) for key, debug in universe.own_fallbacks.items()}
+    replaced = {
+        one["key"]
+        for one in data["universe"]["fallbacks"]
+        if one["key"] in universe.replaceable_fallbacks and _file_name(one["debug"]) != own.get(one["key"])
+    }
+    return frozenset(own) - replaced - {*data["imported_fallbacks"]}
+
+
+def _file_name(debug: str) -> str:
+    """The name of the file in a debug text, without its folders, which differ between builds."""
+    return PurePath(debug.rpartition(":")[0]).name

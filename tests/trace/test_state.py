@@ -13,6 +13,7 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.declarations import Fallback
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.report.table import changed_slots
@@ -96,6 +97,19 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
     row = next(line for line in result.out.split("\n") if line.startswith("PrivateUse1 "))
     assert "/npu/fallback.cpp:7" in row
     assert "PyTorch's own" not in row
+
+
+def test_a_fallback_of_the_program_in_the_place_of_pytorchs_own_is_its_own(tmp_path: Path) -> None:
+    found, file = state(), tmp_path / "s.trace"
+    fallback = next(one for one in found["universe"]["fallbacks"] if one["key"] == "AutogradPrivateUse1")
+    fallback.update(debug="registered at /npu/autograd.cpp:3", fallthrough=True)
+    file.write_text(recording(found), encoding="utf-8")
+    declarations = load_state((), bases=[str(file)]).declarations
+    assert "AutogradPrivateUse1" not in declarations.universe.own_fallbacks
+    assert {step.dispatch_key for step in declarations.steps if isinstance(step, Fallback)} == {
+        "AutogradPrivateUse1",
+        "PrivateUse1",
+    }
 
 
 def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
