@@ -54,7 +54,7 @@ def show_drift(
     state = _with_universe(files, state, universe, allow_outside)
     said = (*state.declarations.settings, *settings)
     drift = CheckSettings(
-        select=(Selector("drift"), Selector("unused-suppression")),
+        select=(Selector("drift"), Selector("refused-registration"), Selector("unused-suppression")),
         ignore=tuple(selector for one in said for selector in one.ignore),
     )
     report = findings_report(

@@ -77,7 +77,7 @@ def test_the_text_names_each_difference_at_its_declaration() -> None:
         f"a.yaml:3:11: warning[drift-undeclared]: demo::op: the kernel at XLA is registered in {source}, but not "
         "declared",
     ]
-    assert result.out.endswith(f"2 errors, 1 warning in 1 operator; checked: 1 operator, 4 checks ({source})\n")
+    assert result.out.endswith(f"2 errors, 1 warning in 1 operator; checked: 1 operator, 5 checks ({source})\n")
 
 
 def test_no_drift() -> None:
@@ -88,7 +88,16 @@ def test_no_drift() -> None:
     result = drift()
     assert (result.code, result.err) == (0, "")
     source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
-    assert result.out == f"All checks passed: 1 operator, 4 checks ({source})\n"
+    assert result.out == f"All checks passed: 1 operator, 5 checks ({source})\n"
+
+
+def test_what_that_pytorch_refuses_is_a_difference() -> None:
+    """It is not among what is compared, and so nothing else tells of it."""
+    block = '{kind: IMPL, namespace: _, dispatch_key: AutogradCPU, at: "a.cpp:1:1", fallback: fallthrough}'
+    Path("a.yaml").write_text(f"dispatch: 1\nextracted: true\nlibraries:\n  - {block}\n", encoding="utf-8")
+    result = drift()
+    assert result.code == 1
+    assert "a.cpp:1:1: error[refused-registration]: PyTorch refuses this registration: Tried to register" in result.out
 
 
 def test_declarations_for_another_pytorch() -> None:
@@ -101,7 +110,7 @@ def test_declarations_for_another_pytorch() -> None:
         f"the declarations are for torch-2.15, but were compared with {source}; what torch.library itself registers "
         "may differ"
     )
-    assert outcome == f"2 errors, 1 warning in 1 operator; checked: 1 operator, 4 checks ({source})"
+    assert outcome == f"2 errors, 1 warning in 1 operator; checked: 1 operator, 5 checks ({source})"
     assert "--pytorch" not in result.out
     assert json.loads(drift("--format", "json").out)["built"] == {"source": source, "universe": "torch-2.4"}
 
@@ -133,7 +142,8 @@ def test_the_formats_of_ci_systems_name_the_places() -> None:
     suites = ElementTree.fromstring(drift("--format", "junit").out)
     failures = {suite.get("name"): suite.get("failures") for suite in suites}
     of_drift = {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
-    assert failures == {**of_drift, "dispatch-cli.unused-suppression": "0"}
+    others = dict.fromkeys(("dispatch-cli.refused-registration", "dispatch-cli.unused-suppression"), "0")
+    assert failures == {**of_drift, **others}
 
 
 def test_very_many_findings_are_counted(folder: Path) -> None:
