@@ -50,10 +50,11 @@ def command(
 ) -> None:
     """Compare declarations with a built library, or dispatch-cli with PyTorch.
 
-    With declarations (crossref FILE --live --import mylib), the operators, schemas, kernels and fallthroughs that they
-    declare are looked up in a PyTorch that has imported the library. What is missing, different or not declared is a
-    finding at the declaration. The formats are those of check-invariants. The exit code is 1 when a finding is a
-    warning or an error. `dispatch-cli checks drift` explains the checks.
+    With declarations (crossref FILE --live --import mylib), the operators, schemas, kernels, fallthroughs and backend
+    fallbacks that they declare are looked up in a PyTorch that has imported the library. What is missing, different or
+    not declared, and what that PyTorch refuses, is a finding at the declaration. The formats are those of
+    check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli checks drift` explains
+    the checks.
 
     Without FILE, or with a capture or a recording of PyTorch, PyTorch's registrations are loaded into dispatch-cli,
     whose dumps and dispatch tables are compared with PyTorch's. A recording contains PyTorch's answers. Otherwise a
