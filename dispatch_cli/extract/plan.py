@@ -41,19 +41,20 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
             if number in chosen:
                 steps.append(one)
             number += 1
-    defines: dict[str, str] = {}
+    defines: dict[str, tuple[str, str]] = {}
     undefines: dict[str, None] = {}
     values: dict[str, str] = {}
     for step in steps:
         for name in step.undefines:
             defines.pop(name, None)
             undefines[name] = None
-        for name, value in step.defines:
+        for macro, value in step.defines:
+            name = macro.partition("(")[0]
             undefines.pop(name, None)
-            defines[name] = value
+            defines[name] = macro, value
         values.update(step.values)
     when = tuple(dict.fromkeys(condition for step in steps for condition in step.when))
-    return ReadSettings(tuple(defines.items()), frozenset(undefines), tuple(values.items()), when)
+    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when)
 
 
 def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:

@@ -10,7 +10,8 @@ from dispatch_cli.model.condition import Condition
 class ReadSettings(NamedTuple):
     """How one file is read.
 
-    defines: macros by name, with their values (``-D``). undefines: macros that are not defined (``-U``).
+    defines: macros, with their parameters if they have some, and their values (``-D``).
+    undefines: macros that are not defined (``-U``).
     values: what names of Python stand for (``--set``), such as ``current_platform.dispatch_key``.
     when: what holds where the file is in the build.
     """

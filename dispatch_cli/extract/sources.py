@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -72,8 +72,7 @@ class Sources:
 
         Of several, the one with most directories in common with the file that includes it.
         """
-        found = self._endings.get(target, ())
-        return max(found, key=lambda path: _shared_folders(path, including), default=None)
+        return nearest(self._endings.get(target, ()), including)
 
     @cached_property
     def _endings(self) -> Mapping[str, Sequence[str]]:
@@ -101,6 +100,11 @@ class Sources:
         if path not in self.looked_for:
             self.looked_for[path] = paths.is_file(path)
         return self.looked_for[path]
+
+
+def nearest(candidates: Iterable[str], file: str) -> str | None:
+    """The first of the candidates that have most directories in common with a file."""
+    return max(candidates, key=lambda path: _shared_folders(path, file), default=None)
 
 
 def _shared_folders(one: str, other: str) -> int:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from dispatch_cli.model.condition import Condition
 
-_MACRO = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+_NAME = r"[A-Za-z_$][\w$]*"
+_MACRO = re.compile(_NAME, re.ASCII)
+_PARAMETERS = rf"\(\s*(?:{_NAME}(?:\s*,\s*{_NAME})*)?(?:(?:(?<!\(),)?\s*\.\.\.)?\s*\)"
+_DEFINED = re.compile(rf"{_NAME}(?:{_PARAMETERS})?", re.ASCII)
 
 
 class FileSettings(NamedTuple):
     """What holds for some files.
 
-    globs: which, as in ``.gitignore``. defines: macros with their values. undefines: macros that are not defined.
-    values: what names of Python stand for. when: what holds where the files are in the build.
+    globs: which, as in ``.gitignore``. defines: macros, with their parameters if they have some, and their values.
+    undefines: macros that are not defined. values: what names of Python stand for. when: what holds where the files are
+    in the build.
     """
 
     globs: tuple[str, ...]
@@ -55,11 +59,14 @@ def macro_name(text: str) -> str:
 
 
 def definition(text: str) -> tuple[str, str]:
-    """A macro and its value of ``NAME=VALUE``, or of ``NAME``, whose value is 1. Errors: ValueError."""
+    """A macro and its value of ``NAME=VALUE``, or of ``NAME``, whose value is 1; a macro with parameters is named with
+    them, as in ``MIN(a,b)=VALUE``. Errors: ValueError."""
     name, equals, value = text.partition("=")
     if "\n" in value:
         raise ValueError("the value of a macro is one line")
-    return macro_name(name), value if equals else "1"
+    if _DEFINED.fullmatch(name) is None:
+        raise ValueError("a macro has a name such as USE_CUDA, or a name and parameters such as MIN(a,b)")
+    return name, value if equals else "1"
 
 
 def assignment(text: str) -> tuple[str, str]:

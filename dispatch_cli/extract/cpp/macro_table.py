@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.context import When, excludes, facts, undecided
@@ -30,19 +30,31 @@ class MacroDefinition(NamedTuple):
 class MacroTable:
     """The macros at one place.
 
-    assumed: atoms that are taken to be true or false. in_if: an expression of ``#if`` is read.
+    assumed: atoms that are taken to be true or false. in_if: an expression of ``#if`` is read. load: defines a macro
+    that nothing before the place defines, where it is known from elsewhere; returns whether it did.
     ambiguous: macros that were used and not replaced, since they have several definitions, and the atoms that decide
     between those.
     """
 
-    def __init__(self, undefined: Iterable[str], defined: Iterable[Macro], assumed: Mapping[str, bool]) -> None:
+    def __init__(
+        self,
+        undefined: Iterable[str],
+        defined: Iterable[Macro],
+        assumed: Mapping[str, bool],
+        load: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self.assumed = dict(assumed)
+        self._load = load
         self.ambiguous: dict[str, set[str]] = {}
         self.in_if = False
         self._counted = 0
         self._macros: dict[str, tuple[MacroDefinition, ...]] = dict.fromkeys((*_UNDEFINED, *undefined), ())
         for macro in defined:
-            self._macros[macro.name] = (MacroDefinition(macro, ()),)
+            self.add(macro)
+
+    def add(self, macro: Macro) -> None:
+        """Define a macro that holds everywhere."""
+        self._macros[macro.name] = (MacroDefinition(macro, ()),)
 
     def chosen(self, name: str, when: When) -> Macro | None:
         """What *name* is replaced by where *when* holds."""
@@ -52,13 +64,15 @@ class MacroTable:
             self._counted += 1
             return defined_as(name, str(self._counted))
         definitions = self._macros.get(name)
+        if definitions is None and name not in KNOWN and self._load(name):
+            definitions = self._macros.get(name)
         if definitions is None:
             return KNOWN.get(name)
         if len(definitions) < 2:
             return definitions[0].macro if definitions else None
         possible = [definition for definition in definitions if not excludes(when, definition.when)]
         if not possible:
-            return None
+            return KNOWN.get(name)
         last = possible[-1]
         if all(condition in when for condition in last.when) or all(last.macro.same(other.macro) for other in possible):
             return last.macro

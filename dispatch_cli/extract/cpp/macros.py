@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.tokens import CppToken, tokens_of
 
+COMMAND_LINE = "<command line>"
+"""The name of the file in which macros of ``-D`` are defined."""
+
 
 class Macro(NamedTuple):
     """A macro. parameters: None for one without parentheses. variadic: the last parameter takes all that are left."""
@@ -64,7 +67,7 @@ def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
 
 def defined_as(name: str, value: str) -> Macro:
     """The macro that ``-D NAME=VALUE`` defines; *name* may have parameters."""
-    macro = read_macro(tokens_of(f"{name} {value}", "<command line>"))
+    macro = read_macro(tokens_of(f"{name} {value}", COMMAND_LINE))
     return macro or Macro(name, None, False, ())
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Container, Iterable, Set
+from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
-from dispatch_cli.extract.cpp.macros import Macro, defined_as
+from dispatch_cli.extract.cpp.macros import COMMAND_LINE, Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.splices import normal
 from dispatch_cli.extract.cpp.tokens import SourceText
+from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.sources import Sources, nearest
 from dispatch_cli.model.extracted import NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 
@@ -43,6 +45,8 @@ class CppProject:
         self._quiet: dict[str, bool] = {}
         self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
+        self._block_macros: dict[str, list[str]] = {}
+        """The macros whose bodies begin a registration, with the files that define them."""
         self.mains: list[str] = []
         self.pattern = _BEGINNING
         self._look()
@@ -77,6 +81,11 @@ class CppProject:
                 self._headers[name] = None
                 self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
         return self._headers[name]
+
+    def header_of_macro(self, name: str, using: str) -> SourceFile | None:
+        """The header that defines a macro which stands for a registration, the nearest to the file that uses it."""
+        header = nearest(filter(is_header, self._block_macros.get(name, ())), using)
+        return None if header is None else self.header(header)
 
     def interesting(self, file: SourceFile) -> bool:
         """Whether a registration can begin in a file."""
@@ -147,37 +156,57 @@ class CppProject:
             if text is not None:
                 texts[name] = text
         self.was_read.update(dict.fromkeys(texts))
-        chosen = {
-            name
-            for name, text in texts.items()
-            if any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None
-        }
-        wrappers: dict[str, None] = {}
-        fresh = chosen
+        all_texts = {**self._definitions_in_headers(texts), **texts, COMMAND_LINE: self._definitions_of_options(texts)}
+        chosen = fresh = {name for name, text in all_texts.items() if _may_begin(text)}
         while fresh:
-            new = self._wrappers(fresh, texts, wrappers)
-            if not new or len(wrappers) > MAX_WRAPPERS:
+            new = self._new_block_macros(fresh, all_texts)
+            if not new or len(self._block_macros) > MAX_WRAPPERS:
                 break
-            wrappers.update(dict.fromkeys(new))
             names = re.compile("|".join(map(re.escape, new)))
-            fresh = {name for name, text in texts.items() if any(word in text for word in new) and names.search(text)}
+            fresh = {
+                name for name, text in all_texts.items() if any(word in text for word in new) and names.search(text)
+            }
             chosen |= fresh
-        if wrappers:
-            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, wrappers))})\b)")
-        self._signs = (*_SIGNS, *wrappers)
+        if self._block_macros:
+            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
+        self._signs = (*_SIGNS, *self._block_macros)
         self._texts = {name: texts[name] for name in files if name in chosen}
         mains = [name for name in files if name in chosen]
-        headers = [name for name in mains if name.endswith((".h", ".hpp", ".cuh", ".hh", ".inl", ".inc", ".def"))]
-        self.mains = [name for name in mains if name not in set(headers)] + headers
+        named_headers = [name for name in mains if is_header(name)]
+        self.mains = [name for name in mains if not is_header(name)] + named_headers
 
-    @staticmethod
-    def _wrappers(files: Iterable[str], texts: dict[str, str], known: dict[str, None]) -> list[str]:
-        """Macros whose bodies begin a registration, by the text."""
-        inner = re.compile(rf"\b(?:{_BEGINS}" + "".join(rf"|{re.escape(name)}\b" for name in known) + ")")
-        new: dict[str, None] = {}
+    def _definitions_in_headers(self, files: Container[str]) -> dict[str, str]:
+        """The ``#define`` lines of the headers of the run that are not among *files*.
+
+        A header may define the only macro by which a file registers that has no other sign of a registration.
+        """
+        definitions: dict[str, str] = {}
+        for name in sorted(self.sources.headers):
+            if name not in files and is_header(name):
+                with suppress(SourceError):  # where the header is included, that is reported
+                    text = self.sources.read(name)
+                    if "define" in text:
+                        definitions[name] = "\n".join(line[0] for line in _DEFINE.finditer(normal(text)))
+        return definitions
+
+    def _definitions_of_options(self, files: Iterable[str]) -> str:
+        """The macros of ``-D`` as lines of a file."""
+        defined = dict.fromkeys(macro for name in files for macro in self.settings(name).defines)
+        return "\n".join(f"#define {macro} {value}" for macro, value in defined)
+
+    def _new_block_macros(self, files: Iterable[str], texts: dict[str, str]) -> list[str]:
+        """Macros that are not known yet whose bodies begin a registration, by the text."""
+        inner = re.compile(rf"\b(?:{_BEGINS}" + "".join(rf"|{re.escape(name)}\b" for name in self._block_macros) + ")")
+        new: dict[str, list[str]] = {}
         for name in files:
             for found in _DEFINE.finditer(texts[name]) if "define" in texts[name] else ():
                 macro, body = found[1], found[2]
-                if macro not in known and macro not in RESERVED and inner.search(body):
-                    new[macro] = None
+                if macro not in self._block_macros and macro not in RESERVED and inner.search(body):
+                    new.setdefault(macro, []).append(name)
+        self._block_macros.update(new)
         return list(new)
+
+
+def _may_begin(text: str) -> bool:
+    """Whether a registration can begin in a text, by the names that PyTorch has for that."""
+    return any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None

@@ -34,7 +34,7 @@ class TranslationUnit:
         self.skipping = True
         self.included: set[str] = set()
         settings = project.settings(main)
-        self._table = MacroTable(settings.undefines, project.defined(main), assumed)
+        self._table = MacroTable(settings.undefines, project.defined(main), assumed, self._load)
         self._branches = Branches(self._table)
         file = project.file(main)
         self.text = file.text
@@ -113,6 +113,15 @@ class TranslationUnit:
                     break
             else:
                 return
+
+    def _load(self, name: str) -> bool:
+        """Define a macro for a registration as the header of the project does that no ``#include`` led to."""
+        header = self.project.header_of_macro(name, self.main)
+        if header is None or header.text.name in self.included:
+            return False
+        self.included.add(header.text.name)
+        self._macros_of(header, 0)
+        return True
 
     def _macros_of(self, file: SourceFile, depth: int) -> None:
         """Read a header in which no registration can begin, for its macros."""

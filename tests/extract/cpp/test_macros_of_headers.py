@@ -1,0 +1,62 @@
+"""Macros of headers that stand for a registration block, where they are the only sign of one in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.extract.cpp import extract_cpp
+from dispatch_cli.extract.kinds import is_header
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+
+REG = "#pragma once\n#define REG(K, E, F) TORCH_LIBRARY_IMPL({}, K, m) {{ m.impl(E, F); }}\n"
+
+
+def kernels(folder: Path, files: Mapping[str, str]) -> list[tuple[object, object, object]]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    names = {name: str(folder / name) for name in files}
+    sources = [path for name, path in names.items() if not is_header(name)]
+    found = extract_cpp(Sources({SourceKind.CPP: sources}, frozenset(names.values())))
+    assert found.not_understood == ()
+    return [(one.operator, one.key, one.kernel) for one in found.found if isinstance(one, ExtractedKernel)]
+
+
+@pytest.mark.parametrize(
+    "include",
+    ['#include "u/ops.h"', "#include <u/ops.h>", '#include "../include/u/ops.h"', '#include "made/by/build.h"'],
+)
+def test_a_macro_of_a_header(tmp_path: Path, include: str) -> None:
+    """Also where no ``#include`` is known to lead to the header."""
+    files = {"include/u/ops.h": REG.format("my"), "src/a.cu": f'#include {include}\nREG(CUDA, "f", f_cuda)\n'}
+    assert kernels(tmp_path, files) == [("my::f", "CUDA", "f_cuda")]
+
+
+def test_a_macro_of_a_header_that_uses_those_of_another(tmp_path: Path) -> None:
+    files = {
+        "a/base.h": REG.format("my"),
+        "a/more.h": '#include "base.h"\n#define BOTH(E, F) \\\n  REG(CPU, E, F) \\\n  REG(CUDA, E, F)\n',
+        "src/a.cpp": 'BOTH("f", f)\n',
+    }
+    assert kernels(tmp_path, files) == [("my::f", "CPU", "f"), ("my::f", "CUDA", "f")]
+
+
+def test_the_included_header_counts_and_else_the_nearest(tmp_path: Path) -> None:
+    files = {
+        "a/reg.h": REG.format("of_a"),
+        "b/reg.h": REG.format("of_b"),
+        "b/src/included.cpp": '#include "../../a/reg.h"\nREG(CPU, "f", f)\n',
+        "b/src/near.cpp": 'REG(CPU, "g", g)\n',
+        "b/src/own.cpp": f'{REG.format("own")}REG(CPU, "h", h)\n',
+    }
+    assert [name for name, _, _ in kernels(tmp_path, files)] == ["of_a::f", "of_b::g", "own::h"]
+
+
+def test_other_macros_of_headers_are_not_looked_for(tmp_path: Path) -> None:
+    files = {"a.h": "#define REG(K) run_all(K);\n#define OTHER REG\n", "b.cpp": 'REG("TORCH")\nOTHER("x")\n'}
+    assert kernels(tmp_path, files) == []
