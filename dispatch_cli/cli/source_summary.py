@@ -64,6 +64,8 @@ def summary(run: SourceRun) -> Iterator[Block]:
     if run.missing:
         named = [f"{option} {_short(name, 60)} ({plural(number, 'time')})" for option, name, number in run.missing[:8]]
         yield _line("would decide more", ", ".join(named))
+    if run.stand_ins:
+        yield _line("stand-in", _stand_ins(run.stand_ins))
     for text in left_out(run.left_out):
         yield _line("left out", text)
     if run.declarations:
@@ -75,6 +77,8 @@ def notes(run: SourceRun) -> Iterator[str]:
     yield f"{files_read(run)}: {what_was_found(run)}"
     if run.backend_names:
         yield backend_named(run)
+    if run.stand_ins:
+        yield _stand_ins(run.stand_ins)
     unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
@@ -111,6 +115,14 @@ def _undecided(run: SourceRun) -> Iterator[Block]:
         words = f"the {field.replace('_', ' ')} is {_short(text)}{often}"
         yield Paragraph((Run(f"{first}: ", Tone.PLACE), Run(words)), indent=2, hang=4)
     yield from _more(len(expressions) - MAX_EXPRESSIONS)
+
+
+def _stand_ins(names: Sequence[str]) -> str:
+    """The names that stand for the macro by which a build names its extension, and the option that sets it."""
+    more = len(names) - MAX_FOLDERS
+    listed = f"{', '.join(names[:MAX_FOLDERS])}{f' and {more:,} more' if more > 0 else ''}"
+    verb = "stands" if len(names) == 1 else "stand"
+    return f"{listed} {verb} for TORCH_EXTENSION_NAME, which -D TORCH_EXTENSION_NAME=NAME sets"
 
 
 def files_read(run: SourceRun) -> str:

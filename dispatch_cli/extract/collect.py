@@ -72,6 +72,7 @@ def collect(
             for one in extraction.problems
         ],
         "missing": [[option, name, count] for (option, name), count in missing.most_common()],
+        "stand_ins": sorted(sources.stand_ins),
         "opened": sorted(sources.opened.items()),
         "looked_for": sorted(sources.looked_for.items()),
     }

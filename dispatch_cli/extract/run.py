@@ -39,6 +39,7 @@ class SourceRun(NamedTuple):
     document: a declaration file as plain data. blocks, definitions, registrations: how many; conditional: how many of
     the definitions and registrations depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
     second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
+    stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     files: how many were read, by kind. left_out: what was not read. declarations: declaration files in directories.
     lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
     with its place; the document has a single one.
@@ -52,6 +53,7 @@ class SourceRun(NamedTuple):
     not_understood: tuple[NotUnderstood, ...]
     unaccounted: tuple[Unaccounted, ...]
     missing: tuple[tuple[str, str, int], ...]
+    stand_ins: tuple[str, ...]
     files: tuple[tuple[SourceKind, int], ...]
     left_out: tuple[LeftOut, ...]
     declarations: tuple[str, ...]
@@ -160,6 +162,7 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
             Unaccounted(Span(file, line, column), what, text) for file, line, column, what, text in data["unaccounted"]
         ),
         missing=tuple((option, name, count) for option, name, count in data["missing"]),
+        stand_ins=tuple(map(str, data["stand_ins"])),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
         left_out=(*walked.left_out, *map(_broken, broken.values())),
         declarations=tuple(one for one in walked.files.get(SourceKind.DECLARATIONS, ()) if one not in broken),

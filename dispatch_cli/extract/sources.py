@@ -33,7 +33,7 @@ class Sources:
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
     While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
-    could be included was there.
+    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -45,6 +45,7 @@ class Sources:
     progress: Callable[[str], None] | None = field(default=None, repr=False)
     opened: dict[str, str] = field(default_factory=dict, repr=False)
     looked_for: dict[str, bool] = field(default_factory=dict, repr=False)
+    stand_ins: dict[str, None] = field(default_factory=dict, repr=False)
 
     def read(self, name: str) -> str:
         """The text of a file; bytes that are not UTF-8 are replaced. Errors: SourceError."""
@@ -63,7 +64,7 @@ class Sources:
         candidates = [paths.join(paths.folder_of(including), target)] if quoted else []
         candidates += [paths.join(directory, target) for directory in self.include]
         for candidate in map(paths.normal, candidates):
-            if candidate in self.headers or (self._in_include(candidate) and self._is_there(candidate)):
+            if candidate in self.headers or (self._in_include(candidate) and self.is_there(candidate)):
                 return candidate
         return self._nearest(os.path.normpath(target), including)
 
@@ -96,7 +97,8 @@ class Sources:
                 return True
         return False
 
-    def _is_there(self, path: str) -> bool:
+    def is_there(self, path: str) -> bool:
+        """Whether a file, be it of the run or not, is there."""
         if path not in self.looked_for:
             self.looked_for[path] = paths.is_file(path)
         return self.looked_for[path]

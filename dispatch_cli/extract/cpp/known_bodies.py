@@ -2,6 +2,7 @@
 
 From ATen/autocast_mode.h and ATen/functorch/BatchRulesHelper.h; the lists are those of PyTorch 2.13. With ``-I`` the
 headers of another version are read instead. Only what they register is here; how their kernels are made is not.
+``…_EXPAND`` are of registration.h, which kernel-builder adds to a project when it builds it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,12 @@ _LISTS = {
 }
 """Macros that use another one for each operator: ``name`` or ``name.overload``."""
 _PLAIN = """
+TORCH_LIBRARY_EXPAND(ns, m) TORCH_LIBRARY(ns, m)
+TORCH_LIBRARY_FRAGMENT_EXPAND(ns, m) TORCH_LIBRARY_FRAGMENT(ns, m)
+TORCH_LIBRARY_IMPL_EXPAND(ns, k, m) TORCH_LIBRARY_IMPL(ns, k, m)
+STABLE_TORCH_LIBRARY_EXPAND(ns, m) STABLE_TORCH_LIBRARY(ns, m)
+STABLE_TORCH_LIBRARY_FRAGMENT_EXPAND(ns, m) STABLE_TORCH_LIBRARY_FRAGMENT(ns, m)
+STABLE_TORCH_LIBRARY_IMPL_EXPAND(ns, k, m) STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
 SINGLE_ARG(...) __VA_ARGS__
 ADD_NS(op) at::op
 C10_EXPAND_MSVC_WORKAROUND(...) __VA_ARGS__

@@ -12,6 +12,7 @@ from dispatch_cli.extract.cpp.macros import COMMAND_LINE, Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.splices import normal
 from dispatch_cli.extract.cpp.tokens import SourceText
+from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources, nearest
@@ -36,6 +37,7 @@ class CppProject:
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
+        self.extension_names = ExtensionNames(sources)
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.was_read: dict[str, None] = {}

@@ -12,9 +12,11 @@ from dispatch_cli.extract.cpp.branches import Branches
 from dispatch_cli.extract.cpp.expander import Expander, TooMuch
 from dispatch_cli.extract.cpp.if_directive import IfReader
 from dispatch_cli.extract.cpp.macro_table import MacroTable
+from dispatch_cli.extract.cpp.macros import defined_as
 from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, Directive, SourceFile, Stretch
 from dispatch_cli.extract.cpp.tokens import CppToken, lex
+from dispatch_cli.extract.extension_names import EXTENSION_NAME
 
 MAX_INCLUDES = 200
 """How deeply files may include one another."""
@@ -115,7 +117,11 @@ class TranslationUnit:
                 return
 
     def _load(self, name: str) -> bool:
-        """Define a macro for a registration as the header of the project does that no ``#include`` led to."""
+        """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
+        macro for a registration, from the header of the project that no ``#include`` led to."""
+        if name == EXTENSION_NAME:
+            self._table.add(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
+            return True
         header = self.project.header_of_macro(name, self.main)
         if header is None or header.text.name in self.included:
             return False

@@ -36,6 +36,7 @@ from dispatch_cli.extract.python.values import (
 )
 
 _MISSING = Opaque(None, "missing")
+_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
 _OWN_NAMES = re.compile(r"\w+")
 
 
@@ -154,6 +155,8 @@ class Lookups(ClassLookups):
         full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
         if ".DispatchKey." in full and full.endswith(".name"):
             return full.split(".")[-2]
+        if _NAMESPACE_NAME.fullmatch(full):
+            return full.removesuffix(".__name__")
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         if full.startswith("torch.ops.") and names.looks_registering(full.rpartition(".")[2]):
@@ -199,10 +202,21 @@ class Lookups(ClassLookups):
             return ModuleValue(beside)
         if file is not None:
             return self.member(file, name, node)
+        if base == "_ops" and (generated := self._generated(name, scope.file)) is not None:
+            return generated
         own = self.run.index.dotted(scope.file).split(".")
         keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
         full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
         return Dotted(full)
+
+    def _generated(self, name: str, file: str) -> Value | None:
+        """What a name is of the module ``_ops`` that kernel-builder makes when it builds a package."""
+        if name not in ("ops", "add_op_namespace_prefix"):
+            return None
+        namespace = self.run.extension_names.of_generated_module(file)
+        if namespace is None:
+            return None
+        return Dotted(f"torch.ops.{namespace}") if name == "ops" else Bound(f"{namespace}::{{}}", "format")
 
     def _of_dotted_import(self, full: str, node: ast.ImportFrom, scope: Scope) -> Value:
         found = self._of_dotted(full, node, scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHa
 
 MAX_ITEMS = 20_000
 """Items of a list, and a tenth of the characters of a text, that are made."""
-
+_FORMATTED = re.compile(r"\{[^{}]*[:\[]")
+"""A part of a format that asks for more than the text of a value."""
 _STRING_METHODS = frozenset(
     [
         "lower",
@@ -84,7 +86,7 @@ def constant_method(owner: Value, name: str, arguments: Sequence[Value], keyword
 
 def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
     if name == "format":
-        if not all(map(constant, [*arguments, *keywords.values()])) or any(c in owner for c in ":["):
+        if not all(map(constant, [*arguments, *keywords.values()])) or _FORMATTED.search(owner):
             raise NoResult
         return _bounded(owner.format(*arguments, **keywords))
     if name == "join":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.python.lifetimes import may_keep
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
@@ -68,6 +69,7 @@ class PythonRun:
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
         self.sources = sources
+        self.extension_names = ExtensionNames(sources)
         self.index = index
         self.when: list[Condition] = []
         self.calls: list[tuple[str, ast.AST]] = []

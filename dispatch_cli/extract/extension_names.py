@@ -1,0 +1,127 @@
+"""Names for ``TORCH_EXTENSION_NAME``, the macro by which a build tells C++ sources the name of their extension.
+
+Sources register in the namespace of that name. Where no definition of it is known, a name stands in: one for each
+package, so that extensions in one tree stay apart, and the same one in C++ and in Python.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.files import paths
+from dispatch_cli.model.extracted import SourceKind
+
+EXTENSION_NAME = "TORCH_EXTENSION_NAME"
+_PACKAGE_FILES = ("build.toml", "setup.py", "pyproject.toml")
+_KERNEL_BUILDER_NAME = re.compile(
+    r"""^\[general\][^\n]*\n(?:(?!\[)[^\n]*\n)*?name[ \t]*=[ \t]*["']([^"'\n]+)["']""", re.M
+)
+_EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']""")
+_REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
+_USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
+_PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
+MAX_USES = 100_000
+"""Names of operators in Python files that are kept."""
+
+
+class ExtensionNames:
+    """The names that stand for ``TORCH_EXTENSION_NAME``. Those that were asked for are noted in the run's sources."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._kernel_builder: dict[str, str | None] = {}
+        self._names: dict[str, str] = {}
+
+    def of_cpp_file(self, file: str) -> str:
+        """The namespace in which a C++ file registers.
+
+        Its package's name for kernel-builder; else the namespace by which Python calls the operators of the file, the
+        extension of setup.py if there is one, or the folder of the package.
+        """
+        if file not in self._names:
+            package, text = self._package(file)
+            name = _kernel_builder_name(text) or self._used_namespace(file, package) or _only_extension(text)
+            self._names[file] = _identifier(name or os.path.basename(paths.inside(package)) or "extension")  # noqa: PTH119
+        self._sources.stand_ins[self._names[file]] = None
+        return self._names[file]
+
+    def of_generated_module(self, file: str) -> str | None:
+        """The namespace in the module ``_ops`` that kernel-builder makes for the package of a Python file; None for
+        other packages."""
+        folder = paths.folder_of(file)
+        if folder not in self._kernel_builder:
+            self._kernel_builder[folder] = _kernel_builder_name(self._package(file)[1])
+        name = self._kernel_builder[folder]
+        if name is None:
+            return None
+        defines = dict(self._sources.settings(file).defines)
+        if EXTENSION_NAME in defines:
+            return defines[EXTENSION_NAME]
+        self._sources.stand_ins[_identifier(name)] = None
+        return _identifier(name)
+
+    def _package(self, file: str) -> tuple[str, Mapping[str, str]]:
+        """The nearest folder above a file that is a package, with the texts of the files that say so; without any,
+        the folder that all files of the run are in."""
+        for folder in paths.above(paths.folder_of(file)):
+            texts = {name: self._text(paths.join(folder, name)) for name in _PACKAGE_FILES}
+            if found := {name: text for name, text in texts.items() if text is not None}:
+                return folder, found
+        return self._top, {}
+
+    def _text(self, file: str) -> str | None:
+        if not self._sources.is_there(file):
+            return None
+        try:
+            return self._sources.read(file)
+        except SourceError:
+            return ""
+
+    @cached_property
+    def _top(self) -> str:
+        files = {*self._sources.headers, *(name for names in self._sources.files.values() for name in names)}
+        return os.path.commonpath([paths.absolute(paths.folder_of(file)) for file in files])
+
+    def _used_namespace(self, file: str, package: str) -> str | None:
+        """The namespace that Python files of the package name most operators of a C++ file in."""
+        operators = set(_REGISTERED.findall(self._text(file) or ""))
+        namespaces = Counter(
+            namespace for namespace, name, user in self._uses if name in operators and paths.is_in(user, package)
+        )
+        return max(sorted(namespaces), key=namespaces.__getitem__, default=None)
+
+    @cached_property
+    def _uses(self) -> frozenset[tuple[str, str, str]]:
+        """Namespaces and operators that Python files name, with the files, absolute."""
+        uses: set[tuple[str, str, str]] = set()
+        for file in self._sources.files.get(SourceKind.PYTHON, ()):
+            if len(uses) > MAX_USES:
+                break
+            file_name = paths.absolute(file)
+            for found in _USED.finditer(self._text(file) or ""):
+                namespace, name = found[1] or found[3], found[2] or found[4]
+                if namespace not in _PYTORCH:
+                    uses.add((namespace, name, file_name))
+        return frozenset(uses)
+
+
+def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:
+    found = _KERNEL_BUILDER_NAME.search(texts.get("build.toml", ""))
+    return found[1] if found else None
+
+
+def _only_extension(texts: Mapping[str, str]) -> str | None:
+    """The last part of the name of the extension that setup.py builds; None where it is not one."""
+    names = {name.rpartition(".")[2] for name in _EXTENSION.findall(texts.get("setup.py", ""))}
+    return names.pop() if len(names) == 1 else None
+
+
+def _identifier(name: str) -> str:
+    made = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return made if made[:1].isalpha() or made.startswith("_") else f"_{made}"
