@@ -13,6 +13,8 @@ from dispatch_cli.audit.lines import same_ends, whole_words
 from dispatch_cli.audit.place import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
+MAX_MACROS = 1000
+"""Macros whose uses are looked for; others count as used."""
 __all__ = ["Unaccounted", "audit"]
 
 
@@ -35,18 +37,32 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
             found += here.direct
             in_macros += here.in_macros
     used = _used({macro for macro, _ in in_macros}, files, read)
-    found += [place for macro, place in in_macros if macro in used]  # a macro that nobody uses registers nothing
+    found += [place for macro, place in in_macros if macro in used]
     order = {file: number for number, file in enumerate(files)}
     return sorted(found, key=lambda place: (order[place.at.file], place.at.line))
 
 
 def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> set[str]:
-    """Those of the macros that occur elsewhere than in their definitions."""
+    """Those of the macros that are used, by themselves or by others, where they can register with the dispatcher."""
     used: set[str] = set()
-    for file in files:
-        if macros <= used:
-            break
-        used |= macros & cpp_text.names_used(_text(file, read))
+    parts: dict[str, set[str]] = {}
+    """What each macro uses."""
+    seen: set[str] = set()
+    waiting = macros
+    while waiting and len(seen) < MAX_MACROS:
+        seen |= waiting
+        for file in files:
+            for name, user in cpp_text.macro_uses(_text(file, read), waiting - used):
+                if user is None:
+                    used.add(name)
+                else:
+                    parts.setdefault(user, set()).add(name)
+        waiting = parts.keys() - seen
+    used |= waiting
+    following = set(used)
+    while following:
+        following = {part for name in following for part in parts.get(name, ())} - used
+        used |= following
     return used
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Set
 from enum import Enum
 from typing import NamedTuple
 
@@ -21,23 +22,31 @@ _SKIPPED = re.compile(
     r"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?",
     re.S,
 )
-_TOKEN = re.compile(
+_TOKENS = (
     r"(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)[^\n]*)"
     r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)"
-    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
-    re.M,
+    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))"
 )
-_OTHER_REGISTRIES = re.compile(
-    r"PYBIND11|\bpy\s*::|\bpybind11\s*::|\bnb\s*::|NB_MODULE|\b\w*class_\s*[<(]|\benum_\s*<|\bjit\s*::\s*RegisterOperators\b"
+_TOKEN = re.compile(rf"{_TOKENS}|(?P<name>(?!))", re.M)
+_TOKEN_OR_NAME = re.compile(rf"{_TOKENS}|(?P<name>\b[A-Za-z_]\w*)", re.M)
+_BINDINGS = (
+    r"\b(?:py|pybind11|nb|nanobind)\s*::|\bmodule_\s*&|PYBIND11|NB_MODULE"
+    r"|TVM_FFI_|\b(?:Object|Global)Def\s*[<(]"
 )
-"""Beginnings of statements and blocks that register elsewhere: with pybind11, nanobind, as TorchScript's classes."""
+_OTHER_REGISTRIES = re.compile(rf"{_BINDINGS}|\b\w*class_\s*[<(]|\benum_\s*<|\bjit\s*::\s*RegisterOperators\b")
+"""Beginnings of statements and blocks that register elsewhere: with pybind11, nanobind or TVM, or a class for
+TorchScript."""
+_BINDING = re.compile(_BINDINGS)
 _DISPATCHERS = re.compile(r"TORCH_LIBRARY|\bLibrary\s*[&(]|\bRegisterOperators\b")
 _MODULE = re.compile(
-    r"\b(?:py|pybind11)\s*::\s*(?:module_?|class_)\b[\s&]*([A-Za-z_]\w*)"
-    r"|\bauto\s*&?\s*([A-Za-z_]\w*)\s*=[^;{}]{0,200}?(?:\b(?:py|pybind11)\s*::|\bdef_submodule\b|\bclass_\b)"
+    r"\b(?:py|pybind11|nb|nanobind)\s*::\s*(?:module_?|class_)\b[\s&]*([A-Za-z_]\w*)"
+    r"|\bauto\b[\s&]*(?:[A-Z_]{3,}\s+)?([A-Za-z_]\w*)\s*="
+    r"[^;{}]{0,200}?(?:\b(?:py|pybind11|nb|nanobind)\s*::|\bdef_submodule\b|\bclass_\b)"
 )
-"""Variables that pybind11 owns."""
-_PYBIND = re.compile(r"\bpy(?:bind11)?\s*::")
+"""Variables that one of those owns."""
+_ARGUMENT = re.compile(r"\s*\(\s*(\w+)")
+_WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
+"""The argument of a ``def`` of the dispatcher's: a schema."""
 _RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
@@ -60,7 +69,7 @@ class _Owner(Enum):
     """Whose registrations the text in a bracket makes."""
 
     DISPATCHER = "the dispatcher's"
-    OTHER = "pybind11's, nanobind's or TorchScript's"
+    OTHER = "pybind11's, nanobind's, TVM's or TorchScript's"
     OPEN = "not known"
 
 
@@ -82,12 +91,13 @@ def may_register(text: str) -> bool:
     return _HINT.search(text) is not None
 
 
-def names_used(text: str) -> set[str]:
-    """The names in a text, without those that a ``#define`` only defines."""
-    defined = _DEFINE.findall(text)
-    if not defined:
-        return set(_NAME.findall(text))
-    return set(_NAME.findall(_DEFINE.sub("", text)))
+def macro_uses(text: str, macros: Set[str]) -> Set[tuple[str, str | None]]:
+    """Uses of macros where they can register with the dispatcher, each with the macro in whose definition it is."""
+    if not any(macro in text for macro in macros):
+        return frozenset()
+    scanner = _Scanner(without_literals(text), text, macros)
+    scanner.run()
+    return scanner.uses
 
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:
@@ -98,10 +108,10 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
     is_jit = _JIT.search(code) is not None or _OWN_CLASS.search(code) is not None
     registers = "RegisterOperators" in code and not _OWN_CLASS.search(code)
-    for start, what, macro in _Scanner(code).run():
+    for start, what, macro in _Scanner(code, text).run():
         if what == "RegisterOperators" and not _constructs(code, start, is_jit):
             continue
-        if what.startswith("EXECUTORCH") or (what.endswith("op") and not registers):
+        if "EXECUTORCH" in what or (what.endswith("op") and not registers):
             continue
         name = what.lstrip(".-> \t\n\r")
         at = start + len(what) - len(name)
@@ -125,10 +135,15 @@ def _constructs(code: str, start: int, is_jit: bool) -> bool:
 
 
 class _Scanner:
-    """Goes through code without literals and comments once, and keeps the brackets that are open."""
+    """Goes through code without literals and comments once, and keeps the brackets that are open.
 
-    def __init__(self, code: str) -> None:
-        self.code = code
+    text: with literals and comments. macros: those whose *uses* are looked for.
+    """
+
+    def __init__(self, code: str, text: str, macros: Set[str] = frozenset()) -> None:
+        self.code, self.text, self.macros = code, text, macros
+        self.uses: set[tuple[str, str | None]] = set()
+        self.has_bindings = _BINDING.search(code) is not None
         self.modules = {one or other for one, other in _MODULE.findall(code)}
         self.others = [found.span() for found in _OTHER_REGISTRIES.finditer(code)]
         self.dispatchers = [found.span() for found in _DISPATCHERS.finditer(code)]
@@ -146,15 +161,17 @@ class _Scanner:
         macro: str | None = None
         macro_end = 0
         outside = (self.level, self.statement)
-        while (token := _TOKEN.search(code, position)) is not None:
+        token_pattern = _TOKEN_OR_NAME if self.macros else _TOKEN
+        while (token := token_pattern.search(code, position)) is not None:
             position = token.end()
             if macro is not None and token.start() >= macro_end:
                 macro = None
                 self.level, self.statement = outside
             if token["directive"] is not None:
                 if token["word"] == "define" and (name := _DEFINE.search(token[0])):
-                    outside = (self.level, self.statement)
                     macro, macro_end = name[1], end_of_directive(code, token.start())
+                    is_between = _BLANKS.fullmatch(code, self.statement, token.start()) is not None
+                    outside = (self.level, macro_end if is_between else self.statement)
                     position = token.start() + name.end()
                     self.level, self.statement = _Level(position, None), position
                 else:
@@ -162,8 +179,11 @@ class _Scanner:
                     self._branch(token["word"])
                     if _BLANKS.fullmatch(code, self.statement, token.start()):
                         self.statement = position
+            elif token["name"] is not None:
+                if token[0] in self.macros and self._is_dispatchers_use(token):
+                    self.uses.add((token[0], macro))
             elif token["what"] is not None:
-                if self._is_candidate(token):
+                if self._is_candidate(token, macro is not None):
                     found.append((token.start(), token[0], macro))
             else:
                 self._bracket(token)
@@ -204,20 +224,36 @@ class _Scanner:
         return owner
 
     def _owner_by_head(self, statement: int) -> _Owner | None:
-        end = self.code.find(";", statement, statement + MAX_HEAD)
-        end = min(statement + MAX_HEAD, len(self.code)) if end == -1 else end
-        if is_within(self.others, statement, end):
+        blanks = _BLANKS.match(self.code, statement)
+        start = blanks.end() if blanks else statement
+        end = self.code.find(";", start, start + MAX_HEAD)
+        end = min(start + MAX_HEAD, len(self.code)) if end == -1 else end
+        if is_within(self.others, start, end):
             return _Owner.OTHER
-        return _Owner.DISPATCHER if is_within(self.dispatchers, statement, end) else None
+        return _Owner.DISPATCHER if is_within(self.dispatchers, start, end) else None
 
-    def _is_candidate(self, token: re.Match[str]) -> bool:
+    def _is_candidate(self, token: re.Match[str], in_macro: bool) -> bool:
         owner = self._owner()
         if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
             return owner is not _Owner.OTHER
+        if in_macro:
+            return True  # its variables are those of the place where it is used
         receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
-        if receiver is None:  # a chain that goes on; in a macro, its beginning is not known
-            return not (token["what"].endswith("def") and _PYBIND.search(self.code))
-        return receiver[1] not in self.modules
+        if receiver is not None and receiver[1] in self.modules:
+            return False
+        if not (self.has_bindings and token["what"].endswith("def")):
+            return True
+        if receiver is not None and self.dispatchers:
+            return True
+        return _WITH_SCHEMA.match(self.text, token.end()) is not None
+
+    def _is_dispatchers_use(self, token: re.Match[str]) -> bool:
+        """Whether a macro may register with the dispatcher where it is used."""
+        owner = self._owner()
+        if owner is not _Owner.OPEN:
+            return owner is _Owner.DISPATCHER
+        argument = _ARGUMENT.match(self.code, token.end())
+        return argument is None or argument[1] not in self.modules
 
     def _branch(self, word: str) -> None:
         if word.startswith("if"):

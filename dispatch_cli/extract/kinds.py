@@ -11,10 +11,11 @@ from dispatch_cli.model.extracted import SourceKind
 HEAD_BYTES = 1 << 16
 """Bytes by which a file of YAML or JSON is recognised."""
 _COMPILED = frozenset(
-    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".sycl"}
+    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".mu", ".mlu", ".sycl"}
 )
 _HEADERS = frozenset(
-    {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
+    {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".muh", ".mluh"}
+    | {".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
 )
 _PYTHON = frozenset({".py", ".pyw"})
 _TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})

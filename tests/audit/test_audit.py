@@ -61,6 +61,11 @@ def test_a_separator_of_digits_begins_no_literal() -> None:
         'py::class_<X>(m, "X")\n  .def(py::init<>())\n  .def("f", &X::f);',
         'py::class_<X>(m, "X") REST(f)\n#define REST(n) .def(#n, &X::n)',
         'static auto x = torch::class_<X>("a", "X").def("f", &X::f);',
+        "// a comment\n" * 50 + 'static auto x = torch::class_<X>("a", "X").def("f", &X::f);',
+        'NB_MODULE(x, m) { m.def("f", &f); }',
+        'void init(module_ &m) { m.def("f", &f); }',
+        'TVM_FFI_STATIC_INIT_BLOCK() { refl::GlobalDef().def("f", f); }',
+        'refl::ObjectDef<X>()\n  .def(refl::init<int>())\n  .def("f", &X::f);',
         "TORCH_LIBRARY_NOT(x)\nauto v = node.def();"[22:],
         "EXECUTORCH_LIBRARY(aten, f, g);",
         "node.op(1);",
@@ -89,9 +94,33 @@ def test_a_chain_of_the_old_interface() -> None:
 def test_what_is_in_a_macro_counts_where_the_macro_is_used() -> None:
     define = "#define REG(x) \\\n  m.impl(#x, x)\n"
     assert found(define) == []
-    assert found(define + "#define ALL REG(a)\n") == [(2, "impl")]
+    assert found(define + "#define ALL REG(a)\n") == []
+    assert found(define + "#define ALL \\\n REG(a)\n// REG(b)\nALL") == [(2, "impl")]
     texts = {"a.h": define, "b.cpp": "REG(f);"}
     assert [place.at for place in audit(["a.h", "b.cpp"], texts.__getitem__, frozenset())] == [Span("a.h", 2, 5)]
+
+
+DEF = "#define DEF(m, x) \\\n  m.def(#x, \\\n [](int) { return x; })\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "PYBIND11_MODULE(x, m) { DEF(m, f); }",
+        "void add(nb::module_& m) { if (x) { DEF(m, f); } }",
+        "#define ALL DEF(m, f); DEF(m, g)\nPYBIND11_MODULE(x, m) { ALL }",
+        'static auto UNUSED c = torch::class_<C>("a", "C");\nvoid f() { DEF(c, f); }',
+    ],
+)
+def test_macros_that_only_other_registries_use(use: str) -> None:
+    assert found(DEF + use) == []
+    assert found(f"{DEF}{use}\nvoid register_all(torch::Library& m) {{ DEF(m, h); }}") == [(2, "def")]
+
+
+def test_a_template_in_a_file_with_bindings() -> None:
+    text = 'using py::str;\ntemplate <class S> void f(S& s) {\n  s.def(x, y);\n  s.def("g(Tensor x) -> ()");\n}\n'
+    assert found(text) == [(4, "def")]
+    assert found(text + "TORCH_LIBRARY(y, m) { }") == [(3, "def"), (4, "def"), (6, "TORCH_LIBRARY")]
 
 
 PYTHON = '''

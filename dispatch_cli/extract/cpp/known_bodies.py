@@ -1,7 +1,8 @@
 """Macros of PyTorch's headers that hold registrations, as data: for projects that use them without having the headers.
 
-From ATen/autocast_mode.h and ATen/functorch/BatchRulesHelper.h; the lists are those of PyTorch 2.13. With ``-I`` the
-headers of another version are read instead. Only what they register is here; how their kernels are made is not.
+From ATen/autocast_mode.h and ATen/functorch/BatchRulesHelper.h; the lists are those of PyTorch 2.13. Macros that only
+older versions have are here, too (``KERNEL_CPU2``). With ``-I`` the headers of another version are read instead. Only
+what they register is here; how their kernels are made is not.
 ``…_EXPAND`` are of registration.h, which kernel-builder adds to a project when it builds it.
 """
 
@@ -91,6 +92,7 @@ def known_macros() -> Iterator[str]:
     yield from _PLAIN.replace("\\\n", "").strip().splitlines()
     for name, device in _DEVICES.items():
         yield f"KERNEL_{name}(...) KERNEL(c10::DeviceType::{device}, __VA_ARGS__)"
+        yield f"KERNEL_{name}2(op, overload, policy) KERNEL2(c10::DeviceType::{device}, op, overload, policy)"
         yield (
             f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_{name}(...) "
             f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(c10::DeviceType::{device}, __VA_ARGS__)"

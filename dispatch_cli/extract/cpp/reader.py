@@ -30,7 +30,8 @@ MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
 MAX_NESTING = 200
 """How deeply brackets may nest."""
-_LIBRARY_MACRO = re.compile(r"[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
+_LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
+"""What may stand for a block; ExecuTorch has an own registry."""
 
 
 class UnitReader:
