@@ -13,8 +13,10 @@ from dispatch_cli.audit.lines import same_ends, whole_words
 from dispatch_cli.audit.place import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
+_Macro = tuple["str | None", str]
 MAX_MACROS = 1000
 """Macros whose uses are looked for; others count as used."""
+
 __all__ = ["Unaccounted", "audit"]
 
 
@@ -36,34 +38,41 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
             here = cpp_text.places(file, text, accounted)
             found += here.direct
             in_macros += here.in_macros
-    used = _used({macro for macro, _ in in_macros}, files, read)
-    found += [place for macro, place in in_macros if macro in used]
+    used = _UsedMacros({macro for macro, _ in in_macros}, files, read)
+    found += [place for macro, place in in_macros if used.has(place.at.file, macro)]
     order = {file: number for number, file in enumerate(files)}
     return sorted(found, key=lambda place: (order[place.at.file], place.at.line))
 
 
-def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> set[str]:
-    """Those of the macros that are used, by themselves or by others, where they can register with the dispatcher."""
-    used: set[str] = set()
-    parts: dict[str, set[str]] = {}
-    """What each macro uses."""
-    seen: set[str] = set()
-    waiting = macros
-    while waiting and len(seen) < MAX_MACROS:
-        seen |= waiting
-        for file in files:
-            for name, user in cpp_text.macro_uses(_text(file, read), waiting - used):
-                if user is None:
-                    used.add(name)
-                else:
-                    parts.setdefault(user, set()).add(name)
-        waiting = parts.keys() - seen
-    used |= waiting
-    following = set(used)
-    while following:
-        following = {part for name in following for part in parts.get(name, ())} - used
-        used |= following
-    return used
+class _UsedMacros:
+    """Macros that are used, by themselves or by other macros, where they can register with the dispatcher.
+
+    A macro is known by its name and the file that defines it: None for all files, where the one that uses it has no
+    definition of its own.
+    """
+
+    def __init__(self, macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> None:
+        self._used: set[_Macro] = set()
+        parts: dict[tuple[str, str], set[_Macro]] = {}
+        seen: set[str] = set()
+        waiting = macros
+        while waiting and len(seen) < MAX_MACROS:
+            seen |= waiting
+            for file in files:
+                for use in cpp_text.macro_uses(_text(file, read), waiting):
+                    macro = (file if use.is_own else None, use.name)
+                    if use.by is None:
+                        self._used.add(macro)
+                    else:
+                        parts.setdefault((file, use.by), set()).add(macro)
+            waiting = {name for _, name in parts} - seen
+        self._used.update((None, name) for name in waiting)
+        while more := {part for macro in parts if self.has(*macro) for part in parts[macro]} - self._used:
+            self._used |= more
+
+    def has(self, file: str, macro: str) -> bool:
+        """Whether the macro of a file is used."""
+        return (file, macro) in self._used or (None, macro) in self._used
 
 
 def _text(file: str, read: Callable[[str], str]) -> str:

@@ -91,13 +91,26 @@ def may_register(text: str) -> bool:
     return _HINT.search(text) is not None
 
 
-def macro_uses(text: str, macros: Set[str]) -> Set[tuple[str, str | None]]:
-    """Uses of macros where they can register with the dispatcher, each with the macro in whose definition it is."""
+class MacroUse(NamedTuple):
+    """A use of a macro where it can register with the dispatcher.
+
+    by: the macro in whose definition it is; None for none. is_own: the file defines the macro itself.
+    """
+
+    name: str
+    by: str | None
+    is_own: bool
+
+
+def macro_uses(text: str, macros: Set[str]) -> list[MacroUse]:
+    """The uses of these macros in a text, but for those in modules of other registries."""
     if not any(macro in text for macro in macros):
-        return frozenset()
-    scanner = _Scanner(without_literals(text), text, macros)
+        return []
+    code = without_literals(text)
+    scanner = _Scanner(code, text, macros)
     scanner.run()
-    return scanner.uses
+    own = set(_DEFINE.findall(code)) if scanner.uses else set()
+    return [MacroUse(name, by, name in own) for name, by in scanner.uses]
 
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:

@@ -98,6 +98,8 @@ def test_what_is_in_a_macro_counts_where_the_macro_is_used() -> None:
     assert found(define + "#define ALL \\\n REG(a)\n// REG(b)\nALL") == [(2, "impl")]
     texts = {"a.h": define, "b.cpp": "REG(f);"}
     assert [place.at for place in audit(["a.h", "b.cpp"], texts.__getitem__, frozenset())] == [Span("a.h", 2, 5)]
+    texts["b.cpp"] = "#define REG(x) other(x)\nREG(f);"
+    assert audit(["a.h", "b.cpp"], texts.__getitem__, frozenset()) == []
 
 
 DEF = "#define DEF(m, x) \\\n  m.def(#x, \\\n [](int) { return x; })\n"

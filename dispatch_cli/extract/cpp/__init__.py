@@ -20,7 +20,6 @@ from dispatch_cli.model.span import Span
 _STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
 _AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
 _TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
-_IN_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
 
 
 def extract_cpp(sources: Sources) -> Extraction:
@@ -98,7 +97,7 @@ class _CppRun:
 
     def _template(self, text: SourceText) -> None:
         """A template of C++ files: its registrations are made when the project is built."""
-        for found in _IN_TEMPLATE.finditer(text.text):
+        for found in self._project.in_template.finditer(text.text):
             at = text.span(found.start())
             line = text.text[found.start() : found.start() + 200].partition("\n")[0]
             why = "this file is a template, which is filled in when the project is built"

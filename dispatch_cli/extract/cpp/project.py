@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Set
+from collections.abc import Container, Iterable, Iterator, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
@@ -25,6 +25,8 @@ _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibrar
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
 _BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
+_IN_BLOCK = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(")
+_IN_TEMPLATE = rf"{_IN_BLOCK.pattern}|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\("
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
 
 
@@ -32,6 +34,7 @@ class CppProject:
     """The C++ files of a run.
 
     mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
+    in_template: finds registrations in a template of C++ files.
     accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
     """
 
@@ -51,6 +54,7 @@ class CppProject:
         """The macros whose bodies begin a registration, with the files that define them."""
         self.mains: list[str] = []
         self.pattern = _BEGINNING
+        self.in_template = re.compile(_IN_TEMPLATE)
         self._look()
 
     def settings(self, name: str) -> ReadSettings:
@@ -158,7 +162,8 @@ class CppProject:
             if text is not None:
                 texts[name] = text
         self.was_read.update(dict.fromkeys(texts))
-        all_texts = {**self._definitions_in_headers(texts), **texts, COMMAND_LINE: self._definitions_of_options(texts)}
+        definitions = self._definitions_in_headers(texts)
+        all_texts = {**definitions, **texts, COMMAND_LINE: self._definitions_of_options(texts)}
         chosen = fresh = {name for name, text in all_texts.items() if _may_begin(text)}
         while fresh:
             new = self._new_block_macros(fresh, all_texts)
@@ -171,6 +176,9 @@ class CppProject:
             chosen |= fresh
         if self._block_macros:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
+        in_blocks = dict.fromkeys(name for text in definitions.values() for name in _macros_for_blocks(text))
+        if in_blocks:
+            self.in_template = re.compile(rf"{_IN_TEMPLATE}|\b(?:{'|'.join(list(in_blocks)[:MAX_WRAPPERS])})\s*\(")
         self._signs = (*_SIGNS, *self._block_macros)
         self._texts = {name: texts[name] for name in files if name in chosen}
         mains = [name for name in files if name in chosen]
@@ -212,3 +220,9 @@ class CppProject:
 def _may_begin(text: str) -> bool:
     """Whether a registration can begin in a text, by the names that PyTorch has for that."""
     return any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None
+
+
+def _macros_for_blocks(definitions: str) -> Iterator[str]:
+    """The macros whose bodies register something in a block."""
+    if _IN_BLOCK.search(definitions) is not None:
+        yield from (found[1] for found in _DEFINE.finditer(definitions) if _IN_BLOCK.search(found[2]))

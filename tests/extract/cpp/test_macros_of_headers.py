@@ -10,21 +10,25 @@ import pytest
 from dispatch_cli.extract.cpp import extract_cpp
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+from dispatch_cli.model.extracted import ExtractedKernel, Extraction, SourceKind
 
 REG = "#pragma once\n#define REG(K, E, F) TORCH_LIBRARY_IMPL({}, K, m) {{ m.impl(E, F); }}\n"
 
 
 def kernels(folder: Path, files: Mapping[str, str]) -> list[tuple[object, object, object]]:
+    found = extracted(folder, files)
+    assert found.not_understood == ()
+    return [(one.operator, one.key, one.kernel) for one in found.found if isinstance(one, ExtractedKernel)]
+
+
+def extracted(folder: Path, files: Mapping[str, str]) -> Extraction:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     names = {name: str(folder / name) for name in files}
     sources = [path for name, path in names.items() if not is_header(name)]
-    found = extract_cpp(Sources({SourceKind.CPP: sources}, frozenset(names.values())))
-    assert found.not_understood == ()
-    return [(one.operator, one.key, one.kernel) for one in found.found if isinstance(one, ExtractedKernel)]
+    return extract_cpp(Sources({SourceKind.CPP: sources}, frozenset(names.values())))
 
 
 @pytest.mark.parametrize(
@@ -60,3 +64,9 @@ def test_the_included_header_counts_and_else_the_nearest(tmp_path: Path) -> None
 def test_other_macros_of_headers_are_not_looked_for(tmp_path: Path) -> None:
     files = {"a.h": "#define REG(K) run_all(K);\n#define OTHER REG\n", "b.cpp": 'REG("TORCH")\nOTHER("x")\n'}
     assert kernels(tmp_path, files) == []
+
+
+def test_macros_of_headers_in_a_template(tmp_path: Path) -> None:
+    template = "{% for name in names %}\nTORCH_LIBRARY_FRAGMENT(my, m) {\n  TO_CUDA({{ name }});\n}\n{% endfor %}\n"
+    files = {"ops.h": "#define TO_CUDA(F) m.impl(#F, F)\n#define LOUD(F) m.shout(F)\n", "a.cpp": template + "LOUD(f);"}
+    assert [one.at.line for one in extracted(tmp_path, files).not_understood] == [2, 3]
