@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import cached_property
 
 from dispatch_cli.declarations.source import SourceError
@@ -26,7 +26,7 @@ _EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
-MAX_USES = 100_000
+MAX_USES = 20_000
 """Names of operators in Python files that are kept."""
 
 
@@ -37,6 +37,8 @@ class ExtensionNames:
         self._sources = sources
         self._kernel_builder: dict[str, str | None] = {}
         self._names: dict[str, str] = {}
+        self._texts: dict[str, Mapping[str, str]] = {}
+        self._found: dict[tuple[str, str], frozenset[str]] = {}
 
     def of_cpp_file(self, file: str) -> str:
         """The namespace in which a C++ file registers.
@@ -60,9 +62,11 @@ class ExtensionNames:
         name = self._kernel_builder[folder]
         if name is None:
             return None
-        defines = dict(self._sources.settings(file).defines)
-        if EXTENSION_NAME in defines:
-            return defines[EXTENSION_NAME]
+        settings = self._sources.settings(file)
+        if EXTENSION_NAME in settings.undefines:
+            return None
+        if (defined := dict(settings.defines).get(EXTENSION_NAME)) is not None:
+            return defined
         self._sources.stand_ins[_identifier(name)] = None
         return _identifier(name)
 
@@ -70,14 +74,15 @@ class ExtensionNames:
         """The nearest folder above a file that is a package, with the texts of the files that say so; without any,
         the folder that all files of the run are in."""
         for folder in paths.above(paths.folder_of(file)):
-            texts = {name: self._text(paths.join(folder, name)) for name in _PACKAGE_FILES}
-            if found := {name: text for name, text in texts.items() if text is not None}:
-                return folder, found
+            if folder not in self._texts:
+                files = {name: paths.join(folder, name) for name in _PACKAGE_FILES}
+                there = {name: self._text(file) for name, file in files.items() if self._sources.is_there(file)}
+                self._texts[folder] = there
+            if self._texts[folder]:
+                return folder, self._texts[folder]
         return self._top, {}
 
-    def _text(self, file: str) -> str | None:
-        if not self._sources.is_there(file):
-            return None
+    def _text(self, file: str) -> str:
         try:
             return self._sources.read(file)
         except SourceError:
@@ -86,29 +91,41 @@ class ExtensionNames:
     @cached_property
     def _top(self) -> str:
         files = {*self._sources.headers, *(name for names in self._sources.files.values() for name in names)}
-        return os.path.commonpath([paths.absolute(paths.folder_of(file)) for file in files])
+        folders = sorted({paths.absolute(paths.folder_of(file)) for file in files})
+        try:
+            return os.path.commonpath(folders)
+        except ValueError:  # on several drives, or in several trees
+            return folders[0]
 
     def _used_namespace(self, file: str, package: str) -> str | None:
         """The namespace that Python files of the package name most operators of a C++ file in."""
-        operators = set(_REGISTERED.findall(self._text(file) or ""))
-        namespaces = Counter(
-            namespace for namespace, name, user in self._uses if name in operators and paths.is_in(user, package)
-        )
+        namespaces: Counter[str] = Counter()
+        for operator in set(_REGISTERED.findall(self._text(file))):
+            namespaces.update(self._namespaces(operator, package))
         return max(sorted(namespaces), key=namespaces.__getitem__, default=None)
 
+    def _namespaces(self, operator: str, package: str) -> frozenset[str]:
+        """The namespaces in which Python files of the package name an operator."""
+        if (operator, package) not in self._found:
+            uses = self._uses.get(operator, ())
+            self._found[operator, package] = frozenset(space for space, user in uses if paths.is_in(user, package))
+        return self._found[operator, package]
+
     @cached_property
-    def _uses(self) -> frozenset[tuple[str, str, str]]:
-        """Namespaces and operators that Python files name, with the files, absolute."""
-        uses: set[tuple[str, str, str]] = set()
+    def _uses(self) -> Mapping[str, Set[tuple[str, str]]]:
+        """The operators that Python files name, with their namespaces and the files, absolute."""
+        uses: dict[str, set[tuple[str, str]]] = {}
+        left = MAX_USES
         for file in self._sources.files.get(SourceKind.PYTHON, ()):
-            if len(uses) > MAX_USES:
+            if left <= 0:
                 break
-            file_name = paths.absolute(file)
-            for found in _USED.finditer(self._text(file) or ""):
-                namespace, name = found[1] or found[3], found[2] or found[4]
+            user = paths.absolute(file)
+            named = {(found[1] or found[3], found[2] or found[4]) for found in _USED.finditer(self._text(file))}
+            for namespace, operator in sorted(named):
                 if namespace not in _PYTORCH:
-                    uses.add((namespace, name, file_name))
-        return frozenset(uses)
+                    uses.setdefault(operator, set()).add((namespace, user))
+                    left -= 1
+        return uses
 
 
 def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:
