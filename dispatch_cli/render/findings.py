@@ -52,7 +52,7 @@ def document(
     for one in unlisted:
         yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
         yield Gap()
-    yield from findings_summary.document(summary_of(report), always=False, lowest=lowest)
+    yield from findings_summary.document(summary_of(report), counts=full and len(report.summary) > 1, lowest=lowest)
 
 
 class _Entry(NamedTuple):

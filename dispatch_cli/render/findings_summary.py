@@ -27,13 +27,12 @@ def document(
     report: FindingsSummaryReport,
     _: int | None = None,
     *,
-    always: bool = True,
+    counts: bool = True,
     lowest: Severity = Severity.INFO,
 ) -> Iterator[Block]:
-    """always: the table is shown for one check, too. lowest: the mildest severity that is shown."""
-    rows = [row for row in report.summary if row.severity.rank <= lowest.rank]
-    if rows and (always or len(rows) > 1):
-        yield TableBlock(COLUMNS, rows)
+    """counts: there is a row for each check that found something. lowest: the mildest severity that is shown."""
+    if counts and report.summary:
+        yield TableBlock(COLUMNS, report.summary)
         yield Gap()
     not_checked = report.not_checked
     if report.over_assumed:  # nobody asked for PyTorch's operators
