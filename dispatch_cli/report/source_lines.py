@@ -9,6 +9,7 @@ from dispatch_cli.model.span import Span
 
 NEAR = 4096
 """Characters before and behind a place in which a word is looked for. A long line can have very many places."""
+_COMMENT = re.compile(r"\s(?://|#\s)")
 
 
 def line_at(span: Span) -> str | None:
@@ -20,7 +21,7 @@ def line_at(span: Span) -> str | None:
 def at_word(span: Span, word: str, follows: bool = False) -> Span:
     """The place of *word* on the span's line, at the span or nearest to it; the span where the word is not there.
 
-    It is looked for before the span first, else behind it; where it *follows*, the other way round.
+    It is looked for before the span first, else behind it, up to a comment; where it *follows*, the other way round.
     """
     line = line_at(span)
     if line is None:
@@ -28,7 +29,9 @@ def at_word(span: Span, word: str, follows: bool = False) -> Span:
     start = max(0, span.column - NEAR)
     plain = re.escape(word)
     # a pattern that begins with the word itself is searched for fast
-    found_at = re.compile(rf"{plain}(?<!\w{plain})(?!\w)").finditer(line, start, span.column + NEAR)
+    comment = _COMMENT.search(line, span.column, span.column + NEAR)
+    end = span.column + NEAR if comment is None else comment.start()
+    found_at = re.compile(rf"{plain}(?<!\w{plain})(?!\w)").finditer(line, start, end)
     columns = [found.start() + 1 for found in found_at]
     before = [column for column in columns if column <= span.column][::-1]
     behind = [column for column in columns if column >= span.column]

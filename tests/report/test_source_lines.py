@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.declarations.source import read
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.source_lines import at_word
 
@@ -60,3 +61,13 @@ def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, m
     Path("other.yaml").write_text(LINE, encoding="utf-8")  # nobody has read it
     read("a.yaml")
     assert at_word(span, "CPU") == span
+
+
+@pytest.mark.parametrize("comment", ["// at Meta", "# at Meta"])
+def test_a_word_in_a_comment_is_not_meant(tmp_path: Path, comment: str) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text(f'  m.impl("f", &f); {comment}\n', "utf-8")
+    read_lines.keep(str(path), 60, lambda: path.read_text("utf-8").splitlines())
+    span = Span(str(path), 1, 3)
+    assert at_word(span, "Meta") == span
+    assert at_word(span, "f") == span._replace(column=11)
