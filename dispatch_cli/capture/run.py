@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -87,6 +88,39 @@ def run_probe(
             return read(out, script == ANSWERS)
         except AnswerError as error:
             raise _error(_FAILED, f"{executable} {error}") from None
+
+
+_ANSWERABLE = re.compile(
+    r"torch(?:\.[A-Za-z]\w{0,60}){1,6}|torch(?:\.[A-Za-z]\w{0,60}){0,6}\.(?:is|has)_\w{1,60}\(\)|"
+    r"hasattr\(torch(?:\.[A-Za-z]\w{0,60}){0,6}, ['\"]\w{1,80}['\"]\)"
+)
+MAX_CONDITIONS = 100
+"""Conditions that a PyTorch is asked about."""
+
+
+def ask_conditions(python: str | None, conditions: Sequence[str], seconds: float = SECONDS) -> dict[str, bool]:
+    """The truth of conditions about PyTorch, such as ``torch.cuda.is_available()``, in the Python that has it.
+
+    Others, and those that it cannot answer, are not in the result. Errors: InputError.
+    """
+    asked = [condition for condition in conditions if _ANSWERABLE.fullmatch(condition)][:MAX_CONDITIONS]
+    if not asked:
+        return {}
+    executable = executable_of(python)
+    script = os.fspath(Path(__file__).resolve().with_name("conditions_probe.py"))
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
+    with folder as directory:
+        out = Path(directory) / "answers.json"
+        _run([executable, script, os.fspath(out), *asked], seconds, lambda _done, _total: None)
+        try:
+            answers = json.loads(out.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _error(_FAILED, f"{executable} gave no answer about conditions: {error}") from None
+    given = answers if isinstance(answers, dict) else {}
+    return {condition: given[condition] for condition in asked if isinstance(given.get(condition), bool)}
 
 
 def executable_of(python: str | None) -> str:

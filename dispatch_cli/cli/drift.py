@@ -13,7 +13,7 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
 from dispatch_cli.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.state import State
@@ -51,7 +51,8 @@ def show_drift(
     refuse_unknown_checks(state, settings, out.color)
     names, higher_order = chosen_of_both_kinds(state, ops) if ops else _declared(state)
     library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
-    state = _with_universe(files, state, universe, allow_outside)
+    when = _answers(state, asked)
+    state = _with_universe(files, state, universe, allow_outside, when)
     said = (*state.declarations.settings, *settings)
     drift = CheckSettings(
         select=(Selector("drift"), Selector("refused-registration"), Selector("unused-suppression")),
@@ -88,19 +89,35 @@ def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[Operato
     return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
 
 
+def _answers(state: State, asked: Asked) -> dict[str, str]:
+    """What conditions about PyTorch are there, as choices of ``--when``."""
+    if state.variants is None:
+        return {}
+    from dispatch_cli.capture.run import ask_conditions
+
+    atoms = state.variants.atoms
+    answers = ask_live(lambda _: ask_conditions(asked.python, atoms, asked.timeout))
+    return {condition: str(int(holds)) for condition, holds in answers.items()}
+
+
 def _with_universe(
-    files: Sequence[str | ExtractedDocument], state: State, universe: Universe, allow_outside: bool
+    files: Sequence[str | ExtractedDocument],
+    state: State,
+    universe: Universe,
+    allow_outside: bool,
+    when: Mapping[str, str],
 ) -> State:
     """The declarations as that PyTorch registers them, whose ``torch.library`` may do other things than the newest.
 
+    when: the truth of conditions there.
     Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.
     """
     from dispatch_cli.api import load_state
     from dispatch_cli.model.problem import InputError
 
-    if state.source is not None:
+    if state.source is not None and not when:
         return state
     try:
-        return load_state(files, universe=universe, allow_outside=allow_outside)
+        return load_state(files, universe=universe, allow_outside=allow_outside, when=when)
     except InputError:
         return state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -308,3 +309,31 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             ("drift-missing", None, "PrivateUse1"),
         },
     }
+
+
+@pytest.mark.live
+def test_conditions_are_those_of_the_python_that_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registrations for a device that is not there are not missing; those under a condition that holds are."""
+    (tmp_path / "drifting.py").write_text(
+        "import torch\n"
+        "lib = torch.library.Library('drifting', 'DEF')\n"
+        "lib.define('norm(Tensor x) -> Tensor')\n"
+        "if torch.backends.mps.is_available():\n"
+        "    lib.impl('norm', lambda x: x, 'MPS')\n"
+        "if torch.nothing_of_the_name():\n"
+        "    lib.impl('norm', lambda x: x, 'XLA')\n",
+        encoding="utf-8",
+    )
+    declared = (tmp_path / "drifting.py").read_text("utf-8") + (
+        "if torch.distributed.is_available():\n    lib.impl('norm', lambda x: x, 'CPU')\n"
+    )
+    (tmp_path / "declared.py").write_text(declared, encoding="utf-8")
+    (tmp_path / "drifting.py").write_text(declared.partition("if torch.nothing")[0], encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    python = torch_python()
+    program = "import torch; print(torch.backends.mps.is_available(), torch.distributed.is_available())"
+    asked = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    assert asked.stdout == "False True\n", "this PyTorch is not one that the test is for"
+    answer = call("crossref", "declared.py", "--python", python, "--import", "drifting", "--format", "json")
+    findings_of_keys = {(one["check"], one["key"]) for one in json.loads(answer.out)["findings"]}
+    assert findings_of_keys == {("drift-missing", "CPU"), ("drift-missing", "XLA")}
