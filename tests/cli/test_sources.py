@@ -108,6 +108,18 @@ def test_the_summary() -> None:
     assert "not written: src/ours.yaml: load them beside what is extracted" in lines
 
 
+def test_names_that_stand_in_are_named() -> None:
+    for name in ("a", "b"):
+        Path(name).mkdir()
+        Path(name, "setup.py").write_text("")
+        Path(name, "x.cpp").write_text('TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def("f() -> ()"); }\n')
+    what = "for TORCH_EXTENSION_NAME, which -D TORCH_EXTENSION_NAME=NAME sets"
+    assert f"\nstand-in: a, b stand {what}\n" in call("extract", "a", "b").err
+    assert f"; a stands {what}\n" in call("table", "a").err
+    defined = call("table", "a", "-D", "TORCH_EXTENSION_NAME=_C")
+    assert "stand" not in defined.err and "_C::f" in defined.out
+
+
 def test_strict() -> None:
     assert call("extract", "src", "--strict").code == 0
     assert call("table", "src", "--strict").code == 0
@@ -200,7 +212,7 @@ def test_mistakes_in_the_settings_have_a_place(text: str, code: str, line: int, 
 @pytest.mark.parametrize(
     "args",
     [
-        ("-D", "1X"), ("-D", ""), ("-D", "F(x)=x"), ("-U", "a b"), ("--set", "x"), ("--set", "=1"), ("-I", "nosuch"),
+        ("-D", "1X"), ("-D", ""), ("-D", "F(1)=x"), ("-U", "a b"), ("--set", "x"), ("--set", "=1"), ("-I", "nosuch"),
         ("--derivatives", "nosuch.yaml"),
     ],
 )  # fmt: skip
@@ -264,6 +276,7 @@ def test_answers_in_a_terminal() -> None:
         ("a.json", '{"dispatch": 1}', False),
         ("a.py", "", True),
         ("a.cu", "", True),
+        ("a.mu", "", True),
         ("a.txt", "TORCH_LIBRARY(a, m) {}\n", True),
         ("a.txt", "words\n", False),
         ("a.yaml", "\0", False),

@@ -69,6 +69,12 @@ def test_they_are_known_without_the_headers(tmp_path: Path) -> None:
     assert ("aten::foo.bar", "FuncTorchBatched", False, 13) in found
 
 
+def test_macros_of_older_versions(tmp_path: Path) -> None:
+    """As they were in ATen/autocast_mode.h, with the overload as an argument."""
+    text = "TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {\n  KERNEL_PRIVATEUSEONE2(softmax, int, fp32)\n}\n"
+    assert operators(tmp_path / "a.cpp", text, ()) == [("aten::softmax.int", "AutocastPrivateUse1", False, 2)]
+
+
 def test_a_definition_of_the_project_comes_first(tmp_path: Path) -> None:
     own = '#define OP_DECOMPOSE(op) m.impl("mine::" #op, f);\n'
     found = operators(tmp_path / "a.cpp", own + "TORCH_LIBRARY_IMPL(mine, CPU, m) { OP_DECOMPOSE(x) }\n", ())
