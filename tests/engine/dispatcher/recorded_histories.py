@@ -36,7 +36,7 @@ class Replay:
             self.libraries.pop(step["step"]).drop()
             return None
         if step["do"] == "fallback_fallthrough":
-            block = Block(LibraryKind.IMPL, "_", step["key"], "/dev/null", 0)
+            block = Block(LibraryKind.IMPL, "_", step["key"], "/dev/null", step.get("line", 0))
         else:
             block = Block(LibraryKind.FRAGMENT, self.namespace, None, "/dev/null", 0)
         library = Library(self.dispatcher, block)
@@ -54,7 +54,7 @@ class Replay:
             kernel = Kernel(step["debug"], self.function, SIGNATURE, unboxed=True)
             library.implement(OperatorName("foo"), kernel, step["key"])
         else:
-            library.fall_back(Kernel("registered at /dev/null:0", fallthrough=True))
+            library.fall_back(Kernel(library.debug, fallthrough=True))
 
     def invariants_hold(self) -> bool:
         """Whether the live table of the operator equals the canonical one; an operator that is not there is fine."""
