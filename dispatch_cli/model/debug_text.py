@@ -22,6 +22,14 @@ def source_file(debug: str) -> str | None:
     return None if match is None else match[1] + match[2]
 
 
+def file_below_aten(debug: str) -> str:
+    """The path below ``aten/src`` of the file in the debug text of a kernel of PyTorch's own; empty for another one.
+
+    The name alone does not tell: backends call files as PyTorch does.
+    """
+    return debug.rpartition(":")[0].partition("/aten/src/")[2]
+
+
 @lru_cache(maxsize=65536)
 def registered_place(debug: str) -> str | None:
     """``PATH:LINE`` of ``registered at PATH:LINE``; None for another text, and where Python did not say it."""

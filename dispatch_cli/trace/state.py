@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
@@ -15,6 +14,7 @@ from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
+from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import Declarations, Fallback
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
@@ -170,15 +170,10 @@ def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:
     """The keys whose backend fallback is PyTorch's own. Where another can take its place, its source file tells it."""
     name, names = data["universe"]["name"], universes.names()
     universe = universes.load(name if name in names else names[0])
-    own = {key: _file_name(debug) for key, debug in universe.own_fallbacks.items()}
+    own = {key: file_below_aten(debug) for key, debug in universe.own_fallbacks.items()}
     replaced = {
         one["key"]
         for one in data["universe"]["fallbacks"]
-        if one["key"] in universe.replaceable_fallbacks and _file_name(one["debug"]) != own.get(one["key"])
+        if one["key"] in universe.replaceable_fallbacks and file_below_aten(one["debug"]) != own.get(one["key"])
     }
     return frozenset(own) - replaced - {*data["imported_fallbacks"]}
-
-
-def _file_name(debug: str) -> str:
-    """The name of the file in a debug text, without its folders, which differ between builds."""
-    return PurePath(debug.rpartition(":")[0]).name

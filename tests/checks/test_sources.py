@@ -70,11 +70,20 @@ def test_a_second_fallback_for_autograd_of_a_backend(
     assert kernel.debug == f"registered at {holds or 'a.cpp'}:1"
 
 
-@pytest.mark.parametrize("file", ["VariableFallbackKernel.cpp", "other.cpp"])
-def test_the_fallbacks_of_pytorchs_sources_are_those_that_it_has(state_of: StateOf, file: str) -> None:
-    dispatcher = state_of(HEAD + fallback("AutogradPrivateUse1", f"aten/src/ATen/core/{file}")).dispatcher
-    is_own = dispatcher.fallbacks["AutogradPrivateUse1"].kernel.span is None
-    assert is_own is (file == "VariableFallbackKernel.cpp")
+@pytest.mark.parametrize(
+    ("folder", "is_own"),
+    [
+        ("aten/src/ATen/core", True),
+        ("third_party/pytorch/aten/src/ATen/core", True),
+        ("ATen/core", True),
+        ("npu/csrc/aten", False),
+        ("aten/src/ATen", False),
+    ],
+)
+def test_the_fallbacks_of_pytorchs_sources_are_those_that_it_has(state_of: StateOf, folder: str, is_own: bool) -> None:
+    """Backends call their files as PyTorch does."""
+    dispatcher = state_of(HEAD + fallback("AutogradPrivateUse1", f"{folder}/VariableFallbackKernel.cpp")).dispatcher
+    assert (dispatcher.fallbacks["AutogradPrivateUse1"].kernel.span is None) is is_own
 
 
 def stale(last_file: str) -> str:

@@ -102,7 +102,7 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
 def test_a_fallback_of_the_program_in_the_place_of_pytorchs_own_is_its_own(tmp_path: Path) -> None:
     found, file = state(), tmp_path / "s.trace"
     fallback = next(one for one in found["universe"]["fallbacks"] if one["key"] == "AutogradPrivateUse1")
-    fallback.update(debug="registered at /npu/autograd.cpp:3", fallthrough=True)
+    fallback.update(debug="registered at /npu/csrc/aten/VariableFallbackKernel.cpp:3", fallthrough=True)
     file.write_text(recording(found), encoding="utf-8")
     declarations = load_state((), bases=[str(file)]).declarations
     assert "AutogradPrivateUse1" not in declarations.universe.own_fallbacks

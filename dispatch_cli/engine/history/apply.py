@@ -16,7 +16,6 @@ does:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -26,6 +25,7 @@ from dispatch_cli.engine.history.reduced import reduced
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import (
     Block,
     CapturedRegistration,
@@ -166,13 +166,17 @@ def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
 
 
 def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
-    """Whether a fallback of PyTorch's sources is one that PyTorch has, as its universe says."""
+    """Whether a fallback of PyTorch's sources is one that PyTorch has, as its universe says.
+
+    The sources may be read in a folder of PyTorch's, so that their paths begin there.
+    """
     there = (dispatcher.fallbacks.get(key) for key in dispatcher.universe.covered_by(step.dispatch_key))
     core = next((registration.kernel for registration in there if registration is not None), None)
     if core is None or core.span is not None:
         return False
-    file = core.debug.rpartition(":")[0]
-    return "aten/src/" in file and file.endswith(f"/{PurePath(step.block.file).name}")
+    below = file_below_aten(core.debug)
+    own, read = f"/aten/src/{below}", f"/{step.block.file}"
+    return below != "" and (read.endswith(own) or ("/" in step.block.file and own.endswith(read)))
 
 
 def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:
