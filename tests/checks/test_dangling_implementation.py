@@ -130,6 +130,7 @@ def in_sources(state_of: StateOf, name: str, head: str = OVER_PYTORCH) -> tuple[
         ("mines::f", "error", "but nothing defines it; did you mean mine::f?"),
         ("torchvision::nms", "info", "and is not defined here; it would be torchvision's"),
         ("aten::softmax", "error", "but nothing defines it; aten::softmax has the overloads int, int_out"),
+        ("aten::add.Tensr", "warning", "but nothing defines it; did you mean aten::add.Tensor?"),
         ("aten::_cat", "warning", "but nothing defines it; did you mean aten::cat?"),
         ("aten::nothing_like_it", "warning", "but nothing defines it"),
         ("quantized::nothing_like_it", "info", "but nothing defines it"),

@@ -72,7 +72,7 @@ def test_a_fallback_that_is_not_asked(state_of: StateOf) -> None:
     assert findings(state_of(text), select="shadowed-fallback") == (
         Finding(
             check="shadowed-fallback",
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             message=(
                 "the fallback my_fallback at PrivateUse1 is not used for 1 of 2 operators (demo::op): its default "
                 f"kernel at {DEFAULT} comes first"

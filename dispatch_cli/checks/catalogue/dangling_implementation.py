@@ -24,15 +24,15 @@ operators:
 ```
 
 In sources, the finding is an error where the operator would be the project's own: some operator of its namespace is
-defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch of
-which there are only other overloads, and a warning for any other name in ``aten``: another version of PyTorch, or a
-patched one, may have it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision,
-are infos: whether they are defined is not known here. So are all where sources have a definition whose namespace or
-name is not known, and which may be the operator's.
+defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch that
+needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``: another version
+of PyTorch, or a patched one, may have it. These need a captured PyTorch (`--base`). Operators of other libraries, such
+as torchvision, are infos: whether they are defined is not known here. So are all where sources have a definition whose
+namespace or name is not known, and which may be the operator's.
 
 An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
-defined only under other conditions is a warning; and an info where its kernels are in C++ files
-that do not define it, because such a build may leave these files out.
+defined only under other conditions is a warning; and an info where its kernels are in C++ files that do not define it,
+because such a build may leave these files out.
 
 Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
@@ -102,7 +102,7 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
             return f"and is not defined here; it would be {namespace}'s", ANOTHERS, Severity.INFO
         case NamespaceOwner.PYTORCH if view.state.source is None:
             return "and is not defined here; it would be PyTorch's", WITHOUT_BASE, Severity.INFO
-        case NamespaceOwner.PYTORCH if not defined.overloads(name.name):
+        case NamespaceOwner.PYTORCH if name.overload or not defined.overloads(name.name):
             severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
             return NOTHING_DEFINES, TIP, severity
     return NOTHING_DEFINES, TIP, Severity.ERROR

@@ -8,9 +8,8 @@ other operators, which do reach the fallback. Others choose by the device themse
 CPU/CUDA/MKLDNN". Kernels at CompositeImplicitAutograd do not count here: the operators that they call reach the
 fallback.
 
-Reported once for each fallback that your own files register at a backend key: as a warning where it is not used for an
-operator that these files define, and else as info. Not reported if these files also register
-the fallback's kernel for a single operator at that key, which shows that the limit is known.
+Reported once for each fallback that your own files register at a backend key, as info. Not reported if these files also
+register the fallback's kernel for a single operator at that key, which shows that the limit is known.
 
 Bad, because the fallback is not used for demo::op:
 
@@ -102,8 +101,7 @@ def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, l
             for alias, names in by_alias.items()
         ),
         tip=f"register the fallback's kernel at {key} for operators whose default kernel does not work there",
-        severity=None if any(map(view.is_defined_by_files, view.own.intersection(shadowed))) else Severity.INFO,
     )
 
 
-CHECK = Check.of(find, __doc__, "DC302", Severity.WARNING, needs=(Need.FILES,))
+CHECK = Check.of(find, __doc__, "DC302", Severity.INFO, needs=(Need.FILES,))
