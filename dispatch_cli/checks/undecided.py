@@ -7,10 +7,11 @@ sure then: what is missing may be there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from dispatch_cli.model.declarations import Undecided
+from dispatch_cli.model.declarations import Undecided, UnreadStatement
 from dispatch_cli.model.names import OperatorName
 
 
@@ -22,16 +23,21 @@ class MissingPart(Enum):
 
 
 DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
+_DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
+"""A definition by a library that is an expression: ``lib.define("name(…``."""
 _NO_KERNELS = frozenset({"block", "definition", "fallback"})
 
 
 class UndecidedIndex:
-    """The undecided registrations, by the operators that they may be of."""
+    """The undecided registrations, by the operators that they may be of.
 
-    def __init__(self, undecided: Iterable[Undecided]) -> None:
+    unread: statements that were not understood; some are definitions in a library that is not known.
+    """
+
+    def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
-        for one in undecided:
+        for one in (*undecided, *_definitions(unread)):
             if one.registers in DEFINITIONS:
                 self._found.setdefault((*_operator(one), MissingPart.DEFINITION), one)
             if one.registers not in _NO_KERNELS:
@@ -50,6 +56,14 @@ class UndecidedIndex:
     def may_define(self, namespace: str) -> bool:
         """Whether an undecided definition may be of an operator in a namespace."""
         return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
+
+
+def _definitions(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
+    """The definitions among statements that were not understood whose operators they name."""
+    for statement in unread:
+        found = _DEFINES.match(statement.text)
+        if found is not None:
+            yield Undecided("definition", statement.at, (("namespace", found[1]),), name=found[2])
 
 
 def _operator(one: Undecided) -> tuple[str | None, str | None]:

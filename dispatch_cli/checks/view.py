@@ -131,7 +131,7 @@ class View(Files):
     @cached_property
     def undecided(self) -> UndecidedIndex:
         """What sources may register beside what is decided."""
-        return UndecidedIndex(self.state.declarations.undecided)
+        return UndecidedIndex(self.state.declarations.undecided, self.state.declarations.unread)
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:

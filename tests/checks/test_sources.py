@@ -170,6 +170,14 @@ def test_what_is_undecided_of_other_operators_changes_nothing(state_of: StateOf,
     assert severities(state_of, DEFINED, *undecided) == {"autograd-only": "warning"}
 
 
+def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: StateOf) -> None:
+    entry = "not_understood:\n- {at: 'a.py:9:1', text: \"LIB.define('NAME(Tensor x) -> Tensor')\", reason: why}\n"
+    text = DANGLING.replace("undecided:\n", "")
+    for name, severity in (("op", "info"), ("ops", "error")):
+        found = findings(state_of(text + entry.replace("NAME", name)), select="dangling-implementation")
+        assert [(one.severity.value, one.operator) for one in found] == [(severity, "demo::op")]
+
+
 def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
     entry = UNDECIDED.format(registers="definition", unknown="namespace: NS, name: 'NS::op'", known="")
     (finding,) = (one for one in findings(state_of(DANGLING + entry)) if one.check == "dangling-implementation")

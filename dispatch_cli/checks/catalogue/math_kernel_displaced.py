@@ -15,7 +15,8 @@ run before the backend's kernel and never call it. Unless an autograd kernel is 
   findings are errors.
 
 An operator that returns no tensor needs no derivative; the fallback is enough for it. Kernels at Meta compute nothing:
-where only these displace the composite kernel, the finding is an info.
+where only these displace the composite kernel, the finding is an info. So it is for an operator that writes to its
+arguments: most are `out=` forms, which are not differentiated.
 
 Bad:
 
@@ -84,7 +85,7 @@ def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple
     active = view.active(name)
     kernels = [active[key].kernel for key in culprits]
     call = "the kernel calls" if len(kernels) == 1 else "the kernels call"
-    if culprits == (META,):
+    if culprits == (META,) or "!" in (view.schema_text(name) or ""):
         return UNLESS.replace("KERNELS", call), Severity.INFO
     if all(map(calls_others, kernels)):
         return OF_OTHERS.replace("KERNELS", call), Severity.INFO
