@@ -357,13 +357,10 @@ def _in_words(finding: Finding) -> Finding:
     """The same; its sentences say the condition as a reader of the source knows it."""
     if finding.when is None or finding.span is None:
         return finding
-    said, words = f" (when {finding.when})", when_words(finding.when, finding.span)
-    message, group = finding.message, finding.group_message
-    if message.endswith(said):
-        message = f"{message.removesuffix(said)} ({words})"
-    if group is not None and group.endswith(said):
-        group = f"{group.removesuffix(said)} ({words})"
-    return finding._replace(message=message, group_message=group)
+    said, words = f" (when {finding.when})", f" ({when_words(finding.when, finding.span)})"
+    group = finding.group_message
+    group = None if group is None else group.replace(said, words, 1)
+    return finding._replace(message=finding.message.replace(said, words, 1), group_message=group)
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
