@@ -19,7 +19,7 @@ from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
+from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator, ImplKind
 from dispatch_cli.model.universe import AUTOGRAD
 
 _BELOW_AUTOGRAD = "below_autograd"
@@ -82,12 +82,14 @@ def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> Unhand
 class NoAutograd(NamedTuple):
     """Backends have an implementation, and their autograd keys have none.
 
-    error: what a call raises. others: the autograd keys of backends at which calls go on.
+    error: what a call raises. others: the autograd keys of backends at which calls go on. by_alias: none of these
+    backends has an implementation of its own.
     """
 
     keys: tuple[str, ...]
     error: str
     others: tuple[str, ...]
+    by_alias: bool
 
 
 def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[NoAutograd]:
@@ -96,6 +98,8 @@ def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[No
     universe = table.universe
     lacking: dict[str, HigherOrderEntry] = {}
     others: set[str] = set()
+    registered = {impl.name for impl in operator.impls if impl.kind is ImplKind.DISPATCH}
+    by_alias = True
     autograd = frozenset(universe.covered_by(AUTOGRAD))
     for key in universe.runtime:
         above = autograd_key_of(universe, key)
@@ -104,12 +108,13 @@ def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[No
         entry = table.entry(above)
         if entry.slot in (Slot.NO_IMPL, Slot.MISSING):
             lacking[above] = entry
+            by_alias = by_alias and key not in registered
         else:
             others.add(above)
     if lacking:
         order = universe.slot.__getitem__
         keys = tuple(sorted(lacking, key=order))
-        yield NoAutograd(keys, lacking[keys[0]].error or "", tuple(sorted(others, key=order)))
+        yield NoAutograd(keys, lacking[keys[0]].error or "", tuple(sorted(others, key=order)), by_alias)
 
 
 class NoFunctionalize(NamedTuple):

@@ -32,7 +32,8 @@ _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE
 def read_higher_order_operators(context: FileContext, section: Node) -> None:
     """Read the section ``higher_order_operators``."""
     for node, values in read_records(context.problems, section, HIGHER_ORDER_OPERATOR):
-        _read_operator(context, node, values)
+        with context.placed(node):
+            _read_operator(context, node, values)
 
 
 def read_modes(context: FileContext, section: Node) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.format_types import (
+    AT,
     BARE_NAME,
     BOOLEAN,
     BOOLEANS,
@@ -29,6 +30,7 @@ HIGHER_ORDER_OPERATOR = Record(
     "An operator that has only Python implementations, registered in the order in which they are written. The "
     "universe says which keys fall through by default; a key with an implementation does not fall through.",
     (
+        AT,
         Field("name", BARE_NAME, "Its name, without a namespace.", required=True),
         Field(
             "add",

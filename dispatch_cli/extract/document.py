@@ -30,6 +30,7 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
+    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
 )
@@ -50,6 +51,7 @@ def document(
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
+        "higher_order_operators": [*_higher_order(decided)],
         "functions": [called_function_entry(one) for extraction in extractions for one in extraction.functions],
         "undecided": [undecided_entry(one) for one in undecided],
         "not_understood": [not_understood_entry(one) for one in not_understood],
@@ -60,6 +62,18 @@ def document(
 
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
+
+
+def _higher_order(found: Iterable[Extracted]) -> Iterator[Data]:
+    """An entry for each implementation: the first of an operator of the sources makes it, the others add to it."""
+    made: set[str] = set()
+    for one in found:
+        if isinstance(one, HigherOrderFunction):
+            name = str(one.operator)
+            add = {} if one.own and name not in made else {"add": True}
+            made.add(name)
+            value = one.function if one.key is None else {one.key: one.function}
+            yield {**placed(one.at, ()), "name": name, **add, one.field: value}
 
 
 def _libraries(found: Iterable[Extracted]) -> Iterator[Data]:

@@ -15,6 +15,7 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     FunctionRole,
+    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
     Unknown,
@@ -58,6 +59,8 @@ def _unknown(one: Extracted) -> Iterator[tuple[str, Unknown]]:
                 fields = (*fields, ("dispatch_key", one.block.dispatch_key))
         case ExtractedFallback():
             fields = (("namespace", one.block.namespace), ("dispatch_key", one.key))
+        case HigherOrderFunction():
+            fields = (("name", one.operator),)
         case CustomOperator():
             fields = (("name", one.name),)
         case OperatorFunction():
@@ -85,6 +88,8 @@ def undecided_entry(one: Extracted) -> Data:
             found = {"namespace": one.block.namespace, "name": one.operator, "dispatch_key": key, "kernel": one.kernel}
         case ExtractedFallback():
             registers, found = "fallback", {"dispatch_key": one.key, "kernel": one.kernel}
+        case HigherOrderFunction():
+            registers, found = "py_impl", {"name": one.operator, "kernel": one.function}
         case CustomOperator():
             registers = "triton_op" if one.triton else "custom_op"
             found = {"name": one.name, "schema": one.schema, "kernel": one.function}

@@ -95,7 +95,7 @@ undecided:
   - {at: "x.cpp:1", registers: kernel, unknown: {dispatch_key: key()}, known: {name: m::a, kernel: k}, when: A}
   - {at: "x.cpp:1", registers: definition, unknown: {name: NAME}, known: {schema: "() -> ()", dispatch_key: CPU}}
 functions:
-  - {at: ops.py:3:1, name: register, registers: ["ops.py:4:5"]}
+  - {at: "ops.py:3:1", name: register, registers: ["ops.py:4:5"]}
 not_understood:
   - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}

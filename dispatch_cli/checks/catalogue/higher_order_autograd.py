@@ -4,7 +4,8 @@ An ordinary operator without an autograd kernel has PyTorch's fallback there. Hi
 fallbacks: `HigherOrderOperator.dispatch` raises "could not find kernel for HigherOrderOperator …" for every tensor that
 carries an autograd key, whether it requires a gradient or not. Only inference mode excludes these keys, so a test under
 `torch.inference_mode()` passes. If only AutogradOther is missing, the key of mkldnn tensors and rare backends, it is an
-info.
+info. So it is if other backends have what they need, and those that do not share one implementation for all backends:
+the operator is meant for some of them.
 
 Bad, because every call with a CPU tensor fails at AutogradCPU:
 
@@ -44,6 +45,8 @@ from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.universe import AUTOGRAD_OTHER
 
+_OTHER = (AUTOGRAD_OTHER,)
+
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for each operator that has implementations of backends, and nothing at their autograd keys."""
@@ -61,7 +64,7 @@ def find(view: View) -> Iterator[Finding]:
             mark_follows=True,
             tip="register a derivative with op.py_autograd_impl; if there is none, register "
             "autograd_not_implemented(op, deferred_error=True)",
-            severity=Severity.INFO if problem.others and problem.keys == (AUTOGRAD_OTHER,) else None,
+            severity=Severity.INFO if problem.others and (problem.by_alias or problem.keys == _OTHER) else None,
         )
 
 

@@ -19,6 +19,7 @@ from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
     FunctionValue,
+    HigherOrderHandle,
     InstanceValue,
     Opaque,
     PathValue,
@@ -44,6 +45,9 @@ class CallFollower(OtherFunctions):
 
     @abstractmethod
     def here(self, value: Value) -> Value: ...
+
+    @abstractmethod
+    def higher_order_instance(self, cls: ClassValue) -> HigherOrderHandle | None: ...
 
     @abstractmethod
     def torch_call(
@@ -117,7 +121,9 @@ class CallFollower(OtherFunctions):
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
             value.keeps = True
-        if isinstance(function, Dotted) and not names.is_torch_api(function.name):
+        if isinstance(function, Dotted) and not (
+            names.is_torch_api(function.name) or function.name.endswith((".py_autograd_impl", ".py_functionalize_impl"))
+        ):
             self.run.seen_calls.add(id(node))
             return value  # such as functools.cache: it is taken for the function itself
         if isinstance(function, Opaque):
@@ -235,6 +241,8 @@ class CallFollower(OtherFunctions):
     ) -> Value:
         if self._is_enum(cls):
             return Opaque(node)
+        if (operator := self.higher_order_instance(cls)) is not None:
+            return operator
         instance = InstanceValue(cls)
         start = self._of_class(cls, instance, "__init__", node)
         if isinstance(start, FunctionValue):

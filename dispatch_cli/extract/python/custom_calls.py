@@ -7,8 +7,8 @@ import ast
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.higher_order import HigherOrderRegistrations
 from dispatch_cli.extract.python.infer import infer_schema
-from dispatch_cli.extract.python.operator_calls import OperatorCalls
 from dispatch_cli.extract.python.values import (
     Bound,
     ClassValue,
@@ -29,7 +29,7 @@ from dispatch_cli.model.extracted import (
 )
 
 
-class CustomCalls(OperatorCalls):
+class CustomCalls(HigherOrderRegistrations):
     """Finds custom operators."""
 
     # custom operators

@@ -21,6 +21,7 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     EnumMember,
     FunctionValue,
+    HigherOrderHandle,
     ImportedName,
     InstanceValue,
     LibraryValue,
@@ -122,6 +123,8 @@ class Lookups(ClassLookups):
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
                 if name == "kind":
                     return block.kind.name
+                return Bound(owner, name)
+            case HigherOrderHandle():
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else self._of_operator(owner, name)

@@ -11,7 +11,7 @@ from dispatch_cli.extract.python.alternatives import called
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.modules import UnreadablePython
-from dispatch_cli.extract.python.run import TooManySteps
+from dispatch_cli.extract.python.run import PythonRun, TooManySteps
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
@@ -25,12 +25,13 @@ MAX_MODULES_DEEP = 25
 class PythonReader(TorchCalls):
     """Reads modules, each once."""
 
-    _modules: dict[str, Scope]
+    def __init__(self, run: PythonRun) -> None:
+        super().__init__(run)
+        self._modules: dict[str, Scope] = {}
+        self._reading = 0
 
     def module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
-        if not hasattr(self, "_modules"):
-            self._modules, self._reading = {}, 0
         if file in self._modules:
             return self._modules[file]
         scope = self._modules[file] = Scope(file)

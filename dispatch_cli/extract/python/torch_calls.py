@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.custom_calls import CustomCalls
+from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
+from dispatch_cli.extract.python.higher_order import imported
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.values import (
     Bound,
     DeviceText,
     Dotted,
+    HigherOrderHandle,
     LibraryValue,
     Opaque,
     OperatorHandle,
@@ -28,6 +31,14 @@ class TorchCalls(CustomCalls):
         self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
+        if name == "higher_order.py_impl":
+            return self.higher_order_method(given[0], "py_impl", given[1:], node, scope)
+        if name == "torch._ops.HigherOrderOperator":
+            return self.higher_order_operator(given, keywords, node)
+        if name == "torch._higher_order_ops.utils.register_fake":
+            return self.higher_order_fake(given, node, scope)
+        if (operator := self._of_higher_order(name)) is not None:
+            return self.higher_order_method(operator, name.rpartition(".")[2], given, node, scope)
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
             if name == "torch.device" and given and all(isinstance(one, str | int) for one in given):
@@ -63,11 +74,24 @@ class TorchCalls(CustomCalls):
             return Dotted("torch._decomp.decorator")
         return Opaque(node)
 
+    @staticmethod
+    def _of_higher_order(name: str) -> HigherOrderHandle | None:
+        """The higher-order operator of PyTorch whose method this is; None for other functions."""
+        owner, _, method = name.rpartition(".")
+        return imported(Dotted(owner)) if method in HIGHER_ORDER_METHODS else None
+
     def torch_method(
         self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Call a method of a library, an operator or of something that is not known."""
         match bound.owner:
+            case HigherOrderHandle() if bound.name in HIGHER_ORDER_METHODS:
+                return self.higher_order_method(bound.owner, bound.name, given, node, scope)
+            case Dotted(name) if name.startswith("torch.ops.higher_order."):
+                operator = HigherOrderHandle(name.split(".")[3])
+                return self.higher_order_method(operator, bound.name, given, node, scope)
+            case HigherOrderHandle():
+                return Opaque(node)
             case LibraryValue(scoped=True):
                 self.run.account(scope.file, node)
                 return Opaque(node)

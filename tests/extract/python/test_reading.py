@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
+from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import CustomOperator, ExtractedKernel, OperatorFunction, Unknown
 from tests.ends import ends
@@ -173,6 +175,10 @@ def test_functions_that_nobody_calls_and_those_that_register_the_same_have_condi
     ]
 
 
+def test_files_that_register_nothing_are_read(tmp_path: Path) -> None:
+    assert read_text(tmp_path, "import torch\n").found == ()
+
+
 def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
     found = read_files(
         tmp_path,
@@ -203,3 +209,56 @@ def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
 def test_reading_ends(tmp_path: Path, text: str) -> None:
     with ends():
         read_text(tmp_path, 'import torch\nlib = torch.library.Library("ns", "DEF")\n' + text)
+
+
+def test_higher_order_operators_are_read_where_functions_and_loops_register_for_them(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(
+        dedent("""\
+            from torch._C import DispatchKey
+            from torch._higher_order_ops.utils import register_fake
+            from torch._higher_order_ops.wrap import wrap
+            from torch._ops import HigherOrderOperator
+            from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode
+
+            class Twice(HigherOrderOperator):
+                def __init__(self):
+                    super().__init__("twice", cacheable=True)
+
+                def __call__(self, f, x):
+                    return super().__call__(f, x)
+
+            class Once(Twice):
+                def __init__(self):
+                    HigherOrderOperator.__init__(self, name="once")
+
+            twice = Twice()
+            once = Once()
+
+            def register():
+                @twice.py_impl(DispatchKey.CompositeExplicitAutograd)
+                def dense(f, x):
+                    return f(f(x))
+
+                @twice.py_functionalize_impl
+                def functional(ctx, f, x):
+                    return x
+
+            for key in (DispatchKey.AutogradCPU, DispatchKey.AutogradCUDA):
+                twice.fallthrough(key)
+            once.py_impl(ProxyTorchDispatchMode)(lambda mode, x: x)
+            register_fake(once)(lambda x: x)
+            wrap.py_impl(DispatchKey.PrivateUse1)(max)
+            """)
+    )
+    state = load_state([document_of_sources([str(tmp_path)])], bases=["torch-2.15"])
+    own = {one.name: one for one in state.own_higher_order_operators()}
+    registered = {name: {(impl.kind.value, impl.name) for impl in one.impls} for name, one in own.items()}
+    assert registered["twice"] == {
+        ("dispatch", "CompositeExplicitAutograd"),
+        ("functionalize", ""),
+        ("dispatch", "AutogradCPU"),
+        ("dispatch", "AutogradCUDA"),
+    }
+    assert registered["once"] == {("mode", "ProxyTorchDispatchMode"), ("mode", "FakeTensorMode")}
+    assert ("dispatch", "PrivateUse1") in registered["wrap"]
+    assert [one.at.line for one in state.declarations.functions] == [21] and not state.declarations.unread
