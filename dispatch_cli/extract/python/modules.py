@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
@@ -106,6 +106,7 @@ class ModuleIndex:
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
         self._folders = {str(PurePath(file).parent) for file in self.files}
+        self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
         self._searched: dict[str, list[str]] = {}
 
     def dotted(self, file: str) -> str:
@@ -204,7 +205,8 @@ class ModuleIndex:
                 file for file in self._by_last.get(name.rpartition(".")[2], ()) if self._is_called(file, name)
             ]
             nearest = max(candidates, key=lambda file: _nearness(file, importer), default=None)
-            self._resolved[key] = nearest or self._in_searched(name, self._nearest_folders(importer))
+            nearest = nearest or self._in_searched(name, self._nearest_folders(importer))
+            self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
 
     def search(self, folders: Sequence[str], file: str) -> None:
@@ -219,6 +221,13 @@ class ModuleIndex:
         """The folders that other files say, those of the nearest file first."""
         files = sorted(self._searched, key=lambda file: _nearness(file, importer), reverse=True)
         return list(dict.fromkeys(folder for file in files for folder in self._searched[file]))[:MAX_SEARCHED]
+
+    def _in_top_package(self, name: str) -> str | None:
+        """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
+        top, *parts = name.split(".")
+        if len(parts) < 2 or top in sys.stdlib_module_names or top == "torch":
+            return None
+        return self._in_folder(self._root, parts)
 
     def _in_searched(self, name: str, folders: Sequence[str]) -> str | None:
         parts = name.split(".")
@@ -238,6 +247,11 @@ class ModuleIndex:
         for _ in range(own.count(".")):
             folder = folder.parent
         return list(folder.parts[-len(ahead) :]) == ahead
+
+
+def _are_alike(folders: Collection[str]) -> bool:
+    """Whether folders have a common one: there are some, and all are relative, or none is."""
+    return len({PurePath(folder).is_absolute() for folder in folders}) == 1
 
 
 def _package_name(folder: PurePath) -> str:

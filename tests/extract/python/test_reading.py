@@ -9,7 +9,7 @@ import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.model.extracted import CustomOperator, ExtractedKernel, OperatorFunction, Unknown
+from dispatch_cli.model.extracted import CustomOperator, ExtractedDefinition, ExtractedKernel, OperatorFunction, Unknown
 from tests.ends import ends
 from tests.extract.python.reading import places, read_files, read_text
 
@@ -262,3 +262,23 @@ def test_higher_order_operators_are_read_where_functions_and_loops_register_for_
     assert registered["once"] == {("mode", "ProxyTorchDispatchMode"), ("mode", "FakeTensorMode")}
     assert ("dispatch", "PrivateUse1") in registered["wrap"]
     assert [one.at.line for one in state.declarations.functions] == [21] and not state.declarations.unread
+
+
+def test_the_folder_of_all_files_may_be_a_package_and_schemas_may_have_line_breaks(tmp_path: Path) -> None:
+    found = read_files(
+        tmp_path,
+        {
+            "kernels/library.py": """\
+                import torch
+                lib = torch.library.Library("ns", "FRAGMENT")
+                """,
+            "ops.py": """\
+                from installed_name.kernels.library import lib
+                lib.define("f(Tensor x, "
+                    '''int n=1)
+                       -> Tensor''')
+                """,
+        },
+    )
+    definition = found.found[-1]
+    assert isinstance(definition, ExtractedDefinition) and definition.schema == "ns::f(Tensor x, int n=1) -> Tensor"
