@@ -43,7 +43,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
+        state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color, operator)
         show(_answer(state, assumed, operator, key), out)
     else:
         if error_file in source.files:

@@ -18,7 +18,7 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
-from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
+from dispatch_cli.cli.source_options import NO_READING, TESTS_LEFT_OUT, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
@@ -197,7 +197,7 @@ def load_state(
     named to load, they are those of the newest embedded state, and standard error says so.
     """
     if source.files or source.keys or source.bases:
-        return _load(source, color, guards)
+        return _load(source, color, guards, ops)
     if not ops:
         raise click.UsageError(
             "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
@@ -211,10 +211,13 @@ def load_state(
     return state
 
 
-def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
-    """The state, and whether it is over an embedded one that no option or file named; the answer says so then."""
+def state_or_newest(source: SourceOptions, color: str, operator: str | None = None) -> tuple[State, bool]:
+    """The state, and whether it is over an embedded one that no option or file named; the answer says so then.
+
+    operator: the one that is asked for.
+    """
     if source.files or source.keys or source.bases:
-        state = _load(source, color)
+        state = _load(source, color, ops=() if operator is None else (operator,))
         return state, state.over_assumed
     return _newest(source, color)
 
@@ -229,7 +232,8 @@ def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> tu
     return state, state.over_assumed
 
 
-def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
+def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:
+    """ops: the operators that are asked for; what only tests, benchmarks and examples define is looked for there."""
     from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
@@ -271,9 +275,37 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         # what options name is resolved, and noted, as they are read; of a recording there can be more to say
         if source.files or any(not one.startswith("torch-") for one in source.bases):
             say_name_notes(state)
-        return state
     except InputError as error:
         raise BadInput(at_setting(error, backend), color) from None
+    if ops and click.get_current_context().meta.get(TESTS_LEFT_OUT) and not source.reading.tests:
+        return _with_tests(state, source, color, guards, ops)
+    return state
+
+
+def _with_tests(state: State, source: SourceOptions, color: str, guards: Sequence[str], ops: Sequence[str]) -> State:
+    """The state with what tests, benchmarks and examples register, if that has operators that *state* has not."""
+    missing = [name for name in ops if not _is_defined(state, name)]
+    if not missing:
+        return state
+    names = ", ".join(missing)
+    say_note(f"nothing that was read defines {names}; looking for it in tests, benchmarks and examples")
+    try:
+        wider = _load(source._replace(reading=source.reading._replace(tests=True)), color, guards)
+    except BadInput:  # what is wrong with a test does not hide that there is no such operator
+        return state
+    return wider if any(_is_defined(wider, name) for name in missing) else state
+
+
+def _is_defined(state: State, glob: str) -> bool:
+    """Whether any operator that a glob or name chooses is defined."""
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
+
+    names = map(OperatorName.parse, select_names(state.dispatcher.names(), glob))
+    if any(state.dispatcher.operator(name).definition is not None for name in names):
+        return True
+    higher_order = [operator.name for operator in state.higher_order_operators]
+    return may_be_higher_order(glob) and bool(select_higher_order(higher_order, glob))
 
 
 def opened_files(source: SourceOptions, color: str) -> SourceOptions:

@@ -62,7 +62,7 @@ def command(
     torch._C._dispatch_print_registrations_for_dispatch_key prints, sorted.
     """
     _check_options(ops, key_globs, fallbacks, in_order, out)
-    state = load_state(source, out.color, ops=ops or key_globs or ("*",) * fallbacks)
+    state = load_state(source, out.color, ops=ops if source.files else ops or key_globs or ("*",) * fallbacks)
     if fallbacks:
         _show_fallbacks(state, key_globs, out)
         return

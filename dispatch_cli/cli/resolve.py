@@ -105,7 +105,7 @@ def command(
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.report.call_request import CallRequest, call_report, read_call
 
-    state, assumed = state_or_newest(source, out.color)
+    state, assumed = state_or_newest(source, out.color, operator)
     asked = CallRequest(operator, tensors, Options(**options), keyset, contexts)
     try:
         given = read_call(state, asked)

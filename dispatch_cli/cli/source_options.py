@@ -14,8 +14,12 @@ STRICT = "dispatch_cli.strict"
 """Where a run notes that `--strict` makes it fail."""
 
 
+TESTS_LEFT_OUT = "dispatch_cli.tests_left_out"
+"""Where a run notes that folders of tests, benchmarks or examples were not read."""
+
+
 class ReadingOptions(NamedTuple):
-    """What the options say about reading sources."""
+    """Values of the options that say how sources are read. tests: no option; a command that looks for an operator."""
 
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
@@ -27,11 +31,12 @@ class ReadingOptions(NamedTuple):
     strict: bool = False
     no_cache: bool = False
     cache_dir: str | None = None
+    tests: bool | None = None
 
 
 NO_READING = ReadingOptions()
 """What holds where no option is given."""
-_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
+_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields if name != "tests"}
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

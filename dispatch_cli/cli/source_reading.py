@@ -12,7 +12,7 @@ import click
 
 from dispatch_cli.cli.output import BadInput, say
 from dispatch_cli.cli.progress import progress_on
-from dispatch_cli.cli.source_options import STRICT, ReadingOptions
+from dispatch_cli.cli.source_options import STRICT, TESTS_LEFT_OUT, ReadingOptions
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
@@ -88,7 +88,10 @@ def with_documents(
         return files
     run = read_sources(sources, reading, project, allow_outside, color, bases)
     from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.extract.left_out import WhyLeftOut
 
+    if any(part.reason is WhyLeftOut.TESTS for part in run.left_out):
+        click.get_current_context().meta[TESTS_LEFT_OUT] = True
     say_notes(run)
     if reading.strict and not is_understood(run):
         click.get_current_context().meta[STRICT] = True
@@ -230,6 +233,7 @@ def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
         exclude=reading.exclude,
         codegen_backends=None if backends is None else tuple(filter(None, map(str.strip, backends.split(",")))),
         derivatives=reading.derivatives if is_here or reading.derivatives is None else _at(here, reading.derivatives),
+        tests=reading.tests,
     )
 
 

@@ -34,6 +34,7 @@ _BY_DEFAULT = (
     WhyLeftOut.IGNORED,
     WhyLeftOut.VENDORED,
     WhyLeftOut.BUILT,
+    WhyLeftOut.TESTS,
     WhyLeftOut.VENV,
     WhyLeftOut.REPOSITORY,
     WhyLeftOut.TOOL,

@@ -16,7 +16,7 @@ from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
 from dispatch_cli.model.suggest import suggestion
 
-FIELDS = ("define", "undefine", "set", "include", "exclude", "codegen-backends", "derivatives", "files")
+FIELDS = ("define", "undefine", "set", "include", "exclude", "codegen-backends", "derivatives", "tests", "files")
 OF_FILES = ("glob", "define", "undefine", "set", "when")
 _HEAD = re.compile(r"^[ \t]*\[{1,2}[^\n]*\bextract\b[^\n]*$", re.MULTILINE)
 _FILES_HEAD = re.compile(r"^[ \t]*\[\[[^\n]*\bextract\b[^\n]*\bfiles\b[^\n]*$", re.MULTILINE)
@@ -50,6 +50,7 @@ class SourceSettingsReader:
             derivatives=next(self._paths(table, "derivatives"), None),
             files=tuple(self._files(table.get("files", []))),
             folder=paths.absolute(self._folder),
+            tests=self._truth(table, "tests"),
         )
 
     def _files(self, tables: object) -> Iterator[FileSettings]:
@@ -107,6 +108,13 @@ class SourceSettingsReader:
                 yield item
             else:
                 self._add("wrong-type", f"{field} takes a string or a list of strings", field)
+
+    def _truth(self, table: Mapping[str, Any], field: str) -> bool | None:
+        value = table.get(field)
+        if value is None or isinstance(value, bool):
+            return value
+        self._add("wrong-type", f"{field} takes true or false", field)
+        return None
 
     def _refuse_unknown(self, table: Mapping[str, Any], fields: tuple[str, ...], name: str) -> None:
         for field in list(table)[:MAX_PROJECT_ENTRIES]:

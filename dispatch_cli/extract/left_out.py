@@ -1,4 +1,4 @@
-"""Which parts of a tree are left out: what git ignores, what others wrote, what ``--exclude`` says."""
+"""Parts of a tree that are left out: what git ignores, what others wrote, tests, what ``--exclude`` says."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ _VENDORED = frozenset(
 _BUILT = frozenset({"build", "_build", "_skbuild", "dist", "CMakeFiles", ".eggs", ".tox", ".nox", "bazel-out"})
 UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"})
 """Folders that are not worth a word."""
+_TESTS = re.compile(
+    r"(?:unit|unit[-_])?tests?|benchmarks?|examples?|demos?|tutorials?|docs?|.+[-_](?:tests|benchmarks|examples)", re.I
+)
+"""Folders that no build installs. ``testing`` is not among them: libraries have helpers for their users' tests there."""
 _TOOLS = UNNAMED | {".git", ".hg", ".svn"}
 _MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]*?)[ \t\r]*$", re.MULTILINE)
 
@@ -31,6 +35,7 @@ class WhyLeftOut(Enum):
     IGNORED = ".gitignore"
     VENDORED = "others' code"
     BUILT = "made by a build"
+    TESTS = "tests, benchmarks and examples; `tests = true` in [tool.dispatch-cli.extract] reads them"
     TOOL = "of a tool"
     VENV = "a Python environment"
     REPOSITORY = "a repository of its own"
@@ -46,6 +51,11 @@ class WhyLeftOut(Enum):
     BROKEN = "broken"
     NAME = "a name with characters that are not for printing"
     EXTRACTED = "written by extract"
+
+
+def is_of_tests(name: str) -> bool:
+    """Whether a folder of that name has tests, benchmarks or examples of a project."""
+    return _TESTS.fullmatch(name) is not None
 
 
 def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> WhyLeftOut | None:

@@ -79,8 +79,9 @@ def run(
     derivatives = next((one.derivatives for one in reversed(said) if one.derivatives is not None), None)
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
     backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
+    with_tests = next((place.tests for place in reversed(said) if place.tests is not None), False)
     told = _Told(progress)
-    walked = walk(named, exclusions(said), allow_outside, told.found)
+    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests)
     include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},

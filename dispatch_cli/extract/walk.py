@@ -12,7 +12,7 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.backend_name import MARK
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
-from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
+from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, is_of_tests, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
 from dispatch_cli.files import paths
@@ -34,13 +34,14 @@ def walk(
     exclude: Sequence[Exclusion] = (),
     allow_outside: bool = False,
     progress: Callable[[str], None] | None = None,
+    with_tests: bool = False,
 ) -> Walked:
     """Look through files and directories.
 
-    allow_outside: as for declarations. progress: is told each file. Errors: InputError for what was named and cannot be
-    used.
+    allow_outside: as for declarations. progress: is told each file. with_tests: folders of tests, benchmarks and
+    examples are read wherever they are. Errors: InputError for what was named and cannot be used.
     """
-    walker = _Walker(exclude, progress)
+    walker = _Walker(exclude, progress, with_tests)
     problems = []
     for path in paths:
         try:
@@ -65,19 +66,25 @@ def _check_inside(path: str, allow_outside: bool) -> None:
 
 
 class _Folder(NamedTuple):
-    """A folder that is looked through. parts: of its path below the repository. lists: the rules that hold above it."""
+    """A folder that is looked through.
+
+    parts: of its path below the repository. lists: the rules that hold above it. with_tests: folders of tests in it are
+    read.
+    """
 
     path: str
     parts: tuple[str, ...]
     lists: tuple[IgnoreList, ...]
     depth: int
     modules: frozenset[str]
+    with_tests: bool
 
 
 class _Walker:
-    def __init__(self, exclude: Sequence[Exclusion], progress: Callable[[str], None] | None) -> None:
+    def __init__(self, exclude: Sequence[Exclusion], progress: Callable[[str], None] | None, with_tests: bool) -> None:
         self._exclude = exclude
         self._progress = progress
+        self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
         self._headers: set[str] = set()
         self._digests: dict[str, str] = {}
@@ -132,7 +139,9 @@ class _Walker:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise source.SourceError("unreadable-file", f"{path} cannot be read: {reason}") from None
-        waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, frozenset())]
+        self._left_out.pop(path, None)
+        with_tests = self._with_tests or is_of_tests(os.path.basename(paths.inside(paths.absolute(path))))  # noqa: PTH119
+        waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, frozenset(), with_tests)]
         while waiting:
             waiting += reversed(list(self._look_into(waiting.pop(), ignored, root)))
 
@@ -150,6 +159,9 @@ class _Walker:
             if name not in UNNAMED:
                 self._leave_out(folder.path, reason, True)
             return
+        if folder.depth and not folder.with_tests and is_of_tests(name):
+            self._leave_out(folder.path, WhyLeftOut.TESTS, True)
+            return
         lists = ignored.within(folder.path, folder.lists) if ".gitignore" in names else folder.lists
         modules = submodules(folder.path) if ".gitmodules" in names else frozenset()
         for entry in entries:
@@ -164,7 +176,7 @@ class _Walker:
                 if folder.depth >= MAX_FOLDERS:
                     self._leave_out(path, WhyLeftOut.TOO_DEEP, True)
                     continue
-                yield _Folder(path, parts, lists, folder.depth + 1, folder.modules | modules)
+                yield _Folder(path, parts, lists, folder.depth + 1, folder.modules | modules, folder.with_tests)
             else:
                 self._look_at(entry, path, parts, lists, root)
 

@@ -35,7 +35,8 @@ class SourceSettings(NamedTuple):
     every: what holds for all files; it has no globs and no conditions. files: what holds for some, the later the
     stronger. include: directories of headers, as they can be opened from here. exclude: globs of files to leave out.
     codegen_backends: those for which torchgen made code; None where nothing is said. derivatives: a file.
-    folder: from which globs are read; None for the working directory.
+    folder: from which globs are read; None for the working directory. tests: whether folders of tests, benchmarks and
+    examples are read, too; None where nothing is said.
     """
 
     every: FileSettings = FileSettings(())
@@ -45,6 +46,7 @@ class SourceSettings(NamedTuple):
     codegen_backends: tuple[str, ...] | None = None
     derivatives: str | None = None
     folder: str | None = None
+    tests: bool | None = None
 
 
 NO_SOURCE_SETTINGS = SourceSettings()

@@ -309,3 +309,18 @@ def test_what_extract_writes_can_be_written_again_and_is_no_source(tree: Path) -
     assert answer.out == call("register", "src").out
     refused = call("extract", ".", "dispatch.yaml", "-o", "dispatch.yaml")
     assert refused.code == 2 and "it is an input of this command" in refused.err
+
+
+def test_an_operator_that_only_a_test_defines_is_answered_with_its_place() -> None:
+    Path("src/tests").mkdir()
+    Path("src/tests/t.cpp").write_text('TORCH_LIBRARY(mock, m) { m.def("t(Tensor x) -> Tensor", &t); }\n')
+    for arguments in (("resolve", "mock::t"), ("explain", "mock::t", "CPU")):
+        result = call(*arguments, "src")
+        assert "src/tests/t.cpp:1" in result.out, result.err
+        assert "nothing that was read defines mock::t; looking for it in tests" in result.err
+    assert "src/tests/t.cpp:1" in call("register", "src", "--op", "mock::t").out
+    assert "src/tests/ (tests, benchmarks and examples" in call("register", "src").err
+    for arguments in (("register", "src"), ("register", "src", "--op", "my::f"), ("register", "--key", "CPU", "src")):
+        result = call(*arguments)
+        assert "mock" not in result.out and "looking for" not in result.err
+    assert call("register", "src", "--op", "mock::u").code == 2

@@ -101,6 +101,24 @@ def test_a_named_header_is_read(tree: Make) -> None:
     assert walk(["a.h", "."]).files == {SourceKind.CPP: ["a.h", "b.cpp"]}
 
 
+def test_tests_benchmarks_and_examples_are_left_out_and_named(tree: Make) -> None:
+    folders = ["test", "my/tests", "unit_tests", "op-tests", "benchmarks", "my/Examples", "docs"]
+    read = ["testing", "my/contest", "samplers", "latest"]
+    tree({f"{name}/a.cpp": CPP for name in [*folders, *read]} | {"test_a.cpp": CPP})
+    walked = walk(["."])
+    assert left_out(walked) == dict.fromkeys(folders, WhyLeftOut.TESTS)
+    assert walked.files == {SourceKind.CPP: ["test_a.cpp", *sorted(f"{name}/a.cpp" for name in read)]}
+
+
+def test_what_is_named_of_tests_is_read(tree: Make) -> None:
+    tree({"a.cpp": CPP, "tests/unit/tests/b.cpp": CPP, "tests/c/d.cpp": CPP})
+    assert walk(["tests"]).files == {SourceKind.CPP: ["tests/c/d.cpp", "tests/unit/tests/b.cpp"]}
+    both = walk([".", "tests/c"])
+    assert both.files == {SourceKind.CPP: ["a.cpp", "tests/c/d.cpp"]}
+    assert left_out(walk([".", "tests"])) == left_out(walk(["."], with_tests=True)) == {}
+    assert walk(["tests/unit/tests/b.cpp"]).files == {SourceKind.CPP: ["tests/unit/tests/b.cpp"]}
+
+
 def test_code_of_others_and_of_builds_is_left_out_and_named(tree: Make) -> None:
     tree(
         {
