@@ -39,11 +39,12 @@ def collect(
 
     templates: looked through, too. naming: files that may name the backend at PrivateUse1.
     """
+    from dispatch_cli.extract.alternatives import with_alternatives
     from dispatch_cli.extract.document import document
     from dispatch_cli.extract.readable import readable
 
     those = list(_extractions(sources, backends, pytorch))
-    written = readable([extraction for _, extraction in those])
+    written = with_alternatives(readable([extraction for _, extraction in those]), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
     found = [one for _, extraction in extractions for one in extraction.found]
     missing = Counter(

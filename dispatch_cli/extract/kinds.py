@@ -50,6 +50,16 @@ def is_template(name: str) -> bool:
     return suffix_of(name) in _TEMPLATES
 
 
+def is_build_file(name: str) -> bool:
+    """Whether a file is CMake's."""
+    return os.path.basename(name) == "CMakeLists.txt" or suffix_of(name) == ".cmake"  # noqa: PTH119
+
+
+def is_build_script(name: str) -> bool:
+    """Whether a Python file may say which sources make a library."""
+    return "setup" in os.path.basename(name) or "build" in name  # noqa: PTH119
+
+
 def is_filled_in(text: str) -> bool:
     """Whether a C++ text has places that a generator fills in, as torchgen's templates have: lines with ``${…}``."""
     return "${" in text and _PLACEHOLDER.search(text) is not None

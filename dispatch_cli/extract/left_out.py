@@ -24,7 +24,7 @@ UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache
 _TESTS = re.compile(
     r"(?:unit|unit[-_])?tests?|benchmarks?|examples?|demos?|tutorials?|docs?|.+[-_](?:tests|benchmarks|examples)", re.I
 )
-"""Folders that no build installs. ``testing`` is not among them: libraries have helpers for their users' tests there."""
+"""Folders that no build installs. ``testing`` is none of them: libraries have helpers for their users' tests there."""
 _TOOLS = UNNAMED | {".git", ".hg", ".svn"}
 _MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]*?)[ \t\r]*$", re.MULTILINE)
 

@@ -88,6 +88,8 @@ def run(
         headers=walked.headers,
         include=include,
         settings=settings_of_files(said),
+        named=walked.named,
+        builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
         progress=told.read,
     )
@@ -116,8 +118,9 @@ def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
 
 def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
     kinds = [(kind.value, names) for kind, names in walked.files.items()]
-    templates = [(name, _digest_of(name)) for name in walked.templates]
-    return key_of(kinds, sorted(walked.digests.items()), templates, repr(said), pytorch, os.getcwd())  # noqa: PTH109
+    others = [(name, _digest_of(name)) for name in (*walked.templates, *walked.builds)]
+    named = sorted(walked.named)
+    return key_of(kinds, sorted(walked.digests.items()), others, named, repr(said), pytorch, os.getcwd())  # noqa: PTH109
 
 
 def _is_as_it_was(data: Any) -> bool:

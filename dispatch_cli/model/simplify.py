@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.file_choice import worded
 from dispatch_cli.model.worlds import assignments, count, groups_of
 
 MOST_WORLDS = 256
@@ -103,13 +104,13 @@ def any_of(conditions: Iterable[Condition]) -> Condition:
 
 def short_text(condition: Condition) -> str:
     """The text of a condition; where it is long, its first parts and how many more there are."""
-    text = str(condition)
+    text = worded(condition)
     if len(text) <= MOST_LENGTH:
         return text
     if not isinstance(condition, And | Or):
         return _cut(text)
     joined, what = (" or ", "combinations") if isinstance(condition, Or) else (" and ", "conditions")
-    parts = [f"({one})" if isinstance(one, And | Or) else str(one) for one in condition.operands]
+    parts = [f"({worded(part)})" if isinstance(part, And | Or) else worded(part) for part in condition.operands]
     said = [_cut(parts[0])]
     while len(said) < len(parts) and len(joined.join((*said, parts[len(said)]))) <= MOST_LENGTH:
         said.append(parts[len(said)])

@@ -3,7 +3,8 @@
 Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
 consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
 where it is not defined, which in ``#if`` is the same as 0. Of the branches of one ``#if``, ``branch 3 of PLACE``, one
-is taken. All other atoms are independent of each other.
+is taken. Of files that are rivals (`model.file_choice`), one is in the build. All other atoms are independent of each
+other.
 """
 
 from __future__ import annotations
@@ -11,11 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
 from dispatch_cli.model.condition import Atom, Condition, Not, atoms, value
+from dispatch_cli.model.file_choice import (
+    MOST_CHOICES,
+    MOST_RIVALS,
+    FileChoice,
+    choices_of,
+    file_choice,
+    names_for,
+    rivalries,
+)
 
 MOST = 4_096
 """Combinations of worlds that are looked at; beyond that, conditions are taken for independent."""
@@ -116,10 +126,37 @@ def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> 
     chosen: what names stand for, or whether atoms are true; ``undefined`` for a name that is not defined.
     """
     by_name: dict[str, dict[str, Meaning | None]] = {}
+    of_files: dict[str, FileChoice] = {}
     for text in texts:
+        choice = file_choice(text)
+        if choice is not None:
+            of_files[text] = choice
+            continue
         said = meaning(text)
         by_name.setdefault(text if said is None else said.name, {})[text] = said
-    return [_group(name, said, chosen or {}) for name, said in by_name.items()]
+    groups = [_group(name, said, chosen or {}) for name, said in by_name.items()]
+    return [*groups, *_groups_of_files(of_files, chosen or {})] if of_files else groups
+
+
+def _groups_of_files(of_files: Mapping[str, FileChoice], chosen: Mapping[str, str]) -> Iterator[AtomGroup]:
+    """Groups of files that are rivals, a world for each choice among them."""
+    by_file: dict[str, list[str]] = {}
+    for text, choice in of_files.items():
+        by_file.setdefault(choice.file, []).append(text)
+    for rivals in rivalries(list(of_files.values())):
+        texts = {text: file for file in rivals for text in by_file.get(file, ())}
+        names = {text: (text, *names_for(of_files[text])) for text in texts}
+        fixed = {text: _truth(chosen[name]) for text in texts for name in names[text] if name in chosen}
+        if len(rivals) > MOST_RIVALS:
+            yield from (AtomGroup(text, ({text: True}, {text: False}), True) for text in texts)
+            continue
+        several = list(islice(choices_of(rivals), MOST_CHOICES + 1))
+        worlds: dict[tuple[bool, ...], World] = {}
+        for files in several[:MOST_CHOICES]:
+            world = {text: file in files for text, file in texts.items()}
+            if all(world[text] is wanted for text, wanted in fixed.items()):
+                worlds.setdefault(tuple(world.values()), world)
+        yield AtomGroup(min(rivals), tuple(worlds.values()), len(several) > MOST_CHOICES)
 
 
 def _group(name: str, said: Mapping[str, Meaning | None], chosen: Mapping[str, str]) -> AtomGroup:
@@ -197,6 +234,9 @@ def exclude_each_other(one: tuple[Condition, ...], other: tuple[Condition, ...])
 
 def names_in(atom: str) -> list[str]:
     """The names that an atom mentions, with what they are parts of: ``a.b`` and ``a.b.c`` of ``a.b.c()``."""
+    choice = file_choice(atom)
+    if choice is not None:
+        return list(names_for(choice))
     found = [one[0] for one in re.finditer(_NAME, re.sub(_STRING, "", atom)) if one[0] != "defined"]
     said = meaning(atom)
     return found if said is None else [said.name]

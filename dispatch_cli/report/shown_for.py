@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants.units import case_of, unit_of
-from dispatch_cli.model.condition import negated
+from dispatch_cli.model.condition import Atom, negated
+from dispatch_cli.model.file_choice import file_choice, worded
 from dispatch_cli.model.names import OperatorName
 
 
@@ -31,7 +32,8 @@ def shown_for(state: State, names: Iterable[OperatorName]) -> ShownFor | None:
     for family in families.values():
         values = case_of(family.conditions, variants.default.known).values
         for condition, holds in zip(family.conditions, values, strict=True):
-            texts[str(condition if holds else negated(condition))] = None
+            if holds or not isinstance(condition, Atom) or file_choice(condition.text) is None:
+                texts[worded(condition if holds else negated(condition))] = None
     shown = {unit for family in families.values() for unit in family.units}
     others = sum(not shown.isdisjoint(one.cases) for one in variants.variants[1:])
     return ShownFor(tuple(sorted(texts, key=lambda text: (text.startswith("not "), text))), others)

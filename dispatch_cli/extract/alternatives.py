@@ -1,0 +1,261 @@
+"""Alternatives: files that register the same, and of which no program is known to load both.
+
+A project may have an implementation for each build, in a file of its own. Two such files contradict each other: both
+define an operator, both have the ``TORCH_LIBRARY`` block of a namespace, or a kernel for one operator at one key. What
+contradicts gets the condition that its file is in the build, and the other is not (`model.file_choice`); so each
+choice of files is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from dispatch_cli.extract.builds.loaded_together import LoadedTogether
+from dispatch_cli.extract.readable import is_readable
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.undecided import is_decided
+from dispatch_cli.model.condition import And, Condition, Or, negated
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    Extraction,
+    FunctionRole,
+    NotUnderstood,
+    OperatorFunction,
+)
+from dispatch_cli.model.file_choice import MOST_RIVALS, FileChoice, is_in_build
+from dispatch_cli.model.simplify import simplified
+from dispatch_cli.model.worlds import exclude_each_other
+
+MOST_WHENS = 3
+"""Conditions of the other file's registrations that are said in the condition of one."""
+MOST_COMPARED = 16
+"""Conditions of a claim in one file that are compared with those in another."""
+When = tuple[Condition, ...]
+Pair = tuple[str, str]
+
+
+class _Claim(NamedTuple):
+    """What only one file may register. part: ``block``, ``definition``, ``fallback``, or the kernel's key."""
+
+    part: str
+    name: str
+
+
+def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
+    """The same, with conditions where files are alternatives."""
+    claims: dict[_Claim, dict[str, list[When]]] = {}
+    for extraction in extractions:
+        for item in extraction.found:
+            for claim in _claims(item):
+                claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
+    shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
+    if not shared:
+        return list(extractions)
+    rivalry = _Rivalry(LoadedTogether(sources))
+    for claim, by_file in shared.items():
+        rivalry.add(claim, by_file)
+    if not rivalry.pairs and not rivalry.dropped:
+        return list(extractions)
+    return _FileConditions(extractions, rivalry).extractions()
+
+
+def _claims(item: Extracted) -> Iterator[_Claim]:
+    """What a registration has for itself."""
+    if not is_decided(item):
+        return
+    match item:
+        case ExtractedBlock(kind=LibraryKind.DEF, implicit=False):
+            yield _Claim("block", str(item.namespace))
+        case ExtractedDefinition() | CustomOperator():
+            yield _Claim("definition", str(item.name))
+        case ExtractedKernel():
+            yield _Claim(str(item.key or item.block.dispatch_key), str(item.operator))
+        case ExtractedFallback():
+            yield _Claim("fallback", str(item.key))
+        case OperatorFunction(role=FunctionRole.FAKE):
+            yield _Claim("Meta", str(item.operator))
+        case OperatorFunction(role=FunctionRole.PY_IMPL):
+            yield from (_Claim(f"py_impl {key}", str(item.operator)) for key in item.devices)
+
+
+def _operator(item: Extracted) -> str:
+    """The operator that a registration is of; empty for blocks and fallbacks."""
+    match item:
+        case ExtractedDefinition() | CustomOperator():
+            return str(item.name)
+        case ExtractedKernel() | OperatorFunction():
+            return str(item.operator)
+        case _:
+            return ""
+
+
+class _Rivalry:
+    """The files that are alternatives of each other.
+
+    pairs: with the claims that both have. dropped: files whose registrations at a claim are left out, since too many
+    files have it.
+    """
+
+    def __init__(self, together: LoadedTogether) -> None:
+        self._together = together
+        self._known: dict[Pair, bool] = {}
+        self._parts: dict[str, set[str]] = {}
+        self.pairs: dict[Pair, set[_Claim]] = {}
+        self.rivals: dict[str, set[str]] = {}
+        self.whens: dict[tuple[str, _Claim], list[When]] = {}
+        self.dropped: dict[tuple[str, _Claim], str] = {}
+
+    def add(self, claim: _Claim, by_file: dict[str, list[When]]) -> None:
+        """Note the files that have a claim."""
+        files = [*by_file]
+        for position, one in enumerate(files[:MOST_RIVALS]):
+            for other in files[position + 1 : MOST_RIVALS]:
+                if self._are_rivals(one, other, by_file):
+                    self._note(one, other, claim, by_file)
+        for file in files[MOST_RIVALS:]:
+            if self._are_rivals(files[0], file, by_file):
+                self.dropped[file, claim] = files[0]
+
+    def _are_rivals(self, one: str, other: str, by_file: dict[str, list[When]]) -> bool:
+        several = [[*dict.fromkeys(by_file[file])][:MOST_COMPARED] for file in (one, other)]
+        contradict = any(not exclude_each_other(left, right) for left, right in product(*several))
+        return contradict and not self._is_together(one, other)
+
+    def _is_together(self, one: str, other: str) -> bool:
+        pair = (one, other)
+        if pair not in self._known:
+            self._known[pair] = self._together.is_known(one, other)
+        return self._known[pair]
+
+    def _note(self, one: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> None:
+        part = self._parts.get(one, {one}) | self._parts.get(other, {other})
+        if len(part) > MOST_RIVALS:
+            self.dropped[other, claim] = one
+            return
+        for file in part:
+            self._parts[file] = part
+        self.pairs.setdefault((one, other), set()).add(claim)
+        for file, rival in ((one, other), (other, one)):
+            self.rivals.setdefault(file, set()).add(rival)
+            self.whens[file, claim] = by_file[file]
+
+
+class _FileConditions:
+    """The conditions of registrations of files that are alternatives."""
+
+    def __init__(self, extractions: Sequence[Extraction], rivalry: _Rivalry) -> None:
+        self._extractions = extractions
+        self._rivalry = rivalry
+        self._in_build = {
+            file: atom
+            for file, rivals in rivalry.rivals.items()
+            if (atom := is_in_build(FileChoice(file, tuple(sorted(rivals))))) is not None and is_readable(atom)
+        }
+        self._by_file: dict[str, dict[_Claim, set[str]]] = {}
+        for (one, other), claims in rivalry.pairs.items():
+            for claim in claims:
+                self._by_file.setdefault(one, {}).setdefault(claim, set()).add(other)
+                self._by_file.setdefault(other, {}).setdefault(claim, set()).add(one)
+        self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
+        self._defined = self._conditions_of_definitions()
+
+    def extractions(self) -> list[Extraction]:
+        """The extractions with these conditions."""
+        return [self._extraction(extraction) for extraction in self._extractions]
+
+    def _extraction(self, extraction: Extraction) -> Extraction:
+        found, missed = [], list(extraction.not_understood)
+        for item in extraction.found:
+            first = self._dropped(item) or self._dropped(getattr(item, "block", None))
+            if first is None:
+                found.append(self._item(item))
+            elif not isinstance(item, ExtractedBlock):
+                why = f"more than {MOST_RIVALS} files register the same, {first} among them"
+                missed.append(NotUnderstood(item.at, _operator(item), why, item.when))
+        return extraction._replace(found=tuple(found), not_understood=tuple(missed))
+
+    def _dropped(self, item: Extracted | None) -> str | None:
+        """A file that registers the same as one that is left out."""
+        if item is None or not self._rivalry.dropped:
+            return None
+        return next(filter(None, (self._rivalry.dropped.get((item.at.file, claim)) for claim in _claims(item))), None)
+
+    def _item(self, item: Extracted) -> Extracted:
+        if isinstance(item, ExtractedBlock):
+            return self._block(item)
+        added = self._added(item) or self._of_definition(item)
+        if isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
+            block = self._block(item.block)
+            around = () if block.when == item.block.when else block.when[len(item.block.when) :]
+            when = tuple(dict.fromkeys((*item.block.when, *around, *item.when, *added)))
+            return item._replace(block=block, when=when)
+        return item._replace(when=(*item.when, *added)) if added else item
+
+    def _block(self, block: ExtractedBlock) -> ExtractedBlock:
+        if block not in self._blocks:
+            added = self._added(block)
+            self._blocks[block] = block._replace(when=(*block.when, *added)) if added else block
+        return self._blocks[block]
+
+    def _added(self, item: Extracted) -> When:
+        """The condition that the file of a registration is in the build, where that decides about it."""
+        file = item.at.file
+        in_build, claims = self._in_build.get(file), self._by_file.get(file)
+        if in_build is None or claims is None:
+            return ()
+        concerned = [claim for claim in self._concerned(item) if claim in claims]
+        if not concerned:
+            return ()
+        others = [
+            tuple(condition for condition in when if condition not in item.when)
+            for claim in concerned
+            for rival in claims[claim]
+            for when in self._rivalry.whens[rival, claim]
+        ]
+        conditional = list(dict.fromkeys(others))
+        if () in conditional or len(conditional) > MOST_WHENS:
+            return (in_build,)
+        unless = [negated(when[0] if len(when) == 1 else And(when)) for when in conditional]
+        whole = Or((in_build, unless[0] if len(unless) == 1 else And(tuple(unless))))
+        return (whole if is_readable(whole) else in_build,)
+
+    def _concerned(self, item: Extracted) -> Iterator[_Claim]:
+        """The claims that decide about a registration: its own, its operator's definition, its namespace's block."""
+        yield from _claims(item)
+        if operator := _operator(item):
+            yield _Claim("definition", operator)
+            yield _Claim("block", operator.partition("::")[0])
+
+    def _conditions_of_definitions(self) -> dict[str, tuple[frozenset[str], Condition]]:
+        """The operators that only some choices define: the files of their definitions, and when there is one."""
+        definitions: dict[str, list[Extracted]] = {}
+        for extraction in self._extractions:
+            for item in extraction.found:
+                if isinstance(item, ExtractedDefinition | CustomOperator) and is_decided(item):
+                    definitions.setdefault(str(item.name), []).append(item)
+        conditions: dict[str, tuple[frozenset[str], Condition]] = {}
+        for operator, items in definitions.items():
+            whens = [self._added(item) for item in items]
+            if () in whens:
+                continue
+            parts = [condition for when in whens for condition in when]
+            whole = simplified(parts[0] if len(parts) == 1 else Or(tuple(parts)))
+            if whole is not None and is_readable(whole):
+                conditions[operator] = frozenset(item.at.file for item in items), whole
+        return conditions
+
+    def _of_definition(self, item: Extracted) -> When:
+        """The condition that the operator is defined, for a registration in a file that goes with any choice."""
+        files, condition = self._defined.get(_operator(item), (frozenset(), None))
+        if condition is None or item.at.file in files:
+            return ()
+        rivals = self._rivalry.rivals.get(item.at.file, set())
+        return () if rivals & files else (condition,)

@@ -1,0 +1,1 @@
+"""What build files and imports say of files: which of them are loaded together."""

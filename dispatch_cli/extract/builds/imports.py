@@ -1,0 +1,91 @@
+"""ModuleImports of Python modules that no condition stands before: which modules are loaded when another one is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import PurePath
+
+from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.files.paths import inside
+from dispatch_cli.model.extracted import SourceKind
+
+_IMPORT = re.compile(
+    r"^(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+)
+_AS = re.compile(r"\s+as\s+\w+|#[^\n]*")
+
+
+class ModuleImports:
+    """The imports of all modules of a run; they are read when they are first asked for."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._files: Sequence[str] = sources.files.get(SourceKind.PYTHON, ())
+        self._sources = sources
+        self._loading: dict[str, frozenset[str]] = {}
+
+    def load_both(self, one: str, other: str) -> bool:
+        """Whether there is a module that loads both, itself among them."""
+        return not self._modules_that_load(one).isdisjoint(self._modules_that_load(other))
+
+    def _modules_that_load(self, file: str) -> frozenset[str]:
+        if file not in self._loading:
+            seen, waiting = {file}, [file]
+            while waiting:
+                new = self._importers.get(waiting.pop(), set()) - seen
+                seen |= new
+                waiting += new
+            self._loading[file] = frozenset(seen)
+        return self._loading[file]
+
+    @cached_property
+    def _importers(self) -> dict[str, set[str]]:
+        """The modules that import each module directly."""
+        index = ModuleIndex(self._files, self._sources)
+        importers: dict[str, set[str]] = {}
+        for file in self._files:
+            for target in (*_packages(index, file), *_imported(index, file)):
+                if target != file:
+                    importers.setdefault(target, set()).add(file)
+        return importers
+
+
+def _packages(index: ModuleIndex, file: str) -> Iterator[str]:
+    """The packages that a module is in: they are loaded before it."""
+    for folder in PurePath(inside(file)).parents:
+        package = index.files.get(str(folder / "__init__.py"))
+        if package is None and PurePath(inside(file)).parent != folder:
+            return
+        if package is not None:
+            yield package
+
+
+def _imported(index: ModuleIndex, file: str) -> Iterator[str]:
+    try:
+        text = index.text(file)
+    except UnreadablePython:
+        return
+    for match in _IMPORT.finditer(text):
+        dots, module, names, modules = match.groups()
+        if modules is not None:
+            targets: Iterable[str | None] = (
+                index.absolute(name, file) for whole in _names(modules) for name in _with_packages(whole)
+            )
+        elif dots:
+            inner = [f"{module}.{name}" if module else name for name in _names(names)]
+            targets = (index.relative(file, len(dots), name) for name in (module, *inner))
+        else:
+            inner = [*_with_packages(module), *(f"{module}.{name}" for name in _names(names))]
+            targets = (index.absolute(name, file) for name in inner)
+        yield from (target for target in targets if target is not None)
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in _AS.sub("", text).strip("() \t\n").split(",") if (name := part.strip())]
+
+
+def _with_packages(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    return (".".join(parts[: count + 1]) for count in range(len(parts)))

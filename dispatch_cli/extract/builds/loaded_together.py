@@ -1,0 +1,56 @@
+"""Files of which it is known that one program loads both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract import kinds
+from dispatch_cli.extract.builds.imports import ModuleImports
+from dispatch_cli.extract.builds.source_lists import FileLists, SourceList
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.files import paths
+from dispatch_cli.model.extracted import SourceKind
+
+
+class LoadedTogether:
+    """Knowledge of which files are loaded together.
+
+    So are two that the user names, two of one list of sources of a build file, and two modules that a third one
+    imports, or that import each other.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._python = frozenset(sources.files.get(SourceKind.PYTHON, ()))
+        self._imports = ModuleImports(sources)
+
+    def is_known(self, one: str, other: str) -> bool:
+        """Whether it is known of two files."""
+        if one in self._sources.named and other in self._sources.named:
+            return True
+        if not {one, other} <= self._python | self._sources.headers:
+            return True  # what torchgen makes of its YAML is part of the build
+        if one in self._python and other in self._python:
+            return self._imports.load_both(one, other)
+        return one not in self._python and other not in self._python and self._lists.has_both(one, other)
+
+    @cached_property
+    def _lists(self) -> FileLists:
+        """The lists of all build files."""
+        from dispatch_cli.extract.builds.cmake import cmake_lists
+        from dispatch_cli.extract.builds.setup_py import setup_lists
+
+        files = self._sources.files.get(SourceKind.CPP, ())
+        lists = FileLists(files, self._sources.headers)
+        scripts = [name for name in sorted(self._python) if kinds.is_build_script(name)]
+        self._add(lists, self._sources.builds, cmake_lists)
+        self._add(lists, scripts, setup_lists)
+        return lists
+
+    def _add(self, lists: FileLists, names: Sequence[str], read: Callable[[str], list[SourceList]]) -> None:
+        for name in names:
+            with suppress(SourceError):
+                lists.add(paths.folder_of(name), read(self._sources.read(name)))

@@ -1,0 +1,90 @@
+"""Lists of sources in build files: which files are known to be in one library."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.extract.builds.cmake import cmake_lists
+from dispatch_cli.extract.builds.setup_py import setup_lists
+from dispatch_cli.extract.builds.source_lists import FileLists
+
+FILES = ["p/a.cpp", "p/csrc/b.cpp", "p/csrc/cpu/c.cpp", "p/csrc/cuda/d.cu", "q/a.cpp"]
+A, B, C, D, OTHER = FILES
+
+
+def together(build: str, text: str) -> set[tuple[str, str]]:
+    """The pairs of files that a build file in ``p`` has in one list."""
+    lists = FileLists(FILES, FILES)
+    lists.add("p", (cmake_lists if build == "cmake" else setup_lists)(text))
+    return {(one, two) for one in FILES for two in FILES if one < two and lists.has_both(one, two)}
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ('CUDAExtension("x", ["a.cpp", "csrc/b.cpp"])', {(A, B)}),
+        ('CppExtension(name="x", sources=["a.cpp", "csrc/b.cpp"])', {(A, B)}),
+        ('Extension("x", ["a.cpp"])\nExtension("y", ["csrc/b.cpp"])', set()),
+        ('Extension("x", glob.glob("csrc/*.cpp") + ["a.cpp"])', {(A, B)}),
+        ('Extension("x", sources=sorted(glob("csrc/**/*.c*", recursive=True)))', {(B, C), (B, D), (C, D)}),
+        ('Extension("x", [str(p) for p in (Path(__file__).parent / "csrc").rglob("*.cpp")])', {(B, C)}),
+        (
+            "here = os.path.dirname(os.path.abspath(__file__))\n"
+            'folder = os.path.join(here, "csrc")\n'
+            'sources = ["b.cpp"] + glob.glob(os.path.join(folder, "cpu", "*.cpp"))\n'
+            'if cuda:\n    sources += ["cuda/d.cu"]\n'
+            'Extension("x", sources=[os.path.join(folder, s) for s in sources])',
+            {(B, C), (B, D), (C, D)},
+        ),
+        # only one of them is in a build
+        (
+            'if new:\n    s = "a.cpp"\nelse:\n    s = "csrc/b.cpp"\nExtension("x", sources=[s, "csrc/cpu/c.cpp"])',
+            {(A, C), (B, C)},
+        ),
+        ('s = ["a.cpp"]\nif new:\n    s = ["csrc/b.cpp"]\nExtension("x", sources=s)', set()),
+        ('Extension("x", ["a.cpp" if new else "csrc/b.cpp", "csrc/cpu/c.cpp"])', {(A, C), (B, C)}),
+        # what stands before is not known: the rest names a file if it names one
+        ('Extension("x", [f"{unknown}/csrc/b.cpp", unknown + "/cpu/c.cpp"])', {(B, C)}),
+        ('class Builder:\n    def sources(self):\n        return ["a.cpp", "csrc/b.cpp"]', {(A, B)}),
+        ('def lists():\n    return ["a.cpp"] + ["csrc/b.cpp"]\nExtension("x", sources=lists())', {(A, B)}),
+        ('print(["a.cpp", "csrc/b.cpp"])', set()),
+        ("x = [1, (2", set()),
+    ],
+)  # fmt: skip
+def test_build_scripts(text: str, pairs: set[tuple[str, str]]) -> None:
+    assert together("setup", text) == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("add_library(x SHARED a.cpp csrc/b.cpp)", {(A, B)}),
+        ("add_library(x a.cpp) # csrc/b.cpp\nadd_library(y csrc/b.cpp)", set()),
+        ('set(SRCS "a.cpp" ${CMAKE_CURRENT_SOURCE_DIR}/csrc/b.cpp PARENT_SCOPE)', {(A, B)}),
+        ("file(GLOB SRCS csrc/*.cpp)\nlist(APPEND SRCS a.cpp)\nadd_library(x ${SRCS})", {(A, B)}),
+        ("file(GLOB_RECURSE SRCS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/csrc/*.c*)", {(B, C), (B, D), (C, D)}),
+        ("set(ONE a.cpp)\nset(TWO csrc/b.cpp)\ntarget_sources(x PRIVATE ${ONE} ${TWO})", {(A, B)}),
+        ("set(ONE a.cpp)\nset(TWO csrc/b.cpp)", set()),
+        ("set(SRCS a.cpp)\nadd_library(x ${SRCS})\nset(SRCS csrc/b.cpp)\nadd_library(y ${SRCS})", set()),
+        (
+            "if(NEW)\n  set(SRCS a.cpp)\nelse()\n  set(SRCS csrc/b.cpp)\nendif()\n"
+            "add_library(x ${SRCS} csrc/cpu/c.cpp)",
+            {(A, C), (B, C)},
+        ),
+        ("add_library(x a.cpp)\nif(CUDA)\n  target_sources(x PRIVATE csrc/b.cpp csrc/cuda/d.cu)\nendif()", {(B, D)}),
+        ("my_cpp_library(PREFIX x CPU_SRCS ${ROOT}/csrc/b.cpp GPU_SRCS csrc/cuda/d.cu)", {(B, D)}),
+        ("set_source_files_properties(a.cpp csrc/b.cpp PROPERTIES X 1)", set()),
+        ("set(SRCS a.cpp csrc/b.cpp csrc/cpu/c.cpp)\nlist(REMOVE_ITEM SRCS a.cpp)", {(B, C)}),
+        ("add_library(x a.cpp csrc/b.cpp", set()),
+        ("endif()\nset()\nlist()\nfile(GLOB)\n)))", set()),
+    ],
+)
+def test_cmake(text: str, pairs: set[tuple[str, str]]) -> None:
+    assert together("cmake", text) == pairs
+
+
+def test_lists_that_double_stay_small() -> None:
+    doubled = "\n".join(["x = ['a.cpp']", *["x = x + x"] * 60, "Extension('e', x)"])
+    assert together("setup", doubled) == set()
+    doubled = "\n".join(["set(X a.cpp)", *["set(X ${X} ${X})"] * 60])
+    assert together("cmake", doubled) == set()
