@@ -19,7 +19,10 @@ from dispatch_cli.model.span import Span
 
 _STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
 _AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
-_TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
+_TEMPLATE = re.compile(
+    r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b|\{\{[^{}\n]{1,200}\}\}\w"
+)
+"""A statement of Jinja, or a place for a part of a name; two braces stand directly before no word of C++."""
 
 
 def extract_cpp(sources: Sources) -> Extraction:
