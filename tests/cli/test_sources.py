@@ -324,3 +324,8 @@ def test_an_operator_that_only_a_test_defines_is_answered_with_its_place() -> No
         result = call(*arguments)
         assert "mock" not in result.out and "looking for" not in result.err
     assert call("register", "src", "--op", "mock::u").code == 2
+    Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = true\n")
+    assert "mock::t" in call("register", "src").out
+    Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = 1\n")
+    refused = call("register", "src")
+    assert refused.code == 2 and "pyproject.toml:2:1: error[wrong-type]: tests takes true or false" in refused.err
