@@ -144,6 +144,15 @@ def named_backend(universe: Universe, name: str | None) -> Universe:
         raise InputError((Problem("backend-name", str(error)),)) from None
 
 
+def is_free_backend_name(name: str) -> bool:
+    """Whether the newest PyTorch takes a name for the backend at PrivateUse1."""
+    try:
+        universes.load(universes.default_name()).with_backend(name)
+    except ValueError:
+        return False
+    return True
+
+
 def layout_differences(one: Universe, other: Universe) -> list[str]:
     """The fields in which two layouts of keys differ; what builds are called, and source lines, do not count."""
     found = [field for field in universes.differences(one, other) if field not in _BUILD]

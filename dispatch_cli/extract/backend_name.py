@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.declarations.universe_file import is_free_backend_name
+from dispatch_cli.model.extracted import Extracted, ExtractedBlock, ExtractedFallback, ExtractedKernel
 from dispatch_cli.model.span import Span
 
 MARK = b"privateuse1_backend"
 """Part of the names of the functions that give it, by which files with calls of them are found."""
 _CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
+_NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _COMMENTS = ("#", "//", "*", "/*")
 
 
@@ -32,3 +35,36 @@ def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tupl
                 place = Span(file, text.count("\n", 0, match.start()) + 1, len(before) + 1)
                 places.setdefault(match[1], place)
     return list(places.items())
+
+
+def imported_names(
+    found: Iterable[Extracted], files: Iterable[str], read: Callable[[str], str]
+) -> list[tuple[str, Span]]:
+    """The names of backends whose keys are used, and whose package is imported: ``"AutogradNPU"`` and ``torch_npu``.
+
+    Such a package gives the backend its name. Each with the place of the first import.
+    """
+    keys = {match[1].lower() for key in _keys(found) if (match := _NAME_IN_KEY.search(key))}
+    names = sorted(filter(is_free_backend_name, keys))
+    if not names:
+        return []
+    imports = re.compile(rf"^[ \t]*(?:import|from)[ \t]+torch_({'|'.join(names)})\b", re.MULTILINE)
+    places: dict[str, Span] = {}
+    for file in files:
+        try:
+            text = read(file)
+        except SourceError:
+            continue
+        for match in imports.finditer(text):
+            places.setdefault(match[1], Span(file, text.count("\n", 0, match.start()) + 1, 1))
+        if len(places) == len(names):
+            break
+    return list(places.items())
+
+
+def _keys(found: Iterable[Extracted]) -> Iterator[str]:
+    for registration in found:
+        if isinstance(registration, ExtractedBlock) and isinstance(registration.dispatch_key, str):
+            yield registration.dispatch_key
+        elif isinstance(registration, ExtractedKernel | ExtractedFallback) and isinstance(registration.key, str):
+            yield registration.key

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
 from dispatch_cli.extract.backend_name import backend_names as read_backend_names
+from dispatch_cli.extract.backend_name import imported_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -53,6 +54,8 @@ def collect(
     count = Counter(map(_sort, found))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
     backend_names = read_backend_names(naming, sources.read)
+    if not backend_names:
+        backend_names = imported_names(found, sources.files.get(SourceKind.PYTHON, ()), sources.read)
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     unaccounted = [*audit([*sorted(texts), *templates], sources.read, accounted)]

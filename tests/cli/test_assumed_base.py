@@ -150,6 +150,17 @@ library.impl("add.Tensor", add)
         assert "note: PrivateUse1 has several names, " in answer.err
         assert "foo (csrc/other.cpp:1:15)" in answer.err and "npu (csrc/backend.py:3:13)" in answer.err
 
+    def test_an_imported_package_names_the_backend_of_its_keys(self) -> None:
+        text = self.PYTHON.replace(
+            'torch.utils.rename_privateuse1_backend("npu")\n', "import torch_npu\nimport torch_xla\n"
+        )
+        Path("csrc/backend.py").write_text(text, "utf-8")
+        answer = call("check-invariants", "csrc", "--format", "json")
+        assert "note: PrivateUse1 is npu (csrc/backend.py:3:1)\n" in answer.err
+        assert json.loads(answer.out)["counts"]["error"] == 0
+        Path("csrc/backend.py").write_text(text.replace("import torch_npu\n", ""), "utf-8")
+        assert "refused-registration" in checks()
+
     def test_comments_name_nothing(self) -> None:
         Path("csrc/backend.py").write_text('# torch.utils.rename_privateuse1_backend("npu")\n', "utf-8")
         assert "PrivateUse1" not in call("table", "csrc").err
@@ -171,3 +182,19 @@ class TestNothingIsChecked:
         answer = call("check-invariants", "csrc")
         assert answer.code == 0
         assert answer.out.startswith("There is no operator to check: ")
+
+
+def test_a_registration_that_asks_for_its_operator_is_not_refused() -> None:
+    text = """
+import torch
+if hasattr(torch.ops.mylib, "f"):
+    @torch.library.register_fake("mylib::f")
+    def fake(x):
+        return x
+"""
+    library = 'TORCH_LIBRARY(mylib, m) {\n  m.def("g(Tensor x) -> Tensor", &g);\n}\n'
+    Path("csrc/mylib.cpp").write_text(library, "utf-8")
+    Path("csrc/fake.py").write_text(text, "utf-8")
+    assert "refused-registration" not in checks()
+    Path("csrc/fake.py").write_text(text.replace('hasattr(torch.ops.mylib, "f")', "True"), "utf-8")
+    assert "refused-registration" in checks()

@@ -74,9 +74,18 @@ def find(view: View) -> Iterator[Finding]:
             tip=one.hint,
             subject=one.code,
         )
+        when = text_of_all(one.when)
         if one.code == UNKNOWN_OPERATOR and one.operator is not None:
+            if _asks_for(when, one.operator):
+                continue
             found = _of_unknown_operator(view, found, OperatorName.parse(one.operator))
-        yield found._replace(when=text_of_all(one.when) or None)
+        yield found._replace(when=when or None)
+
+
+def _asks_for(when: str, operator: str) -> bool:
+    """Whether a registration is only made where its operator is there."""
+    namespace, _, name = operator.partition("::")
+    return f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})" in when
 
 
 def _of_unknown_operator(view: View, found: Finding, name: OperatorName) -> Finding:
