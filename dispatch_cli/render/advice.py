@@ -220,8 +220,8 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
             return f"Calls without a tensor argument go to {key}, such as with an empty list of tensors."
         case NoteKind.NO_DERIVATIVE:
             return (
-                f"{key} holds PyTorch's own fallback, which calls {culprits or 'the kernel below'} and has no "
-                "derivative: backward() warns or fails, or results have no grad_fn."
+                f"{key} holds PyTorch's own fallback, which calls {culprits or 'the kernel below'}: backward() warns, "
+                "and there is only the gradient of the differentiable operators that this kernel calls, if any."
             )
         case NoteKind.NO_AUTOGRAD:
             return (

@@ -26,6 +26,7 @@ from dispatch_cli.report.baseline import Entry
 
 PLACE = "advice"
 """Stands for the file that a change is written to."""
+NO_AUTOGRAD = "no-autograd-kernel"
 SERIOUS = (Severity.WARNING, Severity.ERROR)
 
 
@@ -60,7 +61,7 @@ class Trial:
             dispatcher.restore(before)
 
     def new_findings(self, state: State) -> list[Finding]:
-        """The findings of severity warning and worse that are not there without the change; `after` gave the state."""
+        """The findings that matter and are not there without the change; `after` gave the state."""
         return [one for one in _serious(self._view(state)) if Entry.of(one) not in self._known]
 
     # inside
@@ -142,4 +143,11 @@ def _kernel_at(dispatcher: Dispatcher, name: OperatorName, key: str) -> Kernel |
 
 def _serious(view: View) -> list[Finding]:
     found = run_checks(view, CHECKS, CHECKS).findings
-    return [one for one in found if one.severity in SERIOUS]
+    return [one for one in found if one.severity in SERIOUS or _lacks_derivative(view, one)]
+
+
+def _lacks_derivative(view: View, finding: Finding) -> bool:
+    """Whether it is an info about a result without an autograd kernel: who registers a kernel may want one as well."""
+    if finding.check != NO_AUTOGRAD or finding.operator is None:
+        return False
+    return "!" not in (view.schema_text(OperatorName.parse(finding.operator)) or "")

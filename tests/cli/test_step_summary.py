@@ -94,8 +94,9 @@ def test_a_page_is_short() -> None:
 def test_errors_come_first() -> None:
     """Before the warnings that stand above them in the file, and all that is left out is counted by severity."""
     names = range(60)
-    operators = "".join(f"  - {{func: 'demo::op{name}(Tensor x) -> Tensor', dispatch: {{CPU: k}}}}\n" for name in names)
-    guards = "".join(f'  - {{op: "demo::op{name}", key: CUDA, rule: kernel}}\n' for name in range(55))
+    dispatch = "{CPU: k, AutogradCPU: a, CUDA: k}"
+    operators = "".join(f"  - {{func: 'demo::op{name}(Tensor x) -> Tensor', dispatch: {dispatch}}}\n" for name in names)
+    guards = "".join(f'  - {{op: "demo::op{name}", key: XPU, rule: kernel}}\n' for name in range(55))
     Path("a.yaml").write_text(f"dispatch: 1\noperators:\n{operators}guards:\n{guards}", encoding="utf-8")
     answer = call("check-invariants", "a.yaml", "--step-summary", "page.md", "--format", "json")
     counts = json.loads(answer.out)["counts"]
