@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
@@ -18,7 +18,7 @@ from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.snippets import marked_line, snippet
 from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.render.words import keys_label, short_kernel
-from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped, summary_of
+from dispatch_cli.report.findings import CODES, FindingsReport, UnlistedFindings, grouped, summary_of
 
 INDENT = 4
 FEW = 4
@@ -80,7 +80,8 @@ def _cause(finding: Finding) -> object:
     namespace = (finding.operator or "").rpartition("::")[0]
     words = [(text or "").replace(finding.operator or "\0", "") for text in (finding.tip, finding.group_message)]
     code = dict(finding.details).get("code")
-    place = finding.span if finding.mark_follows or not namespace else None  # a guard is a cause of its own
+    is_intention = CODES[finding.check].startswith(Group.INTENTIONS.value)  # a guard is a cause of its own
+    place = finding.span if is_intention or not namespace else None
     return finding.check, finding.severity, namespace, place, *words, code, finding.when is None
 
 

@@ -198,3 +198,19 @@ if hasattr(torch.ops.mylib, "f"):
     assert "refused-registration" not in checks()
     Path("csrc/fake.py").write_text(text.replace('hasattr(torch.ops.mylib, "f")', "True"), "utf-8")
     assert "refused-registration" in checks()
+
+
+def test_operators_of_a_dialect_of_native_functions_may_be_defined() -> None:
+    """Names without schemas in a backend's own file: its generator may define those that PyTorch lacks."""
+    Path("csrc/tiny_functions.yaml").write_text("- func: abs\n- func: abs.out\n- func: _fused_tiny\n", "utf-8")
+    kernel = (
+        'TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {\n  m.impl("_fused_tiny", &f);\n  m.impl("_fused_other", &f);\n}\n'
+    )
+    Path("csrc/add.cpp").write_text(kernel, "utf-8")
+    report = json.loads(call("check-invariants", "csrc", "--format", "json").out)
+    severities = {
+        finding["operator"]: finding["severity"]
+        for finding in report["findings"]
+        if finding["check"] == "dangling-implementation"
+    }
+    assert severities == {"aten::_fused_tiny": "info", "aten::_fused_other": "warning"}

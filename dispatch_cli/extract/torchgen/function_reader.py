@@ -32,19 +32,22 @@ _TRUE, _FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off
 
 
 class FunctionReader:
-    """Reads the entries of a file. keys: all that ``dispatch`` of them names. problems: what is not understood."""
+    """Reads the entries of a file.
+
+    keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
+    """
 
     def __init__(self) -> None:
         self._schemas = SchemaReader()
         self.keys: set[str] = set()
-        self._bare: list[Scalar] = []
+        self.bare: list[Scalar] = []
         self.problems: list[EntryProblem] = []
 
     def finish(self) -> None:
         """Note what is said once for all entries: those of another dialect name functions without their schemas."""
-        if self._bare:
-            more = f", and of {len(self._bare) - 1} more entries," if len(self._bare) > 1 else ""
-            self._problem(self._bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")
+        if self.bare:
+            more = f", and of {len(self.bare) - 1} more entries," if len(self.bare) > 1 else ""
+            self._problem(self.bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")
 
     def read(self, entry: Node) -> NativeFunction | None:
         """The function of an entry; None where torchgen would not take it."""
@@ -71,7 +74,7 @@ class FunctionReader:
             return None
         text = func[1].text
         if "(" not in text:
-            self._bare.append(func[1])
+            self.bare.append(func[1])
             return None
         head, separator, rest = text.partition("(")
         namespace, colons, name = head.rpartition("::")

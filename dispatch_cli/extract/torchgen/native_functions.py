@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from dispatch_cli.declarations.tree import Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.autograd_kernels import autograd_kernels
 from dispatch_cli.extract.torchgen.backend_kernels import GeneratedKernel, backend_kernels, needs_backend_select
@@ -52,7 +53,7 @@ class NativeFunctions(NamedTuple):
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them
-    kernels of that backend. problems: what is not understood.
+    kernels of that backend. problems: what is not understood. bare: names of operators without schemas.
     """
 
     functions: list[NativeFunction]
@@ -61,6 +62,7 @@ class NativeFunctions(NamedTuple):
     rules: VersionRules
     outside: bool
     problems: list[EntryProblem]
+    bare: list[Scalar]
 
 
 def read_native_functions(file: YamlFile) -> NativeFunctions:
@@ -77,7 +79,7 @@ def read_native_functions(file: YamlFile) -> NativeFunctions:
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
     outside = bool(reader.keys) and all(keys.codegen_backend(key) is not None for key in reader.keys)
-    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems)
+    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
 
 
 def _each_once(functions: Iterable[NativeFunction], problems: list[EntryProblem]) -> list[NativeFunction]:

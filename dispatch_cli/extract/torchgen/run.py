@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
+from dispatch_cli.declarations.tree import Scalar
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.backend_fields import BackendFields
@@ -22,7 +23,17 @@ from dispatch_cli.extract.torchgen.registrations import definition_items, kernel
 from dispatch_cli.extract.torchgen.yaml_file import YamlFile
 from dispatch_cli.files.paths import inside
 from dispatch_cli.model.condition import Atom
-from dispatch_cli.model.extracted import Extracted, ExtractedKernel, Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import (
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedKernel,
+    Extraction,
+    NotUnderstood,
+    SourceKind,
+    Unknown,
+)
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
@@ -31,6 +42,7 @@ _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
+_DIALECT = Unknown("that of a dialect of native_functions.yaml")
 _OF_PYTORCH = "empty.memory_format"
 """An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
 
@@ -103,6 +115,19 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
         self._found += self._items(read, derivatives, name, derivatives_name or name)
+        self._found += self._of_dialect(name, read.bare)
+
+    def _of_dialect(self, file: str, names: Sequence[Scalar]) -> Iterator[Extracted]:
+        """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""
+        known = self._operators_of_pytorch() if names else None
+        new = [name for name in names if known is not None and name.text not in known.by_name]
+        if new:
+            place = Span(file, new[0].line, new[0].column)
+            block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, place, self._sources.settings(file).when)
+            yield block
+            for name in new:
+                span = Span(file, name.line, name.column)
+                yield ExtractedDefinition(block, name.text, None, span)
 
     def _items(
         self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
