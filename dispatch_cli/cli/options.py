@@ -434,6 +434,8 @@ def chosen_operators(
     dispatcher = state.dispatcher
     if not ops:
         shown = state.own_operators() if own and state.base is not None else []
+        if own and _is_over_assumed(state):
+            return shown
         return shown or [OperatorName.parse(name) for name in dispatcher.names()]
     names = dispatcher.names()
     chosen: set[str] = set()
@@ -464,10 +466,17 @@ def chosen_of_both_kinds(
         ordinary = chosen_operators(state, ops, [glob for glob in ops if found[glob]])
         return ordinary, tuple(one for one in operators if any(one.name in each for each in found.values()))
     declared = {operator.name for operator in state.declarations.higher_order_operators}
-    if state.base is None and (state.source is None or not declared):
+    if state.base is None and (state.source is None or not declared) and not _is_over_assumed(state):
         return chosen_operators(state, ()), operators
     own, higher_order = state.own_operators(), tuple(one for one in operators if one.name in declared)
+    if _is_over_assumed(state):
+        return own, higher_order
     return (own, higher_order) if own or higher_order else (chosen_operators(state, ()), operators)
+
+
+def _is_over_assumed(state: State) -> bool:
+    """Whether files are over a state that nobody named: then its operators are not meant."""
+    return state.over_assumed and bool(state.declarations.files)
 
 
 def guarded_names(names: Sequence[OperatorName], operators: Sequence[HigherOrderOperator]) -> frozenset[OperatorName]:
