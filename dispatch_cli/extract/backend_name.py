@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.declarations.universe_file import is_free_backend_name
-from dispatch_cli.model.extracted import Extracted, ExtractedBlock, ExtractedFallback, ExtractedKernel
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import Extracted, ExtractedBlock, ExtractedFallback, ExtractedKernel, Unknown
 from dispatch_cli.model.span import Span
 
 MARK = b"privateuse1_backend"
@@ -60,6 +61,14 @@ def imported_names(
         if len(places) == len(names):
             break
     return list(places.items())
+
+
+def of_package(name: str, at: Span) -> Iterator[Extracted]:
+    """What is known of the kernels that the imported package of a backend registers: that there are some."""
+    block = ExtractedBlock(LibraryKind.IMPL, "aten", None, at)
+    kernels = Unknown(f"one of those that torch_{name} registers")
+    yield block
+    yield ExtractedKernel(block, kernels, kernels, "kernel", at)
 
 
 def _keys(found: Iterable[Extracted]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
 from dispatch_cli.extract.backend_name import backend_names as read_backend_names
-from dispatch_cli.extract.backend_name import imported_names
+from dispatch_cli.extract.backend_name import imported_names, of_package
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -56,6 +56,7 @@ def collect(
     backend_names = read_backend_names(naming, sources.read)
     if not backend_names:
         backend_names = imported_names(found, sources.files.get(SourceKind.PYTHON, ()), sources.read)
+        written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     unaccounted = [*audit([*sorted(texts), *templates], sources.read, accounted)]

@@ -21,7 +21,7 @@ from dispatch_cli.render.words import keys_label, short_kernel
 from dispatch_cli.report.findings import CODES, FindingsReport, UnlistedFindings, grouped, summary_of
 
 INDENT = 4
-FEW = 4
+FEW = 3
 """Entries that are shown with their lines; of more, only the sentences are shown, so that they fit on a screen."""
 NAMED = 3
 """Further operators of an entry that are named."""

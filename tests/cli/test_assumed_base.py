@@ -161,6 +161,20 @@ library.impl("add.Tensor", add)
         Path("csrc/backend.py").write_text(text.replace("import torch_npu\n", ""), "utf-8")
         assert "refused-registration" in checks()
 
+    def test_kernels_of_the_imported_package_are_not_known(self) -> None:
+        """What this project does not register at the backend's keys, torch_npu may."""
+        text = self.PYTHON.replace("AutogradNPU", "NPU").replace("add.Tensor", "lerp.Tensor")
+        severities = {}
+        for naming in ('torch.utils.rename_privateuse1_backend("npu")', "import torch_npu"):
+            Path("csrc/backend.py").write_text(text.replace(text.splitlines()[2], naming), "utf-8")
+            report = json.loads(call("check-invariants", "csrc/backend.py", "--format", "json").out)
+            severities[naming] = [
+                finding["severity"]
+                for finding in report["findings"]
+                if finding["check"] == "sibling-disagreement" and "lerp.Tensor_out" in finding["message"]
+            ]
+        assert list(severities.values()) == [["warning"], ["info"]]
+
     def test_comments_name_nothing(self) -> None:
         Path("csrc/backend.py").write_text('# torch.utils.rename_privateuse1_backend("npu")\n', "utf-8")
         assert "PrivateUse1" not in call("table", "csrc").err
