@@ -124,7 +124,7 @@ def _names(names: Sequence[str]) -> str:
 
 def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
     """Which combinations of conditions were looked at."""
-    if found is None:
+    if found is None or not found.operators:
         return
     chosen = f" (with {', '.join(found.chosen)})" if found.chosen else ""
     combinations = "1 combination" if found.states == 1 else f"{found.states} combinations"

@@ -55,6 +55,8 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.simplify import text_of_all
 
+SIGNATURE_MISMATCH = "signature-mismatch"
+"""The code of a kernel whose function does not fit the schema."""
 UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
@@ -79,6 +81,8 @@ def find(view: View) -> Iterator[Finding]:
             if _asks_for(when, one.operator):
                 continue
             found = _of_unknown_operator(view, found, OperatorName.parse(one.operator))
+        if view.state.over_assumed and one.code == SIGNATURE_MISMATCH and one.operator in view.pytorch_operators:
+            found = found._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         yield found._replace(when=when or None)
 
 

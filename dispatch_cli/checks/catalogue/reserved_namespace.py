@@ -83,6 +83,7 @@ def _of_definition(view: View, step: Define) -> Iterator[Finding]:
             mark=str(name) if step.block.implicit else None,
             mark_follows=True,
             tip="define it in a namespace of your own",
+            severity=Severity.INFO if step.block.extracted else None,  # a FRAGMENT of another library is no slip
         )
 
 

@@ -102,13 +102,16 @@ class HigherOrderRegistrations(OperatorCalls):
             self.run.emit(HigherOrderFunction(operator.name, operator.own, field, name, function, at), node)
 
 
+_OF_VARIABLES = {"hop_print": "print", "_foreach_map": "foreach_map"}
+"""Variables of ``torch._higher_order_ops`` that are not called as their operators, nor as these with ``_op`` behind."""
 _FIELD_OF_KEY = {".DispatchKey.": "dispatch", ".TransformType.": "transforms"}
 
 
 def imported(value: Value) -> HigherOrderHandle | None:
     """A higher-order operator of PyTorch that is imported by its name; None for other values."""
     if isinstance(value, Dotted) and value.name.startswith("torch."):
-        return HigherOrderHandle(value.name.rpartition(".")[2])
+        variable = value.name.rpartition(".")[2]
+        return HigherOrderHandle(_OF_VARIABLES.get(variable, variable.removesuffix("_op")))
     return None
 
 
