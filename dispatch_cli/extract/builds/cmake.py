@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 
 from dispatch_cli.extract.builds.source_lists import (
+    MAX_BRANCHES,
     MAX_ITEMS,
     MAX_LISTS,
+    MAX_PATH,
+    MAX_WORK,
     UNKNOWN,
     Branch,
     SourceItem,
@@ -16,7 +19,10 @@ from dispatch_cli.extract.builds.source_lists import (
     within,
 )
 
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([()])|([^\s()"#]+)|#\[(=*)\[.*?\]\4\]|#[^\n]*', re.DOTALL)
+_TOKEN = re.compile(
+    r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)|([()])|([^\s()"#]+)|#\[(=*)\[(?:.*?\]\4\]|.*)|#[^\n]*', re.DOTALL
+)
+"""What is not closed ends with the file, so that each character is read once."""
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _TARGET = re.compile(r"(?:.*_)?(?:library|executable|module|sources|extension|target)")
 _HERE = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR")
@@ -31,6 +37,8 @@ def cmake_lists(text: str) -> list[SourceList]:
     """The lists of sources of a CMake file."""
     reader = _CMakeReader()
     for number, (command, arguments) in enumerate(_commands(text)):
+        if not reader.has_time:
+            break
         reader.run(number, command.lower(), arguments)
     return reader.lists()
 
@@ -63,6 +71,13 @@ class _CMakeReader:
         self._lists: list[SourceList] = []
         self._branch: Branch = ()
         self._is_top = False
+        self._left_out = 0
+        self._work = 0
+
+    @property
+    def has_time(self) -> bool:
+        """Whether no more entries were looked at than `MAX_WORK`."""
+        return self._work < MAX_WORK
 
     def lists(self) -> list[SourceList]:
         """The lists of all libraries and variables."""
@@ -87,7 +102,11 @@ class _CMakeReader:
             self._lists.append(self._items(arguments))
 
     def _enter(self, number: int, command: str) -> None:
-        if command == "if":
+        if command == "if" and len(self._branch) == MAX_BRANCHES:
+            self._left_out += 1
+        elif self._left_out:
+            self._left_out -= command == "endif"
+        elif command == "if":
             self._branch = (*self._branch, (number, 0))
         elif self._branch:
             *around, (begun, step) = self._branch
@@ -95,12 +114,14 @@ class _CMakeReader:
 
     def _set(self, name: str, items: SourceList) -> None:
         before = self._values.get(name, ())
+        self._work += len(before)
         if before and not self._branch:
             self._lists.append(before)
         self._values[name] = (*otherwise(before, self._branch), *items)[:MAX_ITEMS]
 
     def _change(self, action: str, name: str, arguments: list[tuple[str, bool]]) -> None:
         before = self._values.get(name, ())
+        self._work += len(before) if action == "REMOVE_ITEM" else len(before) // 20 + 1  # copies are cheap
         if action in ("APPEND", "PREPEND"):
             self._values[name] = (*before, *self._items(arguments))[:MAX_ITEMS]
         elif action == "REMOVE_ITEM":
@@ -112,17 +133,25 @@ class _CMakeReader:
     def _items(self, arguments: list[tuple[str, bool]]) -> SourceList:
         items: list[SourceItem] = []
         for text, quoted in arguments:
+            if len(items) > MAX_ITEMS:
+                break
             whole = _VARIABLE.fullmatch(text)
             if whole is not None and whole[1] not in (*_HERE, *_TOP):
                 items += self._values.get(whole[1], ())
                 continue
             for part in (text,) if quoted else text.split(";"):
-                path = _VARIABLE.sub(self._value, part)
+                path = self._path(part)
                 if path and path not in _OPTIONS:
                     items.append(SourceItem(path))
-            if len(items) > MAX_ITEMS:
-                break
+        self._work += len(items)
         return within(items, self._branch)
+
+    def _path(self, text: str) -> str:
+        """A path with the values of variables; `UNKNOWN` where it is too long."""
+        if text.count("${") * MAX_PATH > MAX_WORK:
+            return UNKNOWN
+        path = _VARIABLE.sub(self._value, text)
+        return path if len(path) <= MAX_PATH else UNKNOWN
 
     def _value(self, match: re.Match[str]) -> str:
         if match[1] in _HERE or (self._is_top and match[1] in _TOP):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple
 
 from dispatch_cli.extract.builds.source_lists import (
     HERE,
     MAX_ITEMS,
     MAX_LISTS,
+    MAX_PATH,
+    MAX_WORK,
     UNKNOWN,
     Branch,
     SourceItem,
@@ -26,8 +28,6 @@ MAX_TEXTS = 50
 """Texts that an expression can stand for."""
 MAX_DEPTH = 60
 """Expressions and statements that nest."""
-MAX_STEPS = 100_000
-"""Expressions and statements of a file that are looked at."""
 _SCRIPT = f"{HERE}/setup.py"
 _SAME = frozenset({"list", "sorted", "set", "tuple", "str", "Path", "PurePath", "abspath", "realpath", "normpath"})
 _SAME_METHODS = frozenset({"resolve", "absolute", "as_posix", "copy", "strip"})
@@ -62,7 +62,7 @@ class _SetupReader:
         """Follow statements in order. function: that they are the body of."""
         for statement in statements:
             self._steps += 1
-            if depth > MAX_DEPTH or self._steps > MAX_STEPS:
+            if depth > MAX_DEPTH or self._steps > MAX_WORK:
                 return
             self._statement(statement, depth, function)
 
@@ -115,17 +115,21 @@ class _SetupReader:
 
     def _assign(self, name: str, value: _PathValue) -> None:
         before = self._values.get(name)
-        kept = () if before is None else otherwise(before.items, self._branch)
+        kept: SourceList = ()
+        if before is not None and self._branch:
+            self._steps += len(before.items)
+            kept = otherwise(before.items, self._branch)
         items = (*kept, *within(value.items, self._branch))
         self._values[name] = _PathValue(items[:MAX_ITEMS], value.is_list)
 
     def _extend(self, name: str, value: _PathValue) -> None:
         before = self._values.get(name, _PathValue(()))
+        self._steps += len(before.items) // 20 + len(value.items)  # copies are cheap
         self._values[name] = _PathValue((*before.items, *within(value.items, self._branch))[:MAX_ITEMS], True)
 
     def _evaluate(self, node: ast.expr, depth: int) -> _PathValue:
         self._steps += 1
-        if depth > MAX_DEPTH or self._steps > MAX_STEPS:
+        if depth > MAX_DEPTH or self._steps > MAX_WORK:
             return _NOT_KNOWN
         match node:
             case ast.Constant(value=str(text)):
@@ -167,6 +171,8 @@ class _SetupReader:
         for item in values.items:
             self._values[generator.target.id] = _PathValue((item,))
             items += self._evaluate(element, depth + 1).items
+            if len(items) > MAX_ITEMS:
+                break
         self._values = before
         return _PathValue(tuple(items)[:MAX_ITEMS], True)
 
@@ -219,8 +225,10 @@ class _SetupReader:
         texts: list[SourceItem] = [SourceItem("")]
         for part in parts:
             combined = []
-            for before, item in list(product(texts, part.items))[:MAX_TEXTS]:
+            for before, item in islice(product(texts, part.items), MAX_TEXTS):
                 text = joined(before.path, item.path) if separator and before.path else before.path + item.path
+                if len(text) > MAX_PATH:
+                    return _NOT_KNOWN
                 combined.append(SourceItem(text, within([item], before.branch)[0].branch))
             texts = combined
         return _PathValue(tuple(texts))

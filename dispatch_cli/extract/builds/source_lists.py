@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 from dispatch_cli.files import paths
@@ -12,11 +15,21 @@ MAX_ITEMS = 5_000
 """Entries of one list that are looked at."""
 MAX_LISTS = 2_000
 """Lists of one build file that are looked at."""
+MAX_WORK = 500_000
+"""Entries of lists, each time that it is looked at, in one build file."""
+MAX_BRANCHES = 40
+"""Branches that nest, and those of one list that a file is in."""
+MAX_PATH = 4_096
+"""Characters of a path."""
+MAX_GLOBBED = 500_000
+"""Files that are compared with globs."""
+MAX_ALIKE = 100
+"""Files whose paths end alike that are compared."""
 UNKNOWN = "\0"
 """Stands for a part of a path that is not known."""
 HERE = "\1"
 """Stands for the folder of the build file at the beginning of a whole path."""
-_GLOB = re.compile(r"\*\*/?|\*|\?|\[!?[^\]/]+\]")
+_GLOB = re.compile(r"\*|\?|\[!?[^\]/]+\]")
 
 Branch = tuple[tuple[int, int], ...]
 """The branches of a build file that a statement is in: the number of the ``if``, and which of its branches."""
@@ -34,6 +47,8 @@ SourceList = tuple[SourceItem, ...]
 
 def within(items: Iterable[SourceItem], branch: Branch) -> SourceList:
     """The entries, as they are in a list that is made in a branch."""
+    if not branch:
+        return tuple(items)[:MAX_ITEMS]
     added = [(item, tuple(step for step in branch if step not in item.branch)) for item in items]
     return tuple(item._replace(branch=(*item.branch, *steps)) for item, steps in added)[:MAX_ITEMS]
 
@@ -58,27 +73,48 @@ class FileLists:
 
     def __init__(self, wanted: Sequence[str], files: Iterable[str]) -> None:
         self._wanted = {paths.normal(file): file for file in wanted}
-        self._by_name: dict[str, list[str]] = {}
-        for file in files:
-            self._by_name.setdefault(file.rpartition("/")[2], []).append(paths.normal(file))
-        self._together: set[tuple[str, str]] = set()
+        self._parts = {name: tuple(name.split("/")) for name in self._wanted}
+        self._by_ending: dict[str, list[str]] = {}
+        for file in map(paths.normal, files):
+            ending = file
+            while ending:
+                alike = self._by_ending.setdefault(ending, [])
+                if len(alike) < MAX_ALIKE:
+                    alike.append(file)
+                ending = ending.partition("/")[2]
+        self._numbers = count()
+        self._branches: dict[str, dict[int, tuple[Branch, ...]]] = {}
+        self._found: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._globbed = 0
+        self._noted = 0
 
     def add(self, folder: str, lists: Iterable[SourceList]) -> None:
         """Note the lists of a build file. folder: in which it is."""
         for entries in lists:
-            branches: dict[str, set[Branch]] = {}
+            branches: dict[str, tuple[Branch, ...]] = {}
             for item in entries[:MAX_ITEMS]:
-                for file in self._named(folder, item.path):
-                    branches.setdefault(file, set()).add(item.branch)
-            several = sorted(branches)
-            for position, one in enumerate(several):
-                for other in several[position + 1 :]:
-                    if any(_go_together(left, right) for left in branches[one] for right in branches[other]):
-                        self._together.add((one, other))
+                if (folder, item.path) not in self._found:
+                    self._found[folder, item.path] = tuple(self._named(folder, item.path))
+                for file in self._found[folder, item.path]:
+                    before = branches.get(file, ())
+                    if len(before) < MAX_BRANCHES and item.branch not in before:
+                        branches[file] = (*before, item.branch)
+            self._noted += len(branches)
+            if len(branches) < 2 or self._noted > MAX_WORK:
+                continue
+            number = next(self._numbers)
+            for file, several in branches.items():
+                self._branches.setdefault(file, {})[number] = several
 
     def has_both(self, one: str, other: str) -> bool:
         """Whether a list has both files."""
-        return (one, other) in self._together or (other, one) in self._together
+        left, right = self._branches.get(one, {}), self._branches.get(other, {})
+        return any(
+            _go_together(branch, of_other)
+            for number in left.keys() & right.keys()
+            for branch in left[number]
+            for of_other in right[number]
+        )
 
     def _named(self, folder: str, path: str) -> Iterator[str]:
         """The wanted files that an entry names."""
@@ -95,33 +131,66 @@ class FileLists:
             if file in self._wanted:
                 yield self._wanted[file]
             return
-        matches = _pattern(whole).fullmatch
-        yield from (file for name, file in self._wanted.items() if matches(name))
+        yield from self._matching(whole)
+
+    def _matching(self, glob: str) -> Iterator[str]:
+        """The wanted files that a glob over whole paths names."""
+        start = glob[: _GLOB.search(glob).start()].rpartition("/")[0]  # type: ignore[union-attr]
+        matches = _glob_matcher(glob)
+        self._globbed += len(self._wanted)
+        if self._globbed <= MAX_GLOBBED:
+            yield from (
+                file for name, file in self._wanted.items() if name.startswith(start) and matches(self._parts[name])
+            )
 
     def _ending(self, folder: str, tail: str) -> str:
         """The file of the run whose path ends so; of several, the one in the folder of the build file, or none."""
-        tail = re.sub(r"^(?:\.{1,2}/)+", "", tail)
-        alike = self._by_name.get(tail.rpartition("/")[2], ())
-        ending = [file for file in alike if file == tail or file.endswith(f"/{tail}")]
-        if len(ending) > 1:
+        ending = self._by_ending.get(re.sub(r"^(?:\.{1,2}/)+", "", tail), [])
+        if 1 < len(ending) < MAX_ALIKE:
             ending = [file for file in ending if paths.is_in(file, paths.normal(folder))]
         return ending[0] if len(ending) == 1 else ""
 
 
-def _pattern(glob: str) -> re.Pattern[str]:
-    """A glob over whole paths; ``**`` stands for any number of folders."""
-    parts, end = [], 0
-    for match in _GLOB.finditer(glob):
-        parts.append(re.escape(glob[end : match.start()]))
-        sign = match[0]
-        if sign.startswith("**"):
-            parts.append(r"(?:.*/)?" if sign.endswith("/") else ".*")
-        elif sign == "*":
-            parts.append("[^/]*")
+def _glob_matcher(glob: str) -> Callable[[Sequence[str]], bool]:
+    """A test of the parts of paths; ``**`` stands for any number of folders, and at the end for any file in them.
+
+    The steps are those of a text of the length of the path for each part of the glob, whatever the glob is.
+    """
+    runs: list[list[Callable[[str], object]]] = [[]]
+    for part in glob.split("/"):
+        if part == "**":
+            runs.append([])
         else:
-            parts.append("[^/]" if sign == "?" else sign.replace("[!", "[^").replace("\\", r"\\"))
-        end = match.end()
-    return re.compile("".join((*parts, re.escape(glob[end:]))))
+            runs[-1].append(_part_matcher(part))
+    first, *others = runs
+    if not others:
+        return lambda parts: len(parts) == len(first) and _match_at(first, parts, 0)
+    *middle, last = others
+
+    def matches(parts: Sequence[str]) -> bool:
+        if len(parts) < sum(map(len, runs)) or not _match_at(first, parts, 0):
+            return False
+        place = len(first)
+        for run in filter(None, middle):
+            found = next((at for at in range(place, len(parts) - len(run) + 1) if _match_at(run, parts, at)), None)
+            if found is None:
+                return False
+            place = found + len(run)
+        return place + len(last) <= len(parts) and _match_at(last, parts, len(parts) - len(last))
+
+    return matches
+
+
+def _match_at(run: Sequence[Callable[[str], object]], parts: Sequence[str], start: int) -> bool:
+    return start + len(run) <= len(parts) and all(
+        matches(part) for matches, part in zip(run, parts[start : start + len(run)], strict=True)
+    )
+
+
+@lru_cache(maxsize=1000)
+def _part_matcher(part: str) -> Callable[[str], object]:
+    """A test of the name of a file or folder. Stars are matched in linear steps, and a range may be upside down."""
+    return re.compile(translate(part)).match if _GLOB.search(part) is not None else part.__eq__
 
 
 def joined(left: str, right: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from dispatch_cli.extract.builds.cmake import cmake_lists
@@ -88,3 +90,57 @@ def test_lists_that_double_stay_small() -> None:
     assert together("setup", doubled) == set()
     doubled = "\n".join(["set(X a.cpp)", *["set(X ${X} ${X})"] * 60])
     assert together("cmake", doubled) == set()
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        ("cmake", 'set(a x)\n' + 'set(a "${a}${a}")\n' * 60 + "add_library(l ${a})"),
+        ("cmake", "set(a " + "x.cpp " * 5000 + ")\nset(b " + "${a} " * 20_000 + ")"),
+        ("cmake", "set(a " + "x.cpp " * 5000 + ")\n" + "if(X)\nadd_library(l ${a})\nendif()\n" * 20_000),
+        ("cmake", "if(X)\nset(a x.cpp)\n" * 20_000),
+        ("cmake", '"' + '\\"' * 200_000),
+        ("cmake", "#[[\n" * 200_000),
+        ("cmake", "add_library(l [z-a].cpp csrc/[b-a]/*)"),
+        ("cmake", "add_library(l " + "**/" * 500 + "x.cpp " + "*a" * 500 + ")"),
+        ("setup", 'a = "x"\n' + "a = a + a\n" * 60 + 'Extension("l", [a])'),
+        ("setup", 'a = "x"\n' + 'a = f"{a}{a}"\n' * 60 + 'Extension("l", [a])'),
+        ("setup", f"a = {['x'] * 5000}\n" + 'if b: a = "x"\n' * 20_000),
+        ("setup", f"a = {['x'] * 5000}\n" + "b = [a for x in a]\n" * 200),
+        ("setup", 'Extension("l", glob("[z-a].cpp"))'),
+    ],
+)  # fmt: skip
+def test_the_work_is_bounded(build: str, text: str) -> None:
+    lists = FileLists([*FILES, "p/" + "d/" * 60 + "a" * 200], FILES)
+    read = cmake_lists if build == "cmake" else setup_lists
+    start = time.process_time()
+    lists.add("p", read(text))
+    assert time.process_time() - start < 5
+
+
+def test_many_files_of_one_glob_are_together() -> None:
+    files = [f"p/{number}.cpp" for number in range(20_000)]
+    lists = FileLists(files, files)
+    lists.add("p", cmake_lists("file(GLOB s *.cpp)\nadd_library(x ${s})"))
+    assert lists.has_both(files[0], files[-1])
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "found"),
+    [
+        ("**/x/**/y/*.cpp", "a/x/b/y/c.cpp", True),
+        ("**/x/**/y/*.cpp", "x/y/c.cpp", True),
+        ("**/x/**/y/*.cpp", "x/y/z/c.cpp", False),
+        ("**/x/*.cpp", "x/a/x/b.cpp", True),
+        ("src/**", "src/a/b.cpp", True),
+        ("src/**/a.cpp", "src/a.cpp", True),
+        ("src/*/a.cpp", "src/a.cpp", False),
+        ("[!a].cpp", "b.cpp", True),
+        ("[!a].cpp", "a.cpp", False),
+    ],
+)
+def test_globs(glob: str, path: str, found: bool) -> None:
+    files = [f"p/{path}", "p/main.cc"]
+    lists = FileLists(files, files)
+    lists.add("p", cmake_lists(f"add_library(x {glob} main.cc)"))
+    assert lists.has_both(*files) is found
