@@ -13,9 +13,11 @@ from dispatch_cli.files.paths import inside
 from dispatch_cli.model.extracted import SourceKind
 
 _IMPORT = re.compile(
-    r"^(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+    r"^(?:from[ \t]+(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
 )
-_AS = re.compile(r"\s+as\s+\w+|#[^\n]*")
+_AS = re.compile(r"\bas\s+\w+|#[^\n]*")
+MAX_PARTS = 50
+"""Parts of the dotted name of a module."""
 
 
 class ModuleImports:
@@ -75,7 +77,7 @@ def _imported(index: ModuleIndex, file: str) -> Iterator[str]:
             )
         elif dots:
             inner = [f"{module}.{name}" if module else name for name in _names(names)]
-            targets = (index.relative(file, len(dots), name) for name in (module, *inner))
+            targets = (index.relative(file, min(len(dots), MAX_PARTS), name) for name in (module or "", *inner))
         else:
             inner = [*_with_packages(module), *(f"{module}.{name}" for name in _names(names))]
             targets = (index.absolute(name, file) for name in inner)
@@ -88,4 +90,4 @@ def _names(text: str) -> list[str]:
 
 def _with_packages(module: str) -> Iterator[str]:
     parts = module.split(".")
-    return (".".join(parts[: count + 1]) for count in range(len(parts)))
+    return (".".join(parts[: count + 1]) for count in range(min(len(parts), MAX_PARTS)))
