@@ -15,6 +15,7 @@ MARK = b"privateuse1_backend"
 """Part of the names of the functions that give it, by which files with calls of them are found."""
 _CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
 _COMMENTS = ("#", "//", "*", "/*")
 
 
@@ -30,11 +31,13 @@ def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tupl
         except SourceError:  # reported where the file is read
             continue
         for match in _CALL.finditer(text):
+            if match[1] in places:
+                continue
             start = text.rfind("\n", 0, match.start()) + 1
             before = text[start : match.start()]
             if not before.lstrip().startswith(_COMMENTS):
                 place = Span(file, text.count("\n", 0, match.start()) + 1, len(before) + 1)
-                places.setdefault(match[1], place)
+                places[match[1]] = place
     return list(places.items())
 
 
@@ -46,18 +49,18 @@ def imported_names(
     Such a package gives the backend its name. Each with the place of the first import.
     """
     keys = {match[1].lower() for key in _keys(found) if (match := _NAME_IN_KEY.search(key))}
-    names = sorted(filter(is_free_backend_name, keys))
+    names = set(filter(is_free_backend_name, keys))
     if not names:
         return []
-    imports = re.compile(rf"^[ \t]*(?:import|from)[ \t]+torch_({'|'.join(names)})\b", re.MULTILINE)
     places: dict[str, Span] = {}
     for file in files:
         try:
             text = read(file)
         except SourceError:
             continue
-        for match in imports.finditer(text):
-            places.setdefault(match[1], Span(file, text.count("\n", 0, match.start()) + 1, 1))
+        for match in _IMPORT.finditer(text):
+            if match[1] in names and match[1] not in places:
+                places[match[1]] = Span(file, text.count("\n", 0, match.start()) + 1, 1)
         if len(places) == len(names):
             break
     return list(places.items())
