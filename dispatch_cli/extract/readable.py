@@ -134,7 +134,7 @@ class _Readable:
         return Atom(chosen)
 
 
-_LINE_BREAK = re.compile(r"[ \t]*[\n\r\t\f\v]\s*")
+_LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
 
 
 def _with_schema_on_a_line(one: Extracted) -> Extracted:

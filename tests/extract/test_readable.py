@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
 from dispatch_cli.model.declarations import Define
-from dispatch_cli.model.extracted import Extraction, NotUnderstood
+from dispatch_cli.model.extracted import CustomOperator, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
 from tests.extract.random_extractions import RandomSources
@@ -137,3 +138,11 @@ def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
         assert (found.definitions, found.not_understood) == (1, ())
         (defined,) = (step.schema for step in load([str(tmp_path / "written.json")]).steps if isinstance(step, Define))
         assert str(defined) == 'my::a(Tensor x, str y="b  c") -> Tensor'
+
+
+def test_long_runs_of_blanks_in_a_schema_take_linear_time() -> None:
+    at = Span("a.py", 1, 1)
+    operator = CustomOperator("my::f", "my::f(" + " " * 200_000 + "Tensor x) -> Tensor", "f", at)
+    start = time.process_time()
+    readable([Extraction(found=(operator,))])
+    assert time.process_time() - start < 3
