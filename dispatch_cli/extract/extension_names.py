@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from functools import cached_property
 
-from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.source import SourceError, check_inside
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.extracted import SourceKind
@@ -76,11 +77,19 @@ class ExtensionNames:
         for folder in paths.above(paths.folder_of(file)):
             if folder not in self._texts:
                 files = {name: paths.join(folder, name) for name in _PACKAGE_FILES}
-                there = {name: self._text(file) for name, file in files.items() if self._sources.is_there(file)}
+                there = {name: self._package_text(file) for name, file in files.items() if self._sources.is_there(file)}
                 self._texts[folder] = there
             if self._texts[folder]:
                 return folder, self._texts[folder]
         return self._top, {}
+
+    def _package_text(self, file: str) -> str:
+        """The text of a file that no one named; nothing where it leads out of its project."""
+        try:
+            check_inside(file, project_folder(file))
+        except SourceError:
+            return ""
+        return self._text(file)
 
     def _text(self, file: str) -> str:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -100,3 +101,12 @@ def test_a_changed_name_is_seen_beside_a_cache(project: Path) -> None:
     assert run(["."], cache="cache").stand_ins == ("before",)
     write(project, {"a/build.toml": '[general]\nname = "after"\n'})
     assert run(["."], cache="cache").stand_ins == ("after",)
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="there are no links")
+def test_a_build_file_that_leads_out_is_not_read(project: Path) -> None:
+    (project.parent / "secret.toml").write_text('[general]\nname = "secret"\n')
+    (project / "build.toml").symlink_to("../secret.toml")
+    (project / "pyproject.toml").touch()
+    (project / "binding.cpp").write_text(BINDING)
+    assert "secret" not in json.dumps(run(["."]).document)
