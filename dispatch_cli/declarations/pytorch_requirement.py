@@ -14,12 +14,15 @@ from dispatch_cli.model.span import Span
 
 MAX_FILES = 20
 """Files with requirements that are read in one folder."""
+MAX_REQUIREMENTS = 100
+"""Requirements of one file that differ, and clauses of one."""
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
 _CLAUSES = r"(?:\s*\[[\w,. -]*\])?\s*(?P<spec>(?:[<>=!~]=|===|[<>^])\s*[0-9][^\"';#\n]*)"
 _IN_STRING = re.compile(rf"[\"']torch{_CLAUSES}")
 _OF_POETRY = re.compile(r"^torch\s*=\s*[\"'](?P<spec>[<>=!~^][^\"'\n]*)", re.MULTILINE)
 _ON_A_LINE = re.compile(rf"^torch{_CLAUSES}", re.MULTILINE)
+_IN_CFG = re.compile(rf"^(?:[ \t]+|\w+[ \t]*=[ \t]*)(?P<name>torch){_CLAUSES}", re.MULTILINE)
 _CLAUSE = re.compile(r"\s*(===|[<>=!~]=|[<>^])\s*([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(\.\*)?[\w.+-]*\s*")
 _PATCHES = range(10)
 """Patch releases that a minor version is taken to have."""
@@ -83,22 +86,35 @@ def _requirements_in(folder: str, project: str) -> Iterator[Requirement]:
     for name in [*(name for name in _PACKAGING if name in names), *listed][:MAX_FILES]:
         path = paths.join(folder, name)
         try:
-            text = read_plain(path, MAX_PROJECT_BYTES, project or None).decode("utf-8", "replace")
+            text = read_plain(path, MAX_PROJECT_BYTES, project or None).decode("utf-8-sig", "replace")
         except SourceError:
             continue
-        patterns = (_ON_A_LINE,) if name in listed else (_IN_STRING, _OF_POETRY)
+        patterns = (_ON_A_LINE,) if name in listed else (_IN_CFG,) if name == "setup.cfg" else (_IN_STRING, _OF_POETRY)
         for pattern in patterns:
-            for match in pattern.finditer(text):
-                spec, line_start = match["spec"].strip(), text.rfind("\n", 0, match.start()) + 1
-                if _clauses(spec) and "#" not in text[line_start : match.start()]:
-                    line, column = text.count("\n", 0, match.start()) + 1, match.start() - line_start + 1
-                    yield Requirement(spec, Span(paths.shown(path), line, column))
+            yield from _requirements_of(pattern, text, paths.shown(path))
+
+
+def _requirements_of(pattern: re.Pattern[str], text: str, file: str) -> Iterator[Requirement]:
+    """The requirements of a file that differ, each at its first place."""
+    known: set[str] = set()
+    for match in pattern.finditer(text):
+        spec = match["spec"].strip()
+        if spec in known or not _clauses(spec):
+            continue
+        start = match.start(match.re.groupindex.get("name", 0))
+        line_start = text.rfind("\n", 0, start) + 1
+        if text.find("#", line_start, start) >= 0:
+            continue
+        known.add(spec)
+        yield Requirement(spec, Span(file, text.count("\n", 0, start) + 1, start - line_start + 1))
+        if len(known) == MAX_REQUIREMENTS:
+            return
 
 
 def _clauses(spec: str) -> list[tuple[str, Version, bool]]:
     """The clauses of a requirement: operator, version, and whether it ends with ``.*``; none if one is not known."""
     clauses = []
-    for part in spec.rstrip(" ,").split(","):
+    for part in spec.rstrip(" ,").split(",", MAX_REQUIREMENTS):
         match = _CLAUSE.fullmatch(part)
         if match is None:
             return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,31 @@ def test_only_files_of_the_project_count(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     (inner / ".git").mkdir(parents=True)
     assert allowed(inner) == ("torch-2.15", None, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[options]\ninstall_requires =\n    numpy\n    torch>=2.4,<2.10  # or newer\n",
+        "[options]\ninstall_requires = torch >=2.4, <2.10\n",
+        "[options]\ninstall_requires =\n    torchvision>1\n    # torch<2.5\n    torch[opt]>=2.4,<2.10; a == 'b'\n",
+    ],
+)
+def test_requirements_of_setup_cfg(project: Path, text: str) -> None:
+    (project / "setup.cfg").write_text(text)
+    state, _, is_allowed = allowed(project)
+    assert (state, is_allowed) == ("torch-2.9", True)
+
+
+def test_a_byte_order_mark_before_a_requirement(project: Path) -> None:
+    (project / "requirements.txt").write_text("\ufefftorch==2.5.1\n", encoding="utf-8")
+    assert allowed(project)[0] == "torch-2.5"
+
+
+@pytest.mark.parametrize("line", ["torch>=1.{}.{},<2.0\n", "torch<1.0  # {} {}\n", "torch>=1" + ",>=1" * 9 + "\n"])
+def test_many_requirements_take_little_time(project: Path, line: str) -> None:
+    text = "".join(line.format(number % 100, number) for number in range(20_000))
+    (project / "requirements.txt").write_text(text[: 1 << 19])
+    start = time.process_time()
+    allowed(project)
+    assert time.process_time() - start < 3
