@@ -15,6 +15,8 @@ _LOCAL = re.compile(
     r"\b(?:in|for|self|cls|isinstance|import)\b|\bis\b(?! called)|\bf['\"]|(?<!defined)\(\s*[a-z_]\w*\s*[,)]|\w\["
 )
 """In an expression of Python: names that mean something only where it stands."""
+_OF_FILE = re.compile(r"\S.* is (?:not )?in the build(?:, not \S.*)?")
+"""A condition of files that are alternatives (`model.file_choice`)."""
 NEAR = 2000
 """Lines before and behind a finding in which a condition is looked for."""
 _WORD = re.compile(r"\w+")
@@ -48,7 +50,7 @@ def _parts(condition: Condition) -> tuple[Condition, ...]:
 
 
 def _local_atoms(condition: Condition) -> Iterator[str]:
-    return (atom for atom in atoms(condition) if _LOCAL.search(atom))
+    return (atom for atom in atoms(condition) if _LOCAL.search(atom) and _OF_FILE.fullmatch(atom) is None)
 
 
 def _place(atom: str, span: Span) -> str | None:

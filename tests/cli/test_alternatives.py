@@ -52,7 +52,7 @@ def checked(*arguments: str) -> list[str]:
 def test_each_of_two_files_is_checked(make: Make) -> None:
     make({"one.cpp": ONE, "two.cpp": TWO + 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("g", &g); }\n'})
     assert set(whens().values()) == {IN_ONE, IN_TWO}
-    result = call("check-invariants", ".", "--no-config")
+    result = call("check-invariants", ".", "--no-config", "--severity", "info")
     assert "info[alternative-files]: one.cpp and two.cpp both register the namespace my and 2 more" in result.out
     assert "my::g has kernels at CUDA, but nothing defines it (when two.cpp is in the build)" in result.out
     assert "refused-registration" not in result.out and "overridden-kernel" not in result.out

@@ -31,6 +31,8 @@ if (ns + "::b" in
         ("not 'a' in op.tags", "under a condition at a.py:3"),
         ("not (defined(A) or 'a' in op.tags)", "when not defined(A), and under a condition at a.py:3"),
         ("ns + '::b' in known", "under a condition"),
+        ("in.cpp is in the build, not b.cpp", "when in.cpp is in the build, not b.cpp"),
+        ("not (b.cpp is in the build)", "when not (b.cpp is in the build)"),
         ("'a' in op.ta…", "under a condition"),
         ("((", "when (("),
     ],
