@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
@@ -21,10 +21,13 @@ from dispatch_cli.model.span import Span
 
 MAX_WRAPPERS = 2000
 """Macros of a project that may stand for a registration block."""
+MAX_SEARCHED = 50
+"""Macros that are looked for one after the other."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
 _BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
 _IN_BLOCK = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(")
 _IN_TEMPLATE = rf"{_IN_BLOCK.pattern}|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\("
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
@@ -164,16 +167,8 @@ class CppProject:
         self.was_read.update(dict.fromkeys(texts))
         definitions = self._definitions_in_headers(texts)
         all_texts = {**definitions, **texts, COMMAND_LINE: self._definitions_of_options(texts)}
-        chosen = fresh = {name for name, text in all_texts.items() if _may_begin(text)}
-        while fresh:
-            new = self._new_block_macros(fresh, all_texts)
-            if not new or len(self._block_macros) > MAX_WRAPPERS:
-                break
-            names = re.compile("|".join(map(re.escape, new)))
-            fresh = {
-                name for name, text in all_texts.items() if any(word in text for word in new) and names.search(text)
-            }
-            chosen |= fresh
+        self._block_macros = _block_macros(all_texts)
+        chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self._block_macros)}
         if self._block_macros:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
         in_blocks = dict.fromkeys(name for text in definitions.values() for name in _macros_for_blocks(text))
@@ -204,17 +199,36 @@ class CppProject:
         defined = dict.fromkeys(macro for name in files for macro in self.settings(name).defines)
         return "\n".join(f"#define {macro} {value}" for macro, value in defined)
 
-    def _new_block_macros(self, files: Iterable[str], texts: dict[str, str]) -> list[str]:
-        """Macros that are not known yet whose bodies begin a registration, by the text."""
-        inner = re.compile(rf"\b(?:{_BEGINS}" + "".join(rf"|{re.escape(name)}\b" for name in self._block_macros) + ")")
-        new: dict[str, list[str]] = {}
-        for name in files:
-            for found in _DEFINE.finditer(texts[name]) if "define" in texts[name] else ():
-                macro, body = found[1], found[2]
-                if macro not in self._block_macros and macro not in RESERVED and inner.search(body):
-                    new.setdefault(macro, []).append(name)
-        self._block_macros.update(new)
-        return list(new)
+
+def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """The macros whose bodies begin a registration, by the text, be it through other macros; with their files."""
+    found: dict[str, list[str]] = {}
+    users: dict[str, list[tuple[str, str]]] = {}
+    waiting: list[tuple[str, str]] = []
+    for name, text in texts.items():
+        for definition in _DEFINE.finditer(text) if "define" in text else ():
+            macro, body = definition[1], definition[2]
+            if macro in RESERVED:
+                continue
+            if _may_begin(body):
+                waiting.append((macro, name))
+            for word in set(_WORD.findall(body)):
+                users.setdefault(word, []).append((macro, name))
+    while waiting and len(found) <= MAX_WRAPPERS:
+        macro, name = waiting.pop()
+        if macro not in found:
+            waiting += users.get(macro, ())
+        files = found.setdefault(macro, [])
+        if name not in files[-1:]:
+            files.append(name)
+    return found
+
+
+def _has_any(text: str, macros: Mapping[str, object]) -> bool:
+    """Whether a text has the name of any of the macros."""
+    if len(macros) < MAX_SEARCHED:
+        return any(macro in text for macro in macros)
+    return any(word[0] in macros for word in _WORD.finditer(text))
 
 
 def _may_begin(text: str) -> bool:
