@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
@@ -107,7 +107,9 @@ class ModuleIndex:
         self._resolved: dict[tuple[str, str], str | None] = {}
         self._folders = {str(PurePath(file).parent) for file in self.files}
         self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
-        self._searched: dict[str, list[str]] = {}
+        self._searched: dict[str, dict[str, None]] = {}
+        self._searched_below: dict[PurePath, dict[str, int]] = {}
+        """The folders that files below a folder say, with the depth of the first file."""
 
     def dotted(self, file: str) -> str:
         """The name under which the module is imported."""
@@ -211,16 +213,26 @@ class ModuleIndex:
 
     def search(self, folders: Sequence[str], file: str) -> None:
         """Look for modules in more folders, as a file says by ``sys.path``."""
-        known = self._searched.setdefault(file, [])
-        new = [folder for folder in folders if folder in self._folders and folder not in known]
-        if new:
-            known[:0] = new
-            self._resolved.clear()
+        known = self._searched.setdefault(file, {})
+        new = dict.fromkeys(folder for folder in folders if folder in self._folders and folder not in known)
+        if not new or len(known) > MAX_SEARCHED:
+            return
+        self._searched[file] = new | known
+        parents = PurePath(inside(file)).parents
+        for above in parents:
+            below = self._searched_below.setdefault(above, {})
+            for folder in new:
+                if len(below) < MAX_SEARCHED:
+                    below.setdefault(folder, len(parents))
+        self._resolved.clear()
 
     def _nearest_folders(self, importer: str) -> list[str]:
         """The folders that other files say, those of the nearest file first."""
-        files = sorted(self._searched, key=lambda file: _nearness(file, importer), reverse=True)
-        return list(dict.fromkeys(folder for file in files for folder in self._searched[file]))[:MAX_SEARCHED]
+        found: dict[str, None] = {}
+        for above in PurePath(inside(importer)).parents:
+            below = self._searched_below.get(above, {})
+            found |= dict.fromkeys(sorted(below, key=below.__getitem__))
+        return list(found)[:MAX_SEARCHED]
 
     def _in_top_package(self, name: str) -> str | None:
         """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
@@ -229,7 +241,7 @@ class ModuleIndex:
             return None
         return self._in_folder(self._root, parts)
 
-    def _in_searched(self, name: str, folders: Sequence[str]) -> str | None:
+    def _in_searched(self, name: str, folders: Iterable[str]) -> str | None:
         parts = name.split(".")
         top = parts[0] in sys.stdlib_module_names
         found = (self._in_folder(PurePath(folder), parts) for folder in folders if not top)
