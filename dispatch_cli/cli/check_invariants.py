@@ -132,6 +132,9 @@ def command(
         _update(known, baseline, report)
         raise click.exceptions.Exit(0)
     append_step_summary(report, step_summary)
+    lowest = Severity.WARNING if severity is None else Severity(severity)
+    if severity is None and report.fail_on.rank > lowest.rank:
+        lowest = report.fail_on
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     elif out.format == "raw":
@@ -139,14 +142,11 @@ def command(
 
         write(raw_findings(state.dispatcher, report), out.file)
     else:
-        lowest = Severity.WARNING if severity is None else Severity(severity)
-        if severity is None and report.fail_on.rank > lowest.rank:
-            lowest = report.fail_on
         how: dict[str, Any] = {"lowest": lowest} if out.format == "text" else {}
         if how and not summary:
             how["full"] = full
         show(summary_of(report) if summary else report, out, **how)
-    say_outcome(report, out)
+    say_outcome(report, out, lowest)
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
+    from dispatch_cli.model.severity import Severity
     from dispatch_cli.report.findings import FindingsReport
 
 SEVERITIES = ("error", "warning", "info")
@@ -202,13 +203,17 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
     raise BadInput(InputError(tuple(found)), color)
 
 
-def say_outcome(report: FindingsReport, out: Output) -> None:
-    """Say on standard error how a run of the checks ends, where a file has its answer."""
+def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:
+    """Say on standard error how a run of the checks ends, where a file has its answer.
+
+    lowest: the mildest severity that text shows; None for all.
+    """
     if out.file is not None:
+        from dispatch_cli.model.severity import Severity
         from dispatch_cli.render.findings_summary import outcome
         from dispatch_cli.report.findings import summary_of
 
-        say_written(out.file, outcome(summary_of(report)).text)
+        say_written(out.file, outcome(summary_of(report), lowest or Severity.INFO).text)
 
 
 def check_line(check: Check, before: int, count: int) -> str:

@@ -52,21 +52,21 @@ def test_the_action_passes(folder: Path) -> None:
     job = action(folder, files="declarations/*.yaml")
     assert (job.code, job.out) == (0, "")
     assert [step.name for step in job.steps] == ["Check the declarations"]
-    assert job.summary.startswith("## dispatch-cli check-invariants\n\nAll checks passed: 1 operator, ")
+    assert job.summary.startswith("## dispatch-cli check-invariants\n\n2 suppressed\n\nAll checks passed: 1 operator, ")
 
 
 def test_the_action_fails_for_findings_and_says_where(folder: Path) -> None:
     text = GOOD.replace(", Autograd: op_autograd", "")
     (folder / "bad.yaml").write_text(text, encoding="utf-8")
-    job = action(folder, files="bad.yaml", sarif="out.sarif")
+    job = action(folder, files="bad.yaml", sarif="out.sarif", arguments="--fail-on info")
     assert [(step.name, step.code) for step in job.steps] == [("Write SARIF", 0), ("Check the declarations", 1)]
     assert job.code == 1
     assert "file=bad.yaml,line=4,col=" in job.out
     assert "title=no-autograd-kernel::" in job.out
     run = json.loads((folder / "out.sarif").read_text(encoding="utf-8"))["runs"][0]
     assert {one["ruleId"] for one in run["results"]} == {"no-autograd-kernel"}
-    assert "| no-autograd-kernel | warning | 1 |" in job.summary
-    assert "| warning | bad.yaml:4:" in job.summary
+    assert "| no-autograd-kernel | info | 1 |" in job.summary
+    assert "| info | bad.yaml:4:" in job.summary
     assert action(folder, files="bad.yaml", arguments="--fail-on error").code == 0
 
 

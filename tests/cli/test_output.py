@@ -140,7 +140,7 @@ def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
         result = call("check-invariants", "examples/stale.yaml", "--format", format_, "-o", str(target))
         summary = call("check-invariants", "examples/stale.yaml").out.splitlines()[-1]
         assert result == Result(1, "", f"{target}: {summary}\n")
-        assert summary.startswith("35 errors, 5 warnings in ")
+        assert summary.startswith("34 errors, 5 warnings, 1 info ")
     clean = call("check-invariants", "examples/add.yaml", "-o", str(target))
     assert clean == Result(0, "", f"{target}: {call('check-invariants', 'examples/add.yaml').out}")
 

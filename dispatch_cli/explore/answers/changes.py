@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import operator_findings, whole_report
+from dispatch_cli.explore.answers.findings import ALL, operator_findings, whole_report
 from dispatch_cli.explore.answers.sides import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob
 from dispatch_cli.explore.answers.whole import whole
@@ -62,10 +62,10 @@ def finding_answer(session: Session, finding: Finding, is_new: bool, state: Stat
     command = session.command if is_new else session.command_before
     name = finding.operator
     if name is None:
-        return PaneAnswer(whole_report(session, state), command("check-invariants"))
+        return PaneAnswer(whole_report(session, state), command("check-invariants", *ALL))
     spot = Spot(OperatorName.parse(name)) if "::" in name else Spot(higher_order=name)
     return PaneAnswer(
-        operator_findings(session, state, spot), command("check-invariants", "--op", operator_glob(session, spot))
+        operator_findings(session, state, spot), command("check-invariants", *ALL, "--op", operator_glob(session, spot))
     )
 
 

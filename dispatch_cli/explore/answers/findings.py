@@ -21,11 +21,14 @@ from dispatch_cli.report.baseline import BaselineFilter, Entry
 from dispatch_cli.report.checked import checked_operators
 from dispatch_cli.report.findings import FindingsReport, findings_report
 
+ALL = ("--severity", "info")
+"""What makes the text of the command list the infos, too, as the views do."""
+
 
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it (`state_to_check`), for a thread."""
     state = state_to_check(session) if state is None else state
-    return PaneAnswer(whole_report(session, state, progress), session.command("check-invariants"))
+    return PaneAnswer(whole_report(session, state, progress), session.command("check-invariants", *ALL))
 
 
 def findings_search(session: Session) -> Callable[[Progress], PaneAnswer]:
@@ -42,7 +45,7 @@ def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
     Several views need them; they are looked for once.
     """
     copy, found, is_of_files = state_before(session), session.original_findings, bool(session.files)
-    command = session.command_before("check-invariants")
+    command = session.command_before("check-invariants", *ALL)
 
     def find(progress: Progress) -> FindingsReport:
         return _report(session, copy, *checked_operators(copy, is_of_files), None, progress)
@@ -75,7 +78,7 @@ def chosen_search(session: Session, spot: Spot | None, check: str | None) -> Cal
     """
     copy = state_to_check(session)
     ops = () if spot is None else ("--op", operator_glob(session, spot))
-    command = session.command("check-invariants", *ops, *(() if check is None else ("--select", check)))
+    command = session.command("check-invariants", *ALL, *ops, *(() if check is None else ("--select", check)))
 
     def search(progress: Progress) -> PaneAnswer:
         if spot is None:
