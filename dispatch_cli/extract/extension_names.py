@@ -29,6 +29,8 @@ _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 MAX_USES = 20_000
 """Names of operators in Python files that are kept."""
+MAX_USES_OF_ONE = 300
+"""Those of one operator: each package compares them."""
 
 
 class ExtensionNames:
@@ -131,7 +133,7 @@ class ExtensionNames:
             user = paths.absolute(file)
             named = {(found[1] or found[3], found[2] or found[4]) for found in _USED.finditer(self._text(file))}
             for namespace, operator in sorted(named):
-                if namespace not in _PYTORCH:
+                if namespace not in _PYTORCH and len(uses.get(operator, ())) < MAX_USES_OF_ONE:
                     uses.setdefault(operator, set()).add((namespace, user))
                     left -= 1
         return uses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -110,3 +111,15 @@ def test_a_build_file_that_leads_out_is_not_read(project: Path) -> None:
     (project / "pyproject.toml").touch()
     (project / "binding.cpp").write_text(BINDING)
     assert "secret" not in json.dumps(run(["."]).document)
+
+
+def test_many_namespaces_of_one_operator_are_compared_in_little_time(project: Path) -> None:
+    (project / "use.py").write_text("".join(f"torch.ops.n{number}.f\n" for number in range(20_000)))
+    for number in range(200):
+        folder = project / f"p{number}"
+        folder.mkdir()
+        (folder / "setup.py").touch()
+        (folder / "binding.cpp").write_text(BINDING)
+    start = time.process_time()
+    assert len(run(["."]).stand_ins) == 200
+    assert time.process_time() - start < 4
