@@ -16,6 +16,8 @@ from dispatch_cli.declarations.source import SourceError
 _Macro = tuple["str | None", str]
 MAX_MACROS = 1000
 """Macros whose uses are looked for; others count as used."""
+MAX_CHAIN = 30
+"""Macros that use each other in a row which are followed; each further one takes a look at all files."""
 
 __all__ = ["Unaccounted", "audit"]
 
@@ -56,7 +58,9 @@ class _UsedMacros:
         parts: dict[tuple[str, str], set[_Macro]] = {}
         seen: set[str] = set()
         waiting = macros
-        while waiting and len(seen) < MAX_MACROS:
+        for _ in range(MAX_CHAIN):
+            if not waiting or len(seen) >= MAX_MACROS:
+                break
             seen |= waiting
             for file in files:
                 for use in cpp_text.macro_uses(_text(file, read), waiting):

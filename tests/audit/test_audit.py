@@ -207,3 +207,16 @@ def lines_run(function: Callable[[], object]) -> int:
 def test_the_work_grows_with_the_text(unit: str, file: str) -> None:
     few, many = lines_run(lambda: found(unit * 500, file)), lines_run(lambda: found(unit * 2000, file))
     assert many <= 4.5 * few + 200
+
+
+def test_a_long_chain_of_macros_takes_few_looks() -> None:
+    chain = "".join(f"#define M{number} M{number + 1}\n" for number in range(1_000))
+    text = f'{chain}#define M1000 m.impl("f", &f)\nTORCH_LIBRARY(my, m) {{ M0; }}\n'
+    reads: list[str] = []
+
+    def read(file: str) -> str:
+        reads.append(file)
+        return text
+
+    assert [place.at.line for place in audit(["a.cpp"], read, frozenset({("a.cpp", 1002)}))] == [1001]
+    assert len(reads) < 50
