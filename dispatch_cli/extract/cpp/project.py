@@ -25,7 +25,8 @@ MAX_SEARCHED = 50
 """Macros that are looked for one after the other."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
-_BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
+_BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _IN_BLOCK = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(")

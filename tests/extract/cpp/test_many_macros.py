@@ -22,3 +22,10 @@ def test_a_long_chain_of_macros_takes_linear_time(tmp_path: Path) -> None:
     project = CppProject(Sources({SourceKind.CPP: files}, frozenset((*files, str(tmp_path / "a.h")))))
     assert project.mains == files[:1]
     assert time.process_time() - start < 3
+
+
+def test_a_long_name_takes_linear_time(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text("X" + "_LIBRARY" * 100_000)
+    start = time.process_time()
+    project = CppProject(Sources({SourceKind.CPP: [str(tmp_path / "a.cpp")]}))
+    assert not project.mains and time.process_time() - start < 3
