@@ -69,7 +69,7 @@ class Coverage(NamedTuple):
     missing: frozenset[str]
 
 
-_DENSE = "Dense"
+_QUANTIZED = "Quantized"
 _DUNDER = re.compile(r"__(i?)(\w+)__")
 """``__iadd__`` is the in-place form of ``__add__``."""
 
@@ -196,8 +196,8 @@ def _finding(
     key, where = keys[0], keys_text(keys)
     fallback = view.dispatcher.fallbacks.get(key)
     registration = view.active(name)[key]
-    is_dense = any(view.universe.runtime_parts[one][0] == _DENSE for one in keys)  # others seldom have all forms
-    severity = Severity.WARNING if is_dense and (form is not OperatorForm.OUT or callers) else Severity.INFO
+    is_quantized = all(view.universe.runtime_parts[one][0] == _QUANTIZED for one in keys)  # PyTorch lacks forms, too
+    severity = Severity.WARNING if not is_quantized and (form is not OperatorForm.OUT or callers) else Severity.INFO
     if fallback is not None and fallback.kernel.span is not None:
         lack, severity = f"uses the backend fallback {fallback.kernel.debug} there", Severity.INFO
     elif callers:
