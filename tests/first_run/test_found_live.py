@@ -1,0 +1,134 @@
+"""The mistakes of examples/found.md, in programs of a few lines: what is found in them, and what PyTorch does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests import in_pytorch
+from tests.capture.support import torch_python
+from tests.cli.support import call
+
+pytestmark = pytest.mark.live
+
+DEFINE = 'import torch\nlib = torch.library.Library("mine", "FRAGMENT")\n'
+ATEN = 'import torch\nlib = torch.library.Library("aten", "IMPL")\n'
+BACKEND = ATEN + 'torch.utils.rename_privateuse1_backend("tiny")\n'
+TINY = """
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+_setup_privateuseone_for_python_backend("tiny")
+def tiny():
+    return torch._C._acc.create_empty_tensor((3,), torch.int64)
+def in_place():
+    x = tiny()
+    x <<= tiny()
+"""
+FAKE = """
+from torch._subclasses.fake_tensor import FakeTensorMode
+def fake(operator):
+    with FakeTensorMode():
+        return operator(torch.ones(2), torch.ones(2))
+"""
+OUTCOMES = """
+import json
+def outcome(expression):
+    try:
+        eval(expression)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "works"
+print(json.dumps([outcome(expression) for expression in EXPRESSIONS]))
+"""
+
+
+class Mistake(NamedTuple):
+    """A program that registers something wrong, and calls."""
+
+    registers: str
+    finding: str
+    fails: str
+    error: str
+    works: str
+    helpers: str = ""
+
+
+MISTAKES = {
+    "in-place form": Mistake(
+        BACKEND + 'lib.impl("sgn", lambda x: x, "PrivateUse1")\n',
+        "[sibling-disagreement]: aten::sgn has a kernel at PrivateUse1, but its out= form aten::sgn.out has none",
+        "tiny().sgn_()",
+        "NotImplementedError: Could not run 'aten::sgn.out'",
+        "tiny().sgn()",
+        TINY,
+    ),
+    "in-place form without a default": Mistake(
+        BACKEND + 'lib.impl("__lshift__.Tensor", lambda x, y: x, "PrivateUse1")\n',
+        "[sibling-disagreement]: aten::__lshift__.Tensor has a kernel at PrivateUse1, but its in-place form",
+        "in_place()",
+        "NotImplementedError: Could not run 'aten::__ilshift__.Tensor'",
+        "tiny() << tiny()",
+        TINY,
+    ),
+    "inference mode": Mistake(
+        DEFINE + 'lib.define("f(Tensor x) -> Tensor")\nlib.impl("f", lambda x: x + 1, "Autograd")\n',
+        "[autograd-only]: mine::f",
+        "torch.inference_mode()(torch.ops.mine.f)(torch.ones(2))",
+        "NotImplementedError: Could not run 'mine::f'",
+        "torch.ops.mine.f(torch.ones(2))",
+    ),
+    "factory": Mistake(
+        DEFINE + 'lib.define("f(int size) -> Tensor")\nlib.impl("f", lambda size: torch.ones(size), "CPU")\n'
+        'lib.define("g(int size) -> Tensor")\n'
+        'lib.impl("g", lambda size: torch.ones(size), "CompositeExplicitAutograd")\n',
+        "[unreachable-factory]: mine::f takes no tensors",
+        "torch.ops.mine.f(2)",
+        "NotImplementedError: There were no tensor arguments to this function",
+        "torch.ops.mine.g(2)",
+    ),
+    "fake of another operator": Mistake(
+        DEFINE + 'for name in ("f", "f_sm90"):\n    lib.define(f"{name}(Tensor x, Tensor! out) -> Tensor")\n'
+        '    lib.impl(name, lambda x, out: x + 1, "CPU")\n'
+        '@torch.library.register_fake("mine::f")\ndef of_sm90(x, out):\n    return torch.empty_like(x)\n',
+        "[no-fake-kernel]: mine::f_sm90 fails on fake tensors",
+        "fake(torch.ops.mine.f_sm90)",
+        "UnsupportedOperatorException: mine.f_sm90.default",
+        "fake(torch.ops.mine.f)",
+        FAKE,
+    ),
+    "name of all overloads": Mistake(
+        ATEN + 'called = []\nlib.impl("aten::softmax", lambda *a: called.append(1), "CPU")\n',
+        "[dangling-implementation]: aten::softmax has kernels at CPU, but nothing defines it",
+        "torch.softmax(torch.ones(2), 0), called[0]",
+        "IndexError",  # it is not called
+        "torch.softmax(torch.ones(2), 0)",
+    ),
+    "Meta kernel from Python": Mistake(
+        DEFINE + 'lib.define("f(Tensor x) -> Tensor")\ndef register():\n    lib.impl("g", lambda x: x, "Meta")\n'
+        "try:\n    register()\nexcept RuntimeError:\n    pass\n",
+        "[dangling-implementation]: mine::g has kernels at Meta, but nothing defines it",
+        "register()",
+        "RuntimeError: operator mine::g does not exist",
+        'lib.impl("h", lambda x: x, "CPU")',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(name: str, tmp_path: Path) -> None:
+    mistake = MISTAKES[name]
+    python = torch_python()
+    program = tmp_path / "program.py"
+    program.write_text(mistake.registers, encoding="utf-8")
+    assert mistake.finding in call("check-invariants", "--no-config", str(program)).out
+    if TINY in mistake.helpers:
+        ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
+        if in_pytorch.run([python, "-c", ask], check=False).returncode:
+            pytest.skip("this PyTorch has no backends in Python")
+    expressions = f"EXPRESSIONS = {[mistake.fails, mistake.works]!r}\n"
+    program.write_text(mistake.registers + mistake.helpers + expressions + OUTCOMES, encoding="utf-8")
+    failed, worked = json.loads(in_pytorch.run([python, str(program)]).stdout)
+    assert failed.startswith(mistake.error)
+    assert worked == "works"
