@@ -87,7 +87,7 @@ def _unclosed(tokens: Sequence[CppToken]) -> list[CppToken]:
     return [*tokens[:-1], last._replace(text=">")] if last.text == ">>" else list(tokens[:-1])
 
 
-def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
+def results_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:
     """What a function returns, as in a schema."""
     kept = [token for token in tokens if token.text not in _IGNORED]
     if [token.text for token in kept] == ["void"]:
@@ -99,6 +99,10 @@ def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
         if None in types or not types:
             return None
         return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
+    if kept and kept[-1].text not in _PLAIN and all(token.kind == "name" or token.text == "::" for token in kept):
+        other = alias(kept[-1].text) if steps < MAX_ALIASES else None
+        if other:
+            return results_of(other, alias, steps + 1)
     kind = type_of(kept, alias)
     return kind and f"{kind} _0"
 

@@ -14,6 +14,9 @@ API_MACRO int64_t cuda_version() noexcept;
 at::Tensor twice(const at::Tensor& a, int64_t n);
 template <typename T> T made(T a);
 typedef std::tuple<std::string, std::string, std::string> edge_t;
+using pair_t = std::tuple<at::Tensor, int64_t>;
+typedef pair_t found_t;
+scatter::found_t largest(at::Tensor a);
 int64_t sample(const std::vector<edge_t>& edges, const c10::Dict<std::string, at::Tensor>& values);
 }
 """
@@ -30,6 +33,7 @@ int64_t sample(const std::vector<edge_t>& edges, const c10::Dict<std::string, at
         ("[](at::Tensor a) { a.zero_(); return scatter::twice(a, 2); }", None),
         ("[](at::Tensor a) { return unknown(a); }", None),
         ("[](auto a) { return scatter::cuda_version(); }", None),
+        ("&scatter::largest", "(Tensor _0) -> (Tensor _0, int _1)"),
         ("&scatter::sample", "((str, str, str)[] _0, Dict(str, Tensor) _1) -> int _0"),
     ],
 )
