@@ -56,7 +56,7 @@ def test_sources_are_read_as_shown(tmp_path: Path) -> None:
     section = TEXT[TEXT.index("\n## Read your sources") : TEXT.index("\n## A tour")]
     shutil.copytree(README.parent / "examples", tmp_path / "examples")
     script = "\n".join(commands(section))
-    assert script.count("dispatch-cli ") >= 5
+    assert script.count("dispatch-cli ") >= 4
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0
@@ -76,3 +76,11 @@ def test_what_the_checks_find_in_pytorch_is_what_the_table_says(column: int, bas
     said = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
     found = json.loads(call("check-invariants", "--base", base, "--no-config", "--format", "json").out)["findings"]
     assert Counter(one["check"] for one in found) == Counter(said)
+
+
+def test_the_first_run_prints_what_is_shown() -> None:
+    """Word by word: lines break where the terminal ends."""
+    (shown,) = blocks("text")
+    answer = call("check-invariants", "examples/backend", "--no-cache")
+    assert answer.code == 1
+    assert shown.split() == (answer.err + answer.out).split()
