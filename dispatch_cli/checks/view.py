@@ -113,6 +113,13 @@ class View(Files):
         return tuple(name for name in self.operators if not self.dispatcher.is_untouched(name))
 
     @cached_property
+    def extracted(self) -> frozenset[OperatorName]:
+        """The operators with kernels that were read from sources, where equal names mean the same function."""
+        steps = (step for step in self.state.declarations.steps if isinstance(step, Implement))
+        names = (step.block.qualified(step.operator) for step in steps if step.block.extracted)
+        return frozenset(name for name in names if name is not None)
+
+    @cached_property
     def linked_in_any_order(self) -> frozenset[OperatorName]:
         """The operators with kernels from several source files, whose order nobody knows before they are linked."""
         files: dict[OperatorName, set[str]] = {}

@@ -130,7 +130,7 @@ def test_the_derivative_where_a_math_kernel_is_displaced(
     assert said(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
 
 
-BACKWARD = "  - {func: 'demo::op_backward(Tensor x) -> Tensor', dispatch: {Autograd: fallthrough}}\n"
+BACKWARD = "  - {func: 'demo::op_backward(Tensor grad, Tensor x) -> Tensor', dispatch: {Autograd: fallthrough}}\n"
 
 
 def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> None:

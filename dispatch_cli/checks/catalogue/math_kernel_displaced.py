@@ -91,6 +91,9 @@ def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple
         return OF_OTHERS.replace("KERNELS", call), Severity.INFO
     if any(one.redispatches is not None and one.redispatches.kind in COMPUTES for one in kernels):
         return NO_DERIVATIVE, None
+    composite = active[CATCH_ALL].kernel.debug
+    if name in view.extracted and any(kernel.debug == composite for kernel in kernels):  # it is no decomposition
+        return UNLESS.replace("KERNELS", call), Severity.INFO
     return UNLESS.replace("KERNELS", call), None
 
 

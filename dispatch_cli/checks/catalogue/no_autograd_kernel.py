@@ -54,6 +54,7 @@ Fix: register a kernel at Autograd, or a fallthrough if there is no derivative. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -73,6 +74,7 @@ DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""
 QUANTIZED = "Quantized"
 OF_OTHERS = "backward() warns, and follows the differentiable operators that the kernel calls"
+_GRADIENT = re.compile(r"(?i:grad)|^g$|^d[_A-Z]|^d(?:o|out|output|y|x|z|l|loss)\d*$")
 BACKWARD = ("backward", "bwd", "grad")
 """How the names of operators end that compute the derivative of another one."""
 
@@ -195,7 +197,14 @@ def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str
         return
     for ending in BACKWARD:
         for one in view.overloads.get(f"{name.name}_{ending}", ()):
-            yield f"{one} may be its derivative", view.defined_at(one)
+            if _takes_a_gradient(view, one):
+                yield f"{one} may be its derivative", view.defined_at(one)
+
+
+def _takes_a_gradient(view: View, name: OperatorName) -> bool:
+    """Whether an argument is called like a gradient, such as grad_output or dout. True for an unknown schema."""
+    schema = view.schema(name)
+    return schema is None or any(_GRADIENT.search(argument.name) for argument in schema.arguments)
 
 
 CHECK = Check.of(find, __doc__, "DC203", Severity.WARNING, lacks=MissingPart.KERNEL)
