@@ -252,10 +252,13 @@ class CallFollower(OtherFunctions):
     def _prepared(
         self, function: Prepared, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        place = function.place if function.decorator and function.place is not None else node
-        return self.apply(
-            function.function, [*function.arguments, *given], {**function.keywords, **keywords}, place, scope
-        )
+        given, keywords = [*function.arguments, *given], {**function.keywords, **keywords}
+        if not function.path:
+            return self.apply(function.function, given, keywords, node, scope)
+        file, made_at = function.path[-1]
+        home = scope if file == scope.file else Scope(file)
+        with self.run.following(function.path[:-1]):
+            return self.apply(function.function, given, keywords, made_at, home)
 
     def _bound(
         self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope

@@ -56,7 +56,7 @@ class CustomCalls(HigherOrderRegistrations):
         function = found.get("fn")
         if function is None:
             which = Dotted("torch.library.triton_op" if triton else "torch.library.custom_op")
-            return Prepared(which, (found.get("name"),), keywords, node, True)
+            return Prepared(which, (found.get("name"),), keywords, self.run.call_path(scope.file, node))
         name = keys.operator_of(found.get("name"), node)
         tags = keys.tags_of(found.get("tags"))
         schema, why = found.get("schema"), None

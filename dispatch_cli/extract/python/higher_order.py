@@ -69,7 +69,9 @@ class HigherOrderRegistrations(OperatorCalls):
                 self._implementation(operator, _FIELDS[name], None, _short_name(given[0]), node, scope)
             return given[0] if given else Opaque(node)
         if len(given) < 2:
-            return Prepared(Dotted("higher_order.py_impl"), (operator, *given), {}, node, True)
+            return Prepared(
+                Dotted("higher_order.py_impl"), (operator, *given), {}, self.run.call_path(scope.file, node)
+            )
         key = given[0]
         text = key.name if isinstance(key, Dotted | ClassValue) else ""
         field = next(
@@ -82,7 +84,12 @@ class HigherOrderRegistrations(OperatorCalls):
     def higher_order_fake(self, given: list[Value], node: ast.AST, scope: Scope) -> Value:
         """``torch._higher_order_ops.utils.register_fake(operator)``."""
         if len(given) < 2:
-            return Prepared(Dotted("torch._higher_order_ops.utils.register_fake"), tuple(given), {}, node, True)
+            return Prepared(
+                Dotted("torch._higher_order_ops.utils.register_fake"),
+                tuple(given),
+                {},
+                self.run.call_path(scope.file, node),
+            )
         operator = given[0] if isinstance(given[0], HigherOrderHandle) else imported(given[0])
         if operator is not None:
             mode = Dotted("torch._subclasses.fake_tensor.FakeTensorMode")

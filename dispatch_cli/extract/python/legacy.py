@@ -47,7 +47,7 @@ class LegacyCalls(Statements):
         name = given[0] if given else keywords.get("qualname")
         second = given[1] if len(given) > 1 else keywords.get("func_or_schema")
         if second is None:
-            return Prepared(Dotted("torch._custom_ops.custom_op"), (name,), {}, node, True)
+            return Prepared(Dotted("torch._custom_ops.custom_op"), (name,), {}, self.run.call_path(scope.file, node))
         self._legacy_definition(name, second, node, scope)
         return second
 
@@ -56,7 +56,9 @@ class LegacyCalls(Statements):
         found = dict(zip(("qualname", "manual_schema", "func"), given, strict=False)) | keywords
         if found.get("func") is None:
             arguments = (found.get("qualname"), found.get("manual_schema"))
-            return Prepared(Dotted("torch._custom_op.impl.custom_op"), arguments, {}, node, True)
+            return Prepared(
+                Dotted("torch._custom_op.impl.custom_op"), arguments, {}, self.run.call_path(scope.file, node)
+            )
         schema = found.get("manual_schema")
         self._legacy_definition(found.get("qualname"), found["func"] if schema is None else schema, node, scope)
         return OperatorHandle(keys.operator_of(found.get("qualname"), node))
@@ -88,7 +90,9 @@ class LegacyCalls(Statements):
             function = given[1]
         types = keywords.get("device_types", ("cpu", "cuda"))
         if function is None:
-            return Prepared(Dotted("torch._custom_ops.impl"), (name,), {"device_types": types}, node, True)
+            return Prepared(
+                Dotted("torch._custom_ops.impl"), (name,), {"device_types": types}, self.run.call_path(scope.file, node)
+            )
         operator = keys.operator_of(name, node)
         block = self._block(operator, node, scope)
         for one in [types] if isinstance(types, str) else items_of(types) or [types]:
@@ -103,7 +107,9 @@ class LegacyCalls(Statements):
         if len(given) > 1:
             function = given[1]
         if function is None:
-            return Prepared(Dotted("torch._custom_ops.impl_abstract"), (name,), {}, node, True)
+            return Prepared(
+                Dotted("torch._custom_ops.impl_abstract"), (name,), {}, self.run.call_path(scope.file, node)
+            )
         operator = keys.operator_of(name, node)
         self.kernel(self._block(operator, node, scope), operator, "Meta", function, node, scope)
         return function
@@ -115,8 +121,15 @@ class LegacyCalls(Statements):
         operator = bound.owner.name
         if bound.name == "impl":
             types = given[0] if given else keywords.get("device_types", ("cpu", "cuda"))
-            return Prepared(Dotted("torch._custom_ops.impl"), (operator,), {"device_types": types}, node, True)
+            return Prepared(
+                Dotted("torch._custom_ops.impl"),
+                (operator,),
+                {"device_types": types},
+                self.run.call_path(scope.file, node),
+            )
         if bound.name == "impl_abstract":
-            return Prepared(Dotted("torch._custom_ops.impl_abstract"), (operator,), {}, node, True)
+            return Prepared(
+                Dotted("torch._custom_ops.impl_abstract"), (operator,), {}, self.run.call_path(scope.file, node)
+            )
         self.run.account(scope.file, node)
         return Opaque(node)

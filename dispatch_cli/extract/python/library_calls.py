@@ -54,7 +54,9 @@ class LibraryCalls(Libraries):
 
     def _define_function(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         if given and isinstance(given[0], LibraryValue):
-            return Prepared(Bound(given[0], "define and impl"), tuple(given[1:]), keywords, node, True)
+            return Prepared(
+                Bound(given[0], "define and impl"), tuple(given[1:]), keywords, self.run.call_path(scope.file, node)
+            )
         found = Arguments("qualname schema", given, keywords)
         name, schema = keys.operator_of(found.get("qualname"), node), found.get("schema")
         block = self.implicit(name, found.get("lib"), node, scope)
@@ -118,7 +120,7 @@ class LibraryCalls(Libraries):
         if given and isinstance(first, LibraryValue):
             found = Arguments("lib name dispatch_key", given, keywords)
             arguments = (first, found.get("name"), found.get("dispatch_key", ""))
-            return Prepared(Bound(first, "impl of"), arguments[1:], {}, node, True)
+            return Prepared(Bound(first, "impl of"), arguments[1:], {}, self.run.call_path(scope.file, node))
         if isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords:
             self.run.not_known(scope.file, node, f"it is not known what `{first.text}` is")
             return Prepared(Dotted("torch._decomp.decorator"))
@@ -128,8 +130,7 @@ class LibraryCalls(Libraries):
                 Dotted("torch.library.impl"),
                 (found.get("qualname"), found.get("types")),
                 {"lib": found.get("lib")},
-                node,
-                True,
+                self.run.call_path(scope.file, node),
             )
         operator = keys.operator_of(found.get("qualname"), node)
         block = self.implicit(operator, found.get("lib"), node, scope)

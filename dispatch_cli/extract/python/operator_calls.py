@@ -62,14 +62,16 @@ class OperatorCalls(LibraryCalls):
             node,
         )
 
-    def _later(self, name: str, arguments: tuple[Value, ...], found: Arguments, node: ast.AST) -> Prepared:
+    def _later(
+        self, name: str, arguments: tuple[Value, ...], found: Arguments, node: ast.AST, scope: Scope
+    ) -> Prepared:
         keywords = {one: found.get(one) for one in ("lib", "allow_override") if found.has(one)}
-        return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, node, True)
+        return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, self.run.call_path(scope.file, node))
 
     def _register_fake(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         found = Arguments("op func", given, {("op" if k == "qualname" else k): v for k, v in keywords.items()})
         if found.get("func") is None:
-            return self._later("register_fake", (found.get("op"),), found, node)
+            return self._later("register_fake", (found.get("op"),), found, node, scope)
         operator = keys.operator_of(found.get("op"), node)
         self.function(FunctionRole.FAKE, operator, found.get("func"), node, scope, found)
         return found.get("func")
@@ -77,7 +79,7 @@ class OperatorCalls(LibraryCalls):
     def _register_vmap(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         found = Arguments("op func", given, keywords)
         if found.get("func") is None:
-            return self._later("register_vmap", (found.get("op"),), found, node)
+            return self._later("register_vmap", (found.get("op"),), found, node, scope)
         operator = keys.operator_of(found.get("op"), node)
         self.function(FunctionRole.VMAP, operator, found.get("func"), node, scope, found)
         return found.get("func")
@@ -85,7 +87,7 @@ class OperatorCalls(LibraryCalls):
     def _register_kernel(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         found = Arguments("op device_types func", given, keywords)
         if found.get("func") is None:
-            return self._later("register_kernel", (found.get("op"), found.get("device_types")), found, node)
+            return self._later("register_kernel", (found.get("op"), found.get("device_types")), found, node, scope)
         operator = keys.operator_of(found.get("op"), node)
         devices = keys.devices_of(found.get("device_types"))
         self.function(
@@ -137,7 +139,7 @@ class OperatorCalls(LibraryCalls):
         name = bound.name
         if name == "py_impl":
             if len(given) < 2:
-                return Prepared(bound, tuple(given), keywords, node, True)
+                return Prepared(bound, tuple(given), keywords, self.run.call_path(scope.file, node))
             key = keys.key_of(given[0])
             operator = keys.operator_of(bound.owner, node)
             if (operator, key) in self.run.removed_python_kernels:

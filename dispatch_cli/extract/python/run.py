@@ -189,6 +189,20 @@ class PythonRun:
         """What is shown as the place of something: the outermost call that leads to it."""
         return self.calls[0] if self.calls else (file, node)
 
+    def call_path(self, file: str, node: ast.AST) -> tuple[tuple[str, ast.AST], ...]:
+        """The calls that lead to a call, the outermost first, and the call itself."""
+        return (*self.calls, (file, node))
+
+    @contextmanager
+    def following(self, calls: Sequence[tuple[str, ast.AST]]) -> Iterator[None]:
+        """Go on as if these calls were being followed, where none is."""
+        before = self.calls
+        self.calls = self.calls or list(calls)
+        try:
+            yield
+        finally:
+            self.calls = before
+
     def at(self, file: str, node: ast.AST) -> Span:
         """The place of a registration, and mark its lines as read."""
         self.account(file, node)

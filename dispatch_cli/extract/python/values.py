@@ -227,14 +227,13 @@ class Bound:
 class Prepared:
     """A call with some of its arguments given: ``functools.partial``, and the decorators of ``torch.library``.
 
-    place: where they were given; for a decorator, what it registers is there.
+    path: for a decorator, the calls that made it, the outermost first; what it registers is there.
     """
 
     function: Value
     arguments: tuple[Value, ...] = ()
     keywords: dict[str, Value] = field(default_factory=dict)
-    place: ast.AST | None = None
-    decorator: bool = False
+    path: tuple[tuple[str, ast.AST], ...] = ()
 
 
 def constant(value: Value) -> bool:

@@ -282,3 +282,52 @@ def test_the_folder_of_all_files_may_be_a_package_and_schemas_may_have_line_brea
     )
     definition = found.found[-1]
     assert isinstance(definition, ExtractedDefinition) and definition.schema == "ns::f(Tensor x, int n=1) -> Tensor"
+
+
+def test_a_decorator_that_a_function_returns_registers_at_the_line_of_its_use(tmp_path: Path) -> None:
+    found = read_files(
+        tmp_path,
+        {
+            "pkg/__init__.py": "",
+            "pkg/registry.py": """\
+                import torch
+
+                lib = torch.library.Library("ns", "FRAGMENT")
+
+                def kernel(name):
+                    return torch.library.impl(lib, name, "CPU")
+
+                def cpu(name):
+                    return kernel(name)
+
+                def fake(name):
+                    return torch.library.register_fake(f"ns::{name}")
+
+                later = kernel("exp")
+                """,
+            "pkg/ops.py": """\
+                from .registry import cpu, fake, later
+
+                @cpu("sin")
+                def sin(x):
+                    return x
+
+                @fake("sin")
+                def fake_sin(x):
+                    return x
+
+                cpu("cos")(sin)
+
+                @later
+                def exp(x):
+                    return x
+                """,
+        },
+    )
+    named = [one for one in found.found if isinstance(one, ExtractedKernel | OperatorFunction)]
+    assert {(one.operator, type(one).__name__): (Path(one.at.file).name, one.at.line) for one in named} == {
+        ("ns::sin", "ExtractedKernel"): ("ops.py", 3),
+        ("ns::sin", "OperatorFunction"): ("ops.py", 7),
+        ("ns::cos", "ExtractedKernel"): ("ops.py", 11),
+        ("ns::exp", "ExtractedKernel"): ("registry.py", 14),
+    }
