@@ -34,6 +34,14 @@ _MISSING = Opaque(None, "nothing")
 _ROLES = {role.value: role for role in FunctionRole} | {"impl_abstract": FunctionRole.FAKE}
 
 
+def _is_library_of_torch(given: list[Value]) -> bool:
+    """Whether the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
+    match given:
+        case [Dotted(name), str(), key]:
+            return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)
+    return False
+
+
 class LibraryCalls(Libraries):
     """Finds what libraries register."""
 
@@ -121,8 +129,9 @@ class LibraryCalls(Libraries):
             found = Arguments("lib name dispatch_key", given, keywords)
             arguments = (first, found.get("name"), found.get("dispatch_key", ""))
             return Prepared(Bound(first, "impl of"), arguments[1:], {}, self.run.call_path(scope.file, node))
-        if isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords:
-            self.run.not_known(scope.file, node, f"it is not known what `{first.text}` is")
+        unknown = isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords
+        if unknown or _is_library_of_torch(given):
+            self.run.not_known(scope.file, node, f"it is not known what `{function_name(first)}` is")
             return Prepared(Dotted("torch._decomp.decorator"))
         found = Arguments("qualname types func", given, keywords)
         if found.get("func") is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 
 import dispatch_cli.extract.python.names as names
@@ -22,6 +23,13 @@ from dispatch_cli.extract.python.values import (
     Value,
     function_name,
 )
+
+_SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
+
+
+def _is_schema(given: list[Value]) -> bool:
+    """Whether the first argument is a text that looks like the schema of an operator."""
+    return bool(given) and isinstance(given[0], str) and _SCHEMA.match(given[0]) is not None
 
 
 class TorchCalls(CustomCalls):
@@ -45,6 +53,8 @@ class TorchCalls(CustomCalls):
                 return DeviceText(":".join(map(str, given)))
             if name.rpartition(".")[2] == DIRECT_REGISTER:
                 return self.choices(given, keywords, node, scope, self._direct_register)
+            if name.startswith("torch.") and name.endswith(".define") and _is_schema(given):
+                self.run.not_known(scope.file, node, f"it is not known what `{name.removesuffix('.define')}` is")
             return Opaque(node)
         act: Callable[..., Value] | None = {
             "Library": self._library,

@@ -331,3 +331,25 @@ def test_a_decorator_that_a_function_returns_registers_at_the_line_of_its_use(tm
         ("ns::cos", "ExtractedKernel"): ("ops.py", 11),
         ("ns::exp", "ExtractedKernel"): ("registry.py", 14),
     }
+
+
+def test_what_is_registered_in_a_library_that_pytorch_makes_is_not_understood(tmp_path: Path) -> None:
+    found = read_text(
+        tmp_path,
+        """\
+        import torch
+        from torch.ao.quantization.fx._decomposed import quantized_decomposed_lib as lib
+        from torch.library import impl
+
+        lib.define("sin(Tensor x) -> Tensor")
+
+        @impl(lib, "sin", "CompositeExplicitAutograd")
+        def sin(x):
+            return x
+
+        impl("aten::cos", "cpu", sin)
+        """,
+    )
+    why = "it is not known what `torch.ao.quantization.fx._decomposed.quantized_decomposed_lib` is"
+    assert [(one.at.line, one.why) for one in found.not_understood] == [(5, why), (7, why)]
+    assert places(found) == [("ExtractedBlock", 11), ("ExtractedKernel", 11)]
