@@ -115,7 +115,7 @@ def test_names_that_stand_in_are_named() -> None:
         Path(name, "x.cpp").write_text('TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def("f() -> ()"); }\n')
     what = "for TORCH_EXTENSION_NAME, which -D TORCH_EXTENSION_NAME=NAME sets"
     assert f"\nstand-in: a, b stand {what}\n" in call("extract", "a", "b").err
-    assert f"; a stands {what}\n" in call("table", "a").err
+    assert f"note: a stands {what}\n" in call("table", "a").err
     defined = call("table", "a", "-D", "TORCH_EXTENSION_NAME=_C")
     assert "stand" not in defined.err and "_C::f" in defined.out
 

@@ -56,7 +56,7 @@ def test_findings_that_keys_choose() -> None:
         await until(pilot, lambda: app.command_bar.line)
         await pilot.press("v", "c")
         await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of severity error)")
-        assert app.command_bar.line.endswith("check-invariants examples/stale.yaml --select stale-live-table")
+        assert app.command_bar.line.endswith("check-invariants examples/stale.yaml --severity info --select stale-live-table")
         await pilot.press("v", "v", "v", "t")
         await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select stale-live-table"))
         assert not app.command_bar.note

@@ -75,7 +75,7 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
         await pilot.press("5")
         pane = view(app, FindingsPane)
         await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
-        assert command(pane) == f"check-invariants {SCENARIO}"
+        assert command(pane) == f"check-invariants {SCENARIO} --severity info"
         report = pane.answer.report  # type: ignore[union-attr]
         assert {row.check for row in pane.list.rows} == {one.finding.check for one in report.findings}
         shown = screen_text(app)

@@ -129,7 +129,7 @@ def test_operators_are_counted_as_they_were_called() -> None:
 
 @pytest.mark.parametrize("arguments", [("table", "--op", "mylib::twice"), ("check-invariants",), ("register",)])
 def test_every_command_takes_the_state_of_a_recording(arguments: tuple[str, ...]) -> None:
-    shown = ("--severity", "info") if arguments == ("check-invariants",) else ()
+    shown = ("--severity", "info", "--full") if arguments == ("check-invariants",) else ()
     result = call(*arguments, *shown, "--base", str(OWN))
     assert result.code == 0, result.err
     assert "mylib::twice" in result.out
