@@ -56,7 +56,7 @@ def test_findings_that_keys_choose() -> None:
         await until(pilot, lambda: app.command_bar.line)
         await pilot.press("v", "c")
         await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of severity error)")
-        assert app.command_bar.line.endswith("check-invariants examples/stale.yaml --severity info --select stale-live-table")
+        assert app.command_bar.line.endswith("examples/stale.yaml --severity info --select stale-live-table")
         await pilot.press("v", "v", "v", "t")
         await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select stale-live-table"))
         assert not app.command_bar.note
@@ -68,7 +68,7 @@ def test_findings_that_keys_choose() -> None:
         await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select composite-conflict"))
         assert_prints_the_findings(app)
         await pilot.press("t")
-        await until(pilot, lambda: app.command_bar.line.endswith("stale.yaml --select composite-conflict"))
+        await until(pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select composite-conflict"))
         assert_prints_the_findings(app)
         app.query_one(FindingsPane).filter.value = "stale::fine"
         await until(pilot, lambda: "here only those with" in app.command_bar.note)
