@@ -68,7 +68,9 @@ def test_findings_that_keys_choose() -> None:
         await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select composite-conflict"))
         assert_prints_the_findings(app)
         await pilot.press("t")
-        await until(pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select composite-conflict"))
+        await until(
+            pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select composite-conflict")
+        )
         assert_prints_the_findings(app)
         app.query_one(FindingsPane).filter.value = "stale::fine"
         await until(pilot, lambda: "here only those with" in app.command_bar.note)
