@@ -47,6 +47,19 @@ def assumed_base(files: Sequence[str], universe: str | None, setting: Named | No
     return AssumedBase(name, f"the nearest embedded state to what the project requires ({clause})")
 
 
+def state_with(operator: str) -> str | None:
+    """The newest embedded state that has an operator."""
+    from dispatch_cli import bases
+
+    for name in bases.names():
+        try:
+            bases.load(name).header(operator)
+        except KeyError:
+            continue
+        return name
+    return None
+
+
 def say_assumed(base: AssumedBase) -> None:
     """Name the state on standard error, in one line."""
     from dispatch_cli.render.text_safety import safe

@@ -254,7 +254,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Se
         documents: Sequence[str | ExtractedDocument] = ()
         assumed = None
         if source.files:
-            from dispatch_cli.cli.assumed_base import assumed_base, say_assumed
+            from dispatch_cli.cli.assumed_base import assumed_base, say_assumed, state_with
 
             if not source.bases and not source.without_base:
                 assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
@@ -271,6 +271,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Se
         )
         if assumed is not None and state.over_assumed:
             say_assumed(assumed)
+            state.elsewhere = state_with
             state.over_assumed = assumed.setting is None
         # what options name is resolved, and noted, as they are read; of a recording there can be more to say
         if source.files or any(not one.startswith("torch-") for one in source.bases):

@@ -235,3 +235,13 @@ def test_sources_without_operators_do_not_show_those_of_pytorch(command: str) ->
     Path("csrc/add.cpp").write_text("int x;\n", "utf-8")
     report = json.loads(call(command, "csrc", "--format", "json").out)
     assert report["operators"] == []
+
+
+def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
+    """PyTorch had named tensors until 2.12; the sources may be for that."""
+    Path("csrc/add.cpp").write_text(BACKEND.replace("add.Tensor", "index_copy.dimname"), "utf-8")
+    for options, severity, words in (((), "info", "torch-2.12 has it"), (("--base", "torch-2.15"), "warning", "")):
+        report = json.loads(call("check-invariants", "csrc", "--format", "json", *options).out)
+        (finding,) = (one for one in report["findings"] if one["check"] == "dangling-implementation")
+        assert finding["severity"] == severity and words in finding["message"]
+    assert "dangling-implementation" not in checks("--base", "torch-2.12")

@@ -26,8 +26,8 @@ operators:
 In sources, the finding is an error where the operator would be the project's own: some operator of its namespace is
 defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch that
 needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``: another version
-of PyTorch, or a patched one, may have it. These need a captured PyTorch (`--base`). Operators of other libraries, such
-as torchvision, are infos: whether they are defined is not known here. So are all where sources have a definition whose
+of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded one has it.
+These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos: whether they are defined is not known here. So are all where sources have a definition whose
 namespace or name is not known, and which may be the operator's.
 
 An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
@@ -62,6 +62,7 @@ NOTHING_DEFINES = "but nothing defines it"
 TIP = "define the operator, correct its name, or load the declarations that define it as well"
 OTHER_BUILD = "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"
 ANOTHERS = "correct the name, unless that library is loaded first"
+OF_OTHER_VERSION = "register it only for the versions of PyTorch that have it; --base chooses the one to check"
 WITHOUT_BASE = "load PyTorch's operators as well (--base NAME), or correct the operator's name"
 
 
@@ -102,10 +103,18 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
             return f"and is not defined here; it would be {namespace}'s", ANOTHERS, Severity.INFO
         case NamespaceOwner.PYTORCH if view.state.source is None:
             return "and is not defined here; it would be PyTorch's", WITHOUT_BASE, Severity.INFO
+        case NamespaceOwner.PYTORCH if (other := _elsewhere(view, name)) is not None:
+            return f"{NOTHING_DEFINES} in {', '.join(view.state.over)}; {other} has it", OF_OTHER_VERSION, Severity.INFO
         case NamespaceOwner.PYTORCH if name.overload or not defined.overloads(name.name):
             severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
             return NOTHING_DEFINES, TIP, severity
     return NOTHING_DEFINES, TIP, Severity.ERROR
+
+
+def _elsewhere(view: View, name: OperatorName) -> str | None:
+    """Another PyTorch that has the operator, where nobody named the one that is looked at."""
+    elsewhere = view.first.state.elsewhere
+    return None if elsewhere is None else elsewhere(str(name))
 
 
 def _is_there_anyway(view: View, name: OperatorName) -> bool:

@@ -11,6 +11,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.variants.variants import Variants
     from dispatch_cli.model.captured import StateSource
@@ -30,9 +32,11 @@ class State:
     refused: what PyTorch refuses of what was extracted from sources.
     variants: the states that the declarations can lead to, of which this is the first, where they have conditions.
     over_assumed: that state is the newest embedded one, because no option or file named one.
+    elsewhere: gives the name of another captured state that has an operator, where nobody named this one.
     """
 
     over_assumed = False
+    elsewhere: Callable[[str], str | None] | None = None
     variants: Variants | None = None
 
     def __init__(
