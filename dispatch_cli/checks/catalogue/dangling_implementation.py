@@ -27,8 +27,9 @@ In sources, the finding is an error where the operator would be the project's ow
 defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch that
 needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``: another version
 of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded one has it.
-These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos: whether they are defined is not known here. So are all where sources have a definition whose
-namespace or name is not known, and which may be the operator's.
+These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos: whether they
+are defined is not known here. So are all where sources have a definition whose namespace or name is not known, and
+which may be the operator's.
 
 An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
 defined only under other conditions is a warning; and an info where its kernels are in C++ files that do not define it,
