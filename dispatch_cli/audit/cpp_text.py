@@ -12,7 +12,6 @@ from dispatch_cli.audit.lines import after, blank_but_continued, end_of_directiv
 from dispatch_cli.audit.place import Unaccounted, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _SKIPPED = re.compile(
     r"//(?:[^\\\n]|\\.)*"

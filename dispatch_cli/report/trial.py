@@ -100,10 +100,6 @@ class Trial:
         there = [one for one in names.of(edit.operator) if one.name.key == edit.key]
         return Removal(there[-1].name) if there and there[-1].step is not None else None
 
-    def kernel_at(self, name: OperatorName, key: str) -> Kernel | None:
-        """The operator's active kernel at a key."""
-        return _kernel_at(self.dispatcher, name, key)
-
     def _replay(self, name: OperatorName, before: Iterable[Step], after: Iterable[Step]) -> None:
         """Register for an operator what *after* says in the place of what *before* says."""
         dispatcher = self.dispatcher

@@ -19,13 +19,11 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
     ExtractedBlock,
-    FunctionRole,
     Unknown,
 )
 
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
-_ROLES = {role.value: role for role in FunctionRole} | {"impl_abstract": FunctionRole.FAKE}
 
 
 class Libraries(LegacyCalls):

@@ -31,7 +31,6 @@ from dispatch_cli.model.extracted import (
 
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _MISSING = Opaque(None, "nothing")
-_ROLES = {role.value: role for role in FunctionRole} | {"impl_abstract": FunctionRole.FAKE}
 
 
 def _is_library_of_torch(given: list[Value]) -> bool:

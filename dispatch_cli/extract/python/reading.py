@@ -96,7 +96,7 @@ class PythonReader(TorchCalls):
     def end_libraries(self) -> None:
         """Leave out what libraries have registered that PyTorch destroys; say where that is not meant to happen."""
         run = self.run
-        names = [value for scope in getattr(self, "_modules", {}).values() for value in scope.names.values()]
+        names = [value for scope in self._modules.values() for value in scope.names.values()]
         kept = kept_libraries([*names, *run.kept]) - run.destroyed
         ended = {library: node for library, node in run.libraries.items() if library not in kept}
         run.found = [(file, thing) for file, thing in run.found if run.owners[thing] - ended.keys()]
