@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from abc import abstractmethod
 
 import dispatch_cli.extract.python.keys as keys
@@ -29,7 +28,6 @@ from dispatch_cli.model.extracted import (
     Unknown,
 )
 
-_LINE_BREAK = re.compile(r"\s*\n\s*")
 _MISSING = Opaque(None, "nothing")
 
 
@@ -68,8 +66,7 @@ class LibraryCalls(Libraries):
         name, schema = keys.operator_of(found.get("qualname"), node), found.get("schema")
         block = self.implicit(name, found.get("lib"), node, scope)
         if block is not None:
-            known = isinstance(name, str) and isinstance(schema, str)
-            text = f"{name}{_LINE_BREAK.sub(' ', schema)}" if known else None
+            text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
             self._definition(block, name, text, schema, found.get("tags"), "", node, scope)
         return None
 
@@ -107,7 +104,7 @@ class LibraryCalls(Libraries):
     ) -> Value:
         found = Arguments("schema alias_analysis", given, keywords)
         schema = found.get("schema")
-        text = _LINE_BREAK.sub(" ", schema) if isinstance(schema, str) else None
+        text = schema if isinstance(schema, str) else None
         if text is None and isinstance(schema, keys.NamedSchema):
             name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
         elif text is None:
