@@ -69,12 +69,7 @@ def run_probe(
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = executable_of(python)
-    try:
-        # what the probe leaves in the folder need not be removable
-        folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
-    with folder as directory:
+    with _answer_folder() as directory:
         out = Path(directory) / "state.json"
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
         for module in modules:
@@ -108,11 +103,7 @@ def ask_conditions(python: str | None, conditions: Sequence[str], seconds: float
         return {}
     executable = executable_of(python)
     script = os.fspath(Path(__file__).resolve().with_name("conditions_probe.py"))
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
-    with folder as directory:
+    with _answer_folder() as directory:
         out = Path(directory) / "answers.json"
         _run([executable, script, os.fspath(out), *asked], seconds, lambda _done, _total: None)
         try:
@@ -121,6 +112,14 @@ def ask_conditions(python: str | None, conditions: Sequence[str], seconds: float
             raise _error(_FAILED, f"{executable} gave no answer about conditions: {error}") from None
     given = answers if isinstance(answers, dict) else {}
     return {condition: given[condition] for condition in asked if isinstance(given.get(condition), bool)}
+
+
+def _answer_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the answer of a probe; what that leaves in it need not be removable. Errors: InputError."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
 
 
 def executable_of(python: str | None) -> str:
