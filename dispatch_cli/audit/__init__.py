@@ -75,7 +75,7 @@ class _UsedMacros:
             self._used |= more
 
     def has(self, file: str, macro: str) -> bool:
-        """Whether the macro of a file is used."""
+        """True if the macro of a file is used."""
         return (file, macro) in self._used or (None, macro) in self._used
 
 

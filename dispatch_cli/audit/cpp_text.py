@@ -260,7 +260,7 @@ class _Scanner:
         return _WITH_SCHEMA.match(self.text, token.end()) is not None
 
     def _is_dispatchers_use(self, token: re.Match[str]) -> bool:
-        """Whether a macro may register with the dispatcher where it is used."""
+        """True if a macro may register with the dispatcher where it is used."""
         owner = self._owner()
         if owner is not _Owner.OPEN:
             return owner is _Owner.DISPATCHER

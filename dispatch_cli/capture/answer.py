@@ -94,7 +94,7 @@ STATE = {
     "skipped": list_of(fields({"name": TEXT, "line": TEXT})),
 }
 NEWER = {"replaced_fallbacks": list_of(FALLBACK)}
-"""What recordings of before do not have."""
+"""Fields that older recordings do not have."""
 ANSWERS = {
     "texts": map_of(list_of(TEXT, 2)),
     "broken": map_of(TEXT),

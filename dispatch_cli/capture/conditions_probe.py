@@ -17,7 +17,7 @@ _HASATTR = re.compile(r"hasattr\((torch[\w.]*), ['\"](\w+)['\"]\)")
 
 
 def answer(condition: str) -> bool:
-    """Whether a condition holds. Errors: AttributeError and whatever PyTorch raises."""
+    """The truth of a condition. Errors: AttributeError and whatever PyTorch raises."""
     match = _HASATTR.fullmatch(condition)
     if match is not None:
         return hasattr(_value(match[1]), match[2])

@@ -1,4 +1,4 @@
-"""Whose the operators of a namespace are: the project's own, PyTorch's, or those of another library."""
+"""Owners of the operators of a namespace: the project's own, PyTorch's, or those of another library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIN_LETTERS = 3
 
 
 class NamespaceOwner(Enum):
-    """Who defines the operators of a namespace.
+    """The one that defines the operators of a namespace.
 
     PROJECT: the user's files. PYTORCH: the captured PyTorch, or any PyTorch. MISSPELT: nobody, and the name is one edit
     from one of these. ANOTHER: nobody here, so it is another library's.
@@ -49,7 +49,7 @@ class Namespaces:
         self.with_kernels = frozenset(step.block.namespace for step in steps if isinstance(step, Implement))
 
     def owner(self, namespace: str) -> NamespaceOwner:
-        """Who defines the operators of a namespace."""
+        """The one that defines the operators of a namespace."""
         if namespace in self.projects:
             return NamespaceOwner.PROJECT
         if namespace in self.pytorchs:

@@ -16,7 +16,7 @@ from dispatch_cli.model.names import OperatorName
 
 
 class MissingPart(Enum):
-    """What an operator lacks where a check finds something; an undecided registration in sources may be that."""
+    """A part that an operator lacks where a check finds something; an undecided registration may be that."""
 
     DEFINITION = "definition"
     KERNEL = "kernel"
@@ -54,7 +54,7 @@ class UndecidedIndex:
         return None
 
     def may_define(self, namespace: str) -> bool:
-        """Whether an undecided definition may be of an operator in a namespace."""
+        """True if an undecided definition may be of an operator in a namespace."""
         return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
 
 

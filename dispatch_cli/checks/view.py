@@ -137,7 +137,7 @@ class View(Files):
 
     @cached_property
     def undecided(self) -> UndecidedIndex:
-        """What sources may register beside what is decided."""
+        """Registrations in sources that are not decided."""
         return UndecidedIndex(self.state.declarations.undecided, self.state.declarations.unread)
 
     @cached_property

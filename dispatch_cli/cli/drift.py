@@ -90,7 +90,7 @@ def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[Operato
 
 
 def _answers(state: State, asked: Asked) -> dict[str, str]:
-    """What conditions about PyTorch are there, as choices of ``--when``."""
+    """The truth of conditions about PyTorch there, as choices of ``--when``."""
     if state.variants is None:
         return {}
     from dispatch_cli.capture.run import ask_conditions

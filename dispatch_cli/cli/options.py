@@ -298,7 +298,7 @@ def _with_tests(state: State, source: SourceOptions, color: str, guards: Sequenc
 
 
 def _is_defined(state: State, glob: str) -> bool:
-    """Whether any operator that a glob or name chooses is defined."""
+    """True if an operator that a glob or name chooses is defined."""
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
 
@@ -476,7 +476,7 @@ def chosen_of_both_kinds(
 
 
 def _is_over_assumed(state: State) -> bool:
-    """Whether files are over a state that nobody named: then its operators are not meant."""
+    """True if files are over a state that nobody named: then its operators are not meant."""
     return state.over_assumed and bool(state.declarations.files)
 
 

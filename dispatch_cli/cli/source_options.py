@@ -15,7 +15,7 @@ STRICT = "dispatch_cli.strict"
 
 
 TESTS_LEFT_OUT = "dispatch_cli.tests_left_out"
-"""Where a run notes that folders of tests, benchmarks or examples were not read."""
+"""Key under which a run notes that folders of tests, benchmarks or examples were not read."""
 
 
 class ReadingOptions(NamedTuple):

@@ -145,7 +145,7 @@ def what_was_found(run: SourceRun) -> str:
 
 
 def left_out(found: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
-    """What is not read, by the reason. most: files and folders of a reason that are named."""
+    """Files and folders that are not read, by the reason. most: files and folders of a reason that are named."""
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
     for one in found:
         by_reason.setdefault(one.reason, []).append(one)

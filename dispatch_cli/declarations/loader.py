@@ -524,7 +524,7 @@ def _is_extracted(file: _File) -> bool:
 
 
 def _decides(file: _File) -> bool:
-    """Whether a file names its universe, is a whole state, or has PyTorch's own operators."""
+    """True if a file names its universe, is a whole state, or has PyTorch's own operators."""
     header = file.header
     if header is None or header.universe is not None or _is_snapshot(file):
         return header is not None

@@ -127,7 +127,7 @@ def _satisfies(version: Version, spec: str) -> bool:
 
 
 def _holds(version: Version, operator: str, wanted: Version, is_prefix: bool) -> bool:
-    """Whether a version with three parts satisfies a clause (PEP 440; ``^`` as in Poetry)."""
+    """True if a version with three parts satisfies a clause (PEP 440; ``^`` as in Poetry)."""
     whole = (*wanted, 0, 0, 0)[:3]
     match operator:
         case "==" | "===" | "!=":

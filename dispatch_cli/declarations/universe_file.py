@@ -145,7 +145,7 @@ def named_backend(universe: Universe, name: str | None) -> Universe:
 
 
 def is_free_backend_name(name: str) -> bool:
-    """Whether the newest PyTorch takes a name for the backend at PrivateUse1."""
+    """True if the newest PyTorch takes a name for the backend at PrivateUse1."""
     try:
         universes.load(universes.default_name()).with_backend(name)
     except ValueError:

@@ -43,7 +43,7 @@ Pair = tuple[str, str]
 
 
 class _Claim(NamedTuple):
-    """What only one file may register. part: ``block``, ``definition``, ``fallback``, or the kernel's key."""
+    """A thing that only one file may register. part: ``block``, ``definition``, ``fallback``, or the kernel's key."""
 
     part: str
     name: str
@@ -68,7 +68,7 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:
-    """What a registration has for itself."""
+    """The things that a registration has for itself."""
     if not is_decided(item):
         return
     match item:

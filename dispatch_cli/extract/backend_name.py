@@ -67,7 +67,7 @@ def imported_names(
 
 
 def of_package(name: str, at: Span) -> Iterator[Extracted]:
-    """What is known of the kernels that the imported package of a backend registers: that there are some."""
+    """Kernels that the imported package of a backend registers: no more is known than that there are some."""
     block = ExtractedBlock(LibraryKind.IMPL, "aten", None, at)
     kernels = Unknown(f"one of those that torch_{name} registers")
     yield block

@@ -36,7 +36,7 @@ def collect(
     backends: tuple[str, ...] | None,
     pytorch: PyTorchOperators | None,
 ) -> dict[str, Any]:
-    """What the files say, as plain data, which JSON can express.
+    """The content of the files as plain data, which JSON can express.
 
     templates: looked through, too. naming: files that may name the backend at PrivateUse1.
     """

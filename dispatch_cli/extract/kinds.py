@@ -51,12 +51,12 @@ def is_template(name: str) -> bool:
 
 
 def is_build_file(name: str) -> bool:
-    """Whether a file is CMake's."""
+    """True if a file is CMake's."""
     return os.path.basename(name) == "CMakeLists.txt" or suffix_of(name) == ".cmake"  # noqa: PTH119
 
 
 def is_build_script(name: str) -> bool:
-    """Whether a Python file may say which sources make a library."""
+    """True if a Python file may say which sources make a library."""
     return "setup" in os.path.basename(name) or "build" in name  # noqa: PTH119
 
 

@@ -54,7 +54,7 @@ class WhyLeftOut(Enum):
 
 
 def is_of_tests(name: str) -> bool:
-    """Whether a folder of that name has tests, benchmarks or examples of a project."""
+    """True if a folder of that name has tests, benchmarks or examples of a project."""
     return _TESTS.fullmatch(name) is not None
 
 

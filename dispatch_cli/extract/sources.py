@@ -101,7 +101,7 @@ class Sources:
         return False
 
     def is_there(self, path: str) -> bool:
-        """Whether a file, be it of the run or not, is there."""
+        """True if a file, be it of the run or not, is there."""
         if path not in self.looked_for:
             self.looked_for[path] = paths.is_file(path)
         return self.looked_for[path]

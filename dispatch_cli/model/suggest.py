@@ -63,7 +63,7 @@ def _parts(name: str) -> list[str]:
 
 
 def is_one_edit_away(word: str, other: str) -> bool:
-    """Whether one letter more, less or otherwise makes one word the other, or two neighbours that change places."""
+    """True if one letter added, removed or replaced, or two neighbours swapped, make one word the other."""
     shorter, longer = sorted((word, other), key=len)
     if shorter == longer or len(longer) - len(shorter) > 1:
         return False

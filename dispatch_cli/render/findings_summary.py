@@ -50,7 +50,7 @@ def document(
 
 
 def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> Run:
-    """How a run of the checks ends, in one sentence. lowest: the mildest severity that is shown."""
+    """The end of a run of the checks, in one sentence. lowest: the mildest severity that is shown."""
     checks = sum(check.lacks is not Need.BUILT for check in report.checks)
     if report.checks and not checks:
         return Run(f"No check ran ({_where(report)})", Tone.WARN)
@@ -75,7 +75,7 @@ def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> 
 
 
 def _unread(report: FindingsSummaryReport) -> str:
-    """What was read and not understood, or not decided."""
+    """Counts of registrations that are not decided, and of statements that are not understood."""
     undecided = plural(report.undecided, "registration")
     statements = plural(report.not_understood, "statement")
     parts = [f"{undecided} {'is' if report.undecided == 1 else 'are'} undecided"] if report.undecided else []

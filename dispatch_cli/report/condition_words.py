@@ -21,7 +21,7 @@ NEAR = 2000
 """Lines before and behind a finding in which a condition is looked for."""
 _WORD = re.compile(r"\w+")
 _IGNORED = re.compile(r"[\s'\"()]+")
-"""What differs between an expression in a source and as text."""
+"""Signs in which an expression in a source differs from its text."""
 
 
 def when_words(when: str, span: Span) -> str:
@@ -54,7 +54,7 @@ def _local_atoms(condition: Condition) -> Iterator[str]:
 
 
 def _place(atom: str, span: Span) -> str | None:
-    """Where an expression stands near a finding: before it, or else behind it."""
+    """The place of an expression near a finding: before it, or else behind it."""
     lines = lines_of(span.file)
     text, word = _IGNORED.sub("", atom), max(_WORD.findall(atom), key=len, default="")
     before = range(min(span.line, len(lines)), max(0, span.line - NEAR), -1)

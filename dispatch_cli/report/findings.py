@@ -135,7 +135,7 @@ class Checked:
 
     @property
     def is_nothing_checked(self) -> bool:
-        """Whether there was no operator to look at, although the sources may register some."""
+        """True if there was no operator to look at, although the sources may register some."""
         return not self.operators and bool(self.undecided or self.not_understood)
 
     def fails(self, finding: Finding) -> bool:

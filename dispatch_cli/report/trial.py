@@ -143,7 +143,7 @@ def _serious(view: View) -> list[Finding]:
 
 
 def _lacks_derivative(view: View, finding: Finding) -> bool:
-    """Whether it is an info about a result without an autograd kernel: who registers a kernel may want one as well."""
+    """True for an info about a result without an autograd kernel: who registers a kernel may want one as well."""
     if finding.check != NO_AUTOGRAD or finding.operator is None:
         return False
     return "!" not in (view.schema_text(OperatorName.parse(finding.operator)) or "")

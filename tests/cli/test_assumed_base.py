@@ -162,7 +162,7 @@ library.impl("add.Tensor", add)
         assert "refused-registration" in checks()
 
     def test_kernels_of_the_imported_package_are_not_known(self) -> None:
-        """What this project does not register at the backend's keys, torch_npu may."""
+        """Kernels at the backend's keys that this project does not register may be torch_npu's."""
         text = self.PYTHON.replace("AutogradNPU", "NPU").replace("add.Tensor", "lerp.Tensor")
         severities = {}
         for naming in ('torch.utils.rename_privateuse1_backend("npu")', "import torch_npu"):

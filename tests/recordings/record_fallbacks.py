@@ -79,7 +79,7 @@ def accepts_second(name, key):
 
 
 def apart(act):
-    """What it answers in a copy of this process: PyTorch's own fallbacks are as they were for the next one."""
+    """The answer in a copy of this process: PyTorch's own fallbacks are as they were for the next one."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         with open(writer, "w") as out:

@@ -108,7 +108,7 @@ def _finding(file: str, rival: str, places: Places, others: Places) -> Iterator[
 
 
 def _name(step: Step | PythonKernel) -> str:
-    """What a registration is, in a sentence; empty for what two files may both have."""
+    """The name of a registration in a sentence; empty for one that two files may both have."""
     match step:
         case OpenBlock(block) if block.kind is LibraryKind.DEF and not block.implicit:
             return f"the namespace {block.namespace}"

@@ -95,7 +95,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:
-    """What is known of an operator without a definition, what to do, and how bad that is."""
+    """The end of the sentence about an operator without a definition, the tip, and the severity."""
     namespace = name.namespace or ""
     if namespace not in view.namespaces.in_sources:  # declarations say everything that they are about
         return NOTHING_DEFINES, TIP, Severity.ERROR
@@ -119,7 +119,7 @@ def _elsewhere(view: View, name: OperatorName) -> str | None:
 
 
 def _is_there_anyway(view: View, name: OperatorName) -> bool:
-    """Whether the operator is defined unless PyTorch says that it is already."""
+    """True if the operator is defined unless PyTorch says that it is already."""
     variants = view.first.state.variants
     if variants is None or name not in variants.defined:
         return False
@@ -138,7 +138,7 @@ def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
 
 
 def _otherwise(view: View, name: OperatorName, kernels: Sequence[Registration]) -> Severity:
-    """How bad kernels are of an operator that is defined under other conditions."""
+    """The severity for kernels of an operator that is defined under other conditions."""
     variants = view.first.state.variants
     steps = () if variants is None else variants.declarations.steps
     files = {one.span.file for one in steps if isinstance(one, Define) and one.schema.name == name and one.span}
@@ -175,7 +175,7 @@ class Defined:
         return [name for name in self._names if name.endswith(end) and self.overloads(name)]
 
     def is_near(self, name: OperatorName) -> bool:
-        """Whether there is an operator whose name is one edit away."""
+        """True if there is an operator whose name is one edit away."""
         near = (one for one in self._names if is_one_edit_away(one, name.name))
         return any(map(self.overloads, near))
 

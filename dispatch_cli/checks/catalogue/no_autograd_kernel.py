@@ -76,7 +76,7 @@ QUANTIZED = "Quantized"
 OF_OTHERS = "backward() warns, and follows the differentiable operators that the kernel calls"
 _GRADIENT = re.compile(r"(?i:grad)|^g$|^d[_A-Z]|^d(?:o|out|output|y|x|z|l|loss)\d*$")
 BACKWARD = ("backward", "bwd", "grad")
-"""How the names of operators end that compute the derivative of another one."""
+"""Ends of the names of operators that compute the derivative of another one."""
 
 
 class _Lack(NamedTuple):
@@ -186,7 +186,7 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
 
 
 def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
-    """What says that the operator is differentiated, and where."""
+    """Signs that the operator is differentiated, with their places."""
     autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
     for one in view.overloads.get(name.name, ()):
         pattern = view.pattern(one)
@@ -202,7 +202,7 @@ def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str
 
 
 def _takes_a_gradient(view: View, name: OperatorName) -> bool:
-    """Whether an argument is called like a gradient, such as grad_output or dout. True for an unknown schema."""
+    """True if an argument is called like a gradient, such as grad_output or dout, or the schema is not known."""
     schema = view.schema(name)
     return schema is None or any(_GRADIENT.search(argument.name) for argument in schema.arguments)
 

@@ -107,7 +107,7 @@ def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
 
 
 def _calls_others(view: View, name: OperatorName) -> bool:
-    """Whether the kernel for autograd is that of a backend, too: then it calls operators other than this one."""
+    """True if the kernel for autograd is that of a backend, too: then it calls operators other than this one."""
     active = view.active(name)
     autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
     above = {active[key].kernel.function for key in active if key in autograd} - {None}

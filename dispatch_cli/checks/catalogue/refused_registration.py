@@ -87,7 +87,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _asks_for(when: str, operator: str) -> bool:
-    """Whether a registration is only made where its operator is there."""
+    """True if a registration is only made where its operator is there."""
     namespace, _, name = operator.partition("::")
     return f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})" in when
 

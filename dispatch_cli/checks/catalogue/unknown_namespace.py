@@ -68,7 +68,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _may_be_defined(view: View, block: Block) -> bool:
-    """Whether something that is not decided may define an operator there, or a function that fills the block."""
+    """True if something that is not decided may define an operator there, or a function may fill the block."""
     if view.undecided.may_define(block.namespace):
         return True
     return block.extracted and block.namespace not in view.namespaces.with_kernels

@@ -166,7 +166,7 @@ def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
 
 
 def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
-    """Whether a fallback of PyTorch's sources is one that PyTorch has, as its universe says.
+    """True if a fallback of PyTorch's sources is one that PyTorch has, as its universe says.
 
     The sources may be read in a folder of PyTorch's, so that their paths begin there.
     """

@@ -22,7 +22,7 @@ from dispatch_cli.report.checked import checked_operators
 from dispatch_cli.report.findings import FindingsReport, findings_report
 
 ALL = ("--severity", "info")
-"""What makes the text of the command list the infos, too, as the views do."""
+"""Options with which the text of the command lists the infos, too, as the views do."""
 
 
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:

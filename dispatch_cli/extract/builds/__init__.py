@@ -1,1 +1,1 @@
-"""What build files and imports say of files: which of them are loaded together."""
+"""Build files and imports: they say which files are loaded together."""

@@ -22,7 +22,7 @@ from dispatch_cli.extract.builds.source_lists import (
 _TOKEN = re.compile(
     r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)|([()])|([^\s()"#]+)|#\[(=*)\[(?:.*?\]\4\]|.*)|#[^\n]*', re.DOTALL
 )
-"""What is not closed ends with the file, so that each character is read once."""
+"""A token; one that is not closed ends with the file, so that each character is read once."""
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _TARGET = re.compile(r"(?:.*_)?(?:library|executable|module|sources|extension|target)")
 _HERE = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR")
@@ -76,7 +76,7 @@ class _CMakeReader:
 
     @property
     def has_time(self) -> bool:
-        """Whether no more entries were looked at than `MAX_WORK`."""
+        """True while fewer entries were looked at than `MAX_WORK`."""
         return self._work < MAX_WORK
 
     def lists(self) -> list[SourceList]:

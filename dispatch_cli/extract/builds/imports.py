@@ -1,4 +1,4 @@
-"""ModuleImports of Python modules that no condition stands before: which modules are loaded when another one is."""
+"""Imports of Python modules that no condition stands before: which modules are loaded when another one is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ModuleImports:
         self._loading: dict[str, frozenset[str]] = {}
 
     def load_both(self, one: str, other: str) -> bool:
-        """Whether there is a module that loads both, itself among them."""
+        """True if there is a module that loads both, itself among them."""
         return not self._modules_that_load(one).isdisjoint(self._modules_that_load(other))
 
     def _modules_that_load(self, file: str) -> frozenset[str]:

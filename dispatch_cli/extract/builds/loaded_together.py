@@ -28,7 +28,7 @@ class LoadedTogether:
         self._imports = ModuleImports(sources)
 
     def is_known(self, one: str, other: str) -> bool:
-        """Whether it is known of two files."""
+        """True if one program is known to load both files."""
         if one in self._sources.named and other in self._sources.named:
             return True
         if not {one, other} <= self._python | self._sources.headers:

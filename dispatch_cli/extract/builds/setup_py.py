@@ -204,7 +204,7 @@ class _SetupReader:
         return self._values.get(f"{name}()", _NOT_KNOWN)
 
     def _glob(self, name: str, owner: ast.expr | None, arguments: list[_PathValue], depth: int) -> _PathValue:
-        """What a glob finds; ``Path.glob`` is from its path."""
+        """The paths of a glob; ``Path.glob`` is from its path."""
         if not arguments:
             return _NOT_KNOWN
         parts = arguments[:1]

@@ -63,7 +63,7 @@ def otherwise(items: Iterable[SourceItem], branch: Branch) -> SourceList:
 
 
 def _go_together(one: Branch, other: Branch) -> bool:
-    """Whether both branches can be taken in one build."""
+    """True if both branches can be taken in one build."""
     taken = dict(one)
     return all(taken.get(number, step) == step for number, step in other)
 
@@ -107,7 +107,7 @@ class FileLists:
                 self._branches.setdefault(file, {})[number] = several
 
     def has_both(self, one: str, other: str) -> bool:
-        """Whether a list has both files."""
+        """True if a list has both files."""
         left, right = self._branches.get(one, {}), self._branches.get(other, {})
         return any(
             _go_together(branch, of_other)

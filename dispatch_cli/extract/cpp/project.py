@@ -226,14 +226,14 @@ def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _has_any(text: str, macros: Mapping[str, object]) -> bool:
-    """Whether a text has the name of any of the macros."""
+    """True if a text has the name of any of the macros."""
     if len(macros) < MAX_SEARCHED:
         return any(macro in text for macro in macros)
     return any(word[0] in macros for word in _WORD.finditer(text))
 
 
 def _may_begin(text: str) -> bool:
-    """Whether a registration can begin in a text, by the names that PyTorch has for that."""
+    """True if a registration can begin in a text, by the names that PyTorch has for that."""
     return any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None
 
 

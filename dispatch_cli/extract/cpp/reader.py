@@ -31,7 +31,7 @@ MAX_RESULT = 30
 MAX_NESTING = 200
 """How deeply brackets may nest."""
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
-"""What may stand for a block; ExecuTorch has an own registry."""
+"""A macro that may stand for a block; ExecuTorch has its own registry."""
 
 
 class UnitReader:

@@ -36,7 +36,7 @@ def called(function: FunctionValue) -> Condition:
 def exclusive_functions(
     found: Sequence[tuple[str, Extracted]], functions: Mapping[Extracted, FunctionValue]
 ) -> list[tuple[str, Extracted]]:
-    """What is found; what functions of one file register that contradicts each other excludes each other.
+    """The registrations; those of functions of one file that contradict each other exclude each other.
 
     functions: of what is registered only when a function is called, that function.
     """
@@ -73,7 +73,7 @@ def exclusive_functions(
 
 
 def _slots(thing: Extracted) -> Iterator[tuple[object, ...]]:
-    """What there can be one of."""
+    """The things of a registration of which there can be one."""
     match thing:
         case ExtractedBlock(kind=LibraryKind.DEF):
             yield "namespace", thing.namespace

@@ -120,7 +120,7 @@ def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value],
 
 
 def has_future_annotations(scope: Scope) -> bool:
-    """Whether annotations are texts at run time."""
+    """True if annotations are texts at run time."""
     while scope.parent is not None:
         scope = scope.parent
     return isinstance(scope.names.get("annotations"), ImportedName) and scope.names["annotations"].node.module == (

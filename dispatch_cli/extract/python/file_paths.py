@@ -40,7 +40,7 @@ def _text(value: Value) -> str | None:
 
 
 def path_function(name: str, given: Sequence[Value]) -> Value:
-    """What one of `PATH_FUNCTIONS` returns; None where that is not known."""
+    """The result of one of `PATH_FUNCTIONS`; None where that is not known."""
     texts = [_text(one) for one in given]
     if not texts or None in texts:
         return None
@@ -54,7 +54,7 @@ def path_function(name: str, given: Sequence[Value]) -> Value:
 
 
 def path_attribute(path: PathValue, name: str) -> Value:
-    """What an attribute of a path is; None where that is not known."""
+    """The value of an attribute of a path; None where that is not known."""
     if name == "parent":
         return PathValue(_folder(path.path))
     if name == "parents":
@@ -67,7 +67,7 @@ def path_attribute(path: PathValue, name: str) -> Value:
 
 
 def path_method(path: PathValue, name: str, given: Sequence[Value]) -> Value:
-    """What one of `PATH_METHODS` returns; None where that is not known."""
+    """The result of one of `PATH_METHODS`; None where that is not known."""
     if name == "as_posix":
         return path.path
     return path if name in _UNCHANGED else path_function("pathlib.Path", [path, *given])

@@ -32,7 +32,7 @@ _MISSING = Opaque(None, "nothing")
 
 
 def _is_library_of_torch(given: list[Value]) -> bool:
-    """Whether the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
+    """True if the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
     match given:
         case [Dotted(name), str(), key]:
             return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)

@@ -33,7 +33,7 @@ _KEEPING: tuple[type, ...] = (
 
 
 def may_keep(value: Value) -> bool:
-    """Whether a value may refer to a library."""
+    """True if a value may refer to a library."""
     return isinstance(value, _KEEPING)
 
 
@@ -80,7 +80,7 @@ def _referred(value: Value) -> Iterator[Value]:
 
 
 def _closure(function: FunctionValue) -> Iterator[Value]:
-    """What the names in a function stand for that are those of functions around it."""
+    """The values of the names in a function that are those of functions around it."""
     names = _names(function.node)
     scope: Scope | None = function.scope
     while scope is not None and scope.parent is not None:

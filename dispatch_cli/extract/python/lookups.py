@@ -213,7 +213,7 @@ class Lookups(ClassLookups):
         return Dotted(full)
 
     def _generated(self, name: str, file: str) -> Value | None:
-        """What a name is of the module ``_ops`` that kernel-builder makes when it builds a package."""
+        """The value of a name of the module ``_ops`` that kernel-builder makes when it builds a package."""
         if name not in ("ops", "add_op_namespace_prefix"):
             return None
         namespace = self.run.extension_names.of_generated_module(file)

@@ -262,7 +262,7 @@ class ModuleIndex:
 
 
 def _are_alike(folders: Collection[str]) -> bool:
-    """Whether folders have a common one: there are some, and all are relative, or none is."""
+    """True if folders have a common one: there are some, and all are relative, or none is."""
     return len({PurePath(folder).is_absolute() for folder in folders}) == 1
 
 

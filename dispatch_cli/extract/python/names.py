@@ -118,7 +118,7 @@ def may_register(function: Value) -> bool:
 
 
 class FunctionFacts(NamedTuple):
-    """What the text of a function says.
+    """Facts of the text of a function.
 
     size: statements and expressions. limit: the size up to which it is followed for what it returns. called: last
     names of what it calls.

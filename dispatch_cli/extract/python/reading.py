@@ -154,13 +154,13 @@ class PythonReader(TorchCalls):
         return went
 
     def _is_used(self, function: FunctionValue, name: str) -> bool:
-        """Whether a function is called, or can be by those who import its module: it is public, or named elsewhere."""
+        """True if a function is called, or can be by those who import its module: it is public, or named elsewhere."""
         private = name.startswith("_") and not name.endswith("__")
         named = any(self._mentions(file, name) for file in self._modules if file != function.scope.file)
         return not private or named or self._counts(function.scope.file, name) > 1
 
     def _counts(self, file: str, name: str) -> int:
-        """How often a name is in a file."""
+        """The number of times that a name is in a file."""
         return len(re.findall(rf"\b{re.escape(name)}\b", self.run.index.text(file)))
 
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:

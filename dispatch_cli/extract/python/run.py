@@ -236,11 +236,11 @@ class PythonRun:
             self.owner = before
 
     def is_defined(self, operator: str) -> bool:
-        """Whether what was found so far defines an operator whenever what is being read takes place."""
+        """True if a definition that was found holds whenever the statement that is being read does."""
         return any(all(one in self.when for one in when) for when in self._defined.get(operator, ()))
 
     def _without_question(self, thing: Extracted) -> Extracted:
-        """What is registered for an operator if it is not there yet is registered: nothing else is known of it."""
+        """A registration without the condition that its operator is not there yet: nothing else is known of it."""
         name = getattr(thing, "operator", None) or getattr(thing, "name", None)
         if not thing.when or not isinstance(name, str):
             return thing

@@ -17,7 +17,7 @@ from dispatch_cli.extract.python.values import (
 )
 
 EMPTY = Dotted("inspect._empty")
-"""What an annotation or a default is that is not there."""
+"""Stands for an annotation or a default that is not there."""
 _TYPES = frozenset(
     (
         *(*SPELLINGS, *SPELLINGS.values(), EMPTY.name, "builtins.NoneType", "builtins.complex", "builtins.dict"),
@@ -30,7 +30,7 @@ _ORIGINS = {"typing.Optional": "typing.Union", "typing.List": "builtins.list", "
 
 
 def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Value:
-    """What ``inspect.signature`` returns. evaluate: the value of an expression in a scope."""
+    """The result of ``inspect.signature``. evaluate: the value of an expression in a scope."""
     while function.wrapped is not None and function.wrapped is not function:
         function = function.wrapped
     arguments = function.node.args
@@ -55,7 +55,7 @@ def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Val
 
 
 def type_origin(value: Value) -> Value:
-    """What ``typing.get_origin`` returns."""
+    """The result of ``typing.get_origin``."""
     if not isinstance(value, TypeArguments):
         return None
     name = value.origin.name if isinstance(value.origin, Dotted) else ""
@@ -63,7 +63,7 @@ def type_origin(value: Value) -> Value:
 
 
 def type_arguments(value: Value) -> tuple[Value, ...]:
-    """What ``typing.get_args`` returns."""
+    """The result of ``typing.get_args``."""
     if not isinstance(value, TypeArguments):
         return ()
     optional = value.origin == Dotted("typing.Optional")
@@ -71,7 +71,7 @@ def type_arguments(value: Value) -> tuple[Value, ...]:
 
 
 def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
-    """Whether two values are the same type; None where one of them is not known to be a type.
+    """True if two values are the same type; None where one of them is not known to be a type.
 
     equal: types of two spellings are the same.
     """
@@ -87,7 +87,7 @@ def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
 
 
 def one_of_types(value: Value, types: Sequence[Value]) -> bool | None:
-    """Whether a type is among others; None where that is not known."""
+    """True if a type is among others; None where that is not known."""
     answers = [same_type(value, one) for one in types]
     return True if True in answers else None if None in answers or not answers else False
 

@@ -28,7 +28,7 @@ _SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
 
 
 def _is_schema(given: list[Value]) -> bool:
-    """Whether the first argument is a text that looks like the schema of an operator."""
+    """True if the first argument is a text that looks like the schema of an operator."""
     return bool(given) and isinstance(given[0], str) and _SCHEMA.match(given[0]) is not None
 
 

@@ -131,7 +131,7 @@ def _collect(
 
 
 def is_schema_part(node: ast.AST) -> bool:
-    """Whether a constant is a text of which schemas are made."""
+    """True if a constant is a text of which schemas are made."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value
 
 
