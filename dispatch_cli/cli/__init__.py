@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from dispatch_cli import __version__
+from dispatch_cli.cli.modules import COMMANDS
 from dispatch_cli.cli.system import EXIT_INTERRUPTED, ReaderGone, ending_by_signals, guarded_streams
 
 EXIT_CLEAN = 0
@@ -60,7 +61,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"dispatch_cli.cli.{cmd_name.replace('-', '_')}")
+        module = import_module(COMMANDS[cmd_name])
         command = module.command
         assert isinstance(command, click.Command)
         _document(command, module.__name__, "command")

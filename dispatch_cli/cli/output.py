@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
@@ -108,10 +109,10 @@ def output_options(
 def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     """Write a report in the format that was asked for.
 
-    A module of `dispatch_cli.render` makes a document or a sheet of it: the one named *view*, or else like the report.
+    view: the report whose document or sheet shows it, where that is not its own; see `DOCUMENTS`.
     how: what the document depends on beside the report.
     """
-    chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), how)
+    chunks = _chunks(report, out, view or report.REPORT, how)
     colored = out.format == "text" and style_for(sys.stdout, out.color, out.file).color
     kind: Kind = "data" if out.format == "json" else "text"
     write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text")
@@ -122,7 +123,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.data import json_text
 
         return json_text(report)
-    answer = import_module(f"dispatch_cli.render.{view}")
+    answer = import_module(DOCUMENTS[view])
     if out.format == "csv":
         from dispatch_cli.render.sheet import csv_text
 
@@ -164,7 +165,7 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
     """Write findings or problems (*what*) in the format of a CI system; its module has a function for each."""
     from pathlib import Path
 
-    module = import_module(f"dispatch_cli.render.ci.{out.format}")
+    module = import_module(CI_DOCUMENTS[out.format])
     kind = _KINDS.get(out.format, "text")
     write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file, kind=kind)
 

@@ -98,7 +98,7 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], a
     warn_of_overrides(state, out.color)
     report = key_registrations_report(state, keys, names)
     if out.format == "raw":
-        from dispatch_cli.render.raw import raw_key_registrations
+        from dispatch_cli.render.key_registrations import raw_key_registrations
 
         write(raw_key_registrations(report), out.file)
     else:

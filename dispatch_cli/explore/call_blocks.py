@@ -30,7 +30,8 @@ from dispatch_cli.render.resolve_higher_order_wording import end_sentence as hig
 from dispatch_cli.render.resolve_higher_order_wording import step_lines
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase, step_sentence
 from dispatch_cli.render.resolve_wording import end_sentence, option_labels
-from dispatch_cli.render.words import before_label, place_cell
+from dispatch_cli.render.table_wording import before_label
+from dispatch_cli.render.words import place_cell
 from dispatch_cli.report.call_keys import CallKeysReport
 from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.key import KeyReport

@@ -20,7 +20,8 @@ from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
-from dispatch_cli.report.table import Before, TableRow, became_stale
+from dispatch_cli.report.slot_row import Before, TableRow
+from dispatch_cli.report.table import became_stale
 
 WORKING = "Looking for what would help …"
 

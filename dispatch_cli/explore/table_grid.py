@@ -14,7 +14,8 @@ from dispatch_cli.render.document import Block, Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.grid import grid_of
-from dispatch_cli.report.table import Before, OperatorTable, TableRow
+from dispatch_cli.report.slot_row import Before, TableRow
+from dispatch_cli.report.table import OperatorTable
 
 _GAP = 2
 

@@ -12,11 +12,13 @@ from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import slot_marks, table
 from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
+from dispatch_cli.render.table_wording import before_label
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
-from dispatch_cli.render.words import aside_lines, before_label, plural, schema_label
+from dispatch_cli.render.words import aside_lines, plural, schema_label
 from dispatch_cli.report.folding import Folded, unfolded
-from dispatch_cli.report.table import Before, OperatorTable, TableRow, became_stale, fold_table
+from dispatch_cli.report.slot_row import Before, TableRow
+from dispatch_cli.report.table import OperatorTable, became_stale, fold_table
 
 if TYPE_CHECKING:
     from dispatch_cli.report.python_table import PythonTable

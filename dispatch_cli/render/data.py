@@ -44,22 +44,28 @@ OMITTED = {
 }
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {
-    "Advice": {"text": "advice.advice_text"},
-    "Assumed": {"text": "resolve_step_wording.assumption"},
-    "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
-    "ErrorFact": {"text": "error_answer.fact_text"},
-    "ErrorStep": {"text": "error_answer.step_text"},
-    "ExpressionNote": {"text": "key_wording.expression_note_text"},
-    "HigherOrderAdvice": {"text": "explain_higher_order_wording.higher_order_advice_text"},
-    "ImplChange": {
-        "text": "explain_higher_order_wording.impl_change_text",
-        "declarations": "explain_higher_order_wording.impl_declarations",
+    "Advice": {"text": "dispatch_cli.render.advice.advice_text"},
+    "Assumed": {"text": "dispatch_cli.render.resolve_step_wording.assumption"},
+    "Change": {
+        "text": "dispatch_cli.render.advice.change_text",
+        "declarations": "dispatch_cli.render.edits.declarations_text",
     },
-    "Note": {"text": "words.note_text"},
-    "TraceFinding": {"text": "trace_finding_wording.finding_text", "help": "trace_finding_wording.finding_help"},
-    "RuleEntry": {"name": "rules.name_of", "words": "rules.words_of"},
+    "ErrorFact": {"text": "dispatch_cli.render.error_answer.fact_text"},
+    "ErrorStep": {"text": "dispatch_cli.render.error_answer.step_text"},
+    "ExpressionNote": {"text": "dispatch_cli.render.key_wording.expression_note_text"},
+    "HigherOrderAdvice": {"text": "dispatch_cli.render.explain_higher_order_wording.higher_order_advice_text"},
+    "ImplChange": {
+        "text": "dispatch_cli.render.explain_higher_order_wording.impl_change_text",
+        "declarations": "dispatch_cli.render.explain_higher_order_wording.impl_declarations",
+    },
+    "Note": {"text": "dispatch_cli.render.table_wording.note_text"},
+    "TraceFinding": {
+        "text": "dispatch_cli.render.trace_finding_wording.finding_text",
+        "help": "dispatch_cli.render.trace_finding_wording.finding_help",
+    },
+    "RuleEntry": {"name": "dispatch_cli.render.rules.name_of", "words": "dispatch_cli.render.rules.words_of"},
 }
-"""Types → further fields in JSON, each with the function of `dispatch_cli.render` that words it."""
+"""Types → further fields in JSON, each with the function that words it."""
 
 Encode = Callable[[Any], Any]
 
@@ -183,8 +189,8 @@ def sentences_of(kind: type) -> dict[str, Encode]:
     """The sentences that a record has in JSON; the modules that word them are imported only where there are some."""
     found = {}
     for name, path in SENTENCES.get(kind.__name__, {}).items():
-        module, _, function = path.partition(".")
-        found[name] = getattr(import_module(f"dispatch_cli.render.{module}"), function)
+        module, _, function = path.rpartition(".")
+        found[name] = getattr(import_module(module), function)
     return found
 
 
@@ -195,7 +201,7 @@ def converters() -> dict[type, Encode]:
     from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.folding import KeyRuns
-    from dispatch_cli.report.key_set import key_set_of
+    from dispatch_cli.report.key_set_parts import key_set_of
 
     def keys_of(runs: KeyRuns) -> tuple[str, ...]:
         return runs.keys

@@ -30,6 +30,7 @@ from dispatch_cli.render.explain_wording import (
     state_label,
 )
 from dispatch_cli.render.slot_wording import kernel_label
+from dispatch_cli.render.table_wording import source_label
 from dispatch_cli.render.words import (
     inherited_lines,
     keys_label,
@@ -39,14 +40,13 @@ from dispatch_cli.render.words import (
     rule_tone,
     runs_label,
     schema_label,
-    source_label,
 )
 from dispatch_cli.report.advice import Advice, Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.explain_error import ErrorReport

@@ -14,7 +14,8 @@ from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.render.table import heading, notes, stale_note
 from dispatch_cli.render.words import rule_tone, short_kernel
 from dispatch_cli.report.grid import Grid, grid_of
-from dispatch_cli.report.table import OperatorTable, TableReport, TableRow
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import OperatorTable, TableReport
 
 MAX_KERNELS = 3
 """Kernels that the legend names for one code."""

@@ -21,7 +21,8 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
-from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function, source_cell
+from dispatch_cli.render.table_wording import source_cell
+from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function
 from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.higher_order import (
     ASIDE,

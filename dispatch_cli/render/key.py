@@ -11,7 +11,7 @@ from dispatch_cli.render.key_wording import FEW, groups_label, listed
 from dispatch_cli.render.sheet import fact_sheet as sheet
 from dispatch_cli.render.words import short_kernel
 from dispatch_cli.report.key import Filler, KeyReport
-from dispatch_cli.report.key_set import hexadecimal
+from dispatch_cli.report.key_set_parts import hexadecimal
 from dispatch_cli.report.keys import ThreadDefault
 
 __all__ = ["document", "sheet"]

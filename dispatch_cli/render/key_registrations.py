@@ -20,6 +20,7 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
+from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
     fallthrough_text,
@@ -171,3 +172,8 @@ def sheet(report: KeyRegistrationsReport) -> Sheet:
         for row in one.kernels
     )
     return Sheet(("key", "alias", "operator", "kernel", "fallthrough", "declared_at", "when"), rows)
+
+
+def raw_key_registrations(report: KeyRegistrationsReport) -> Iterator[str]:
+    """What ``torch._C._dispatch_print_registrations_for_dispatch_key`` prints for each key; here sorted."""
+    return parted("".join(f"{row.operator}\n" for row in one.kernels) for one in report.keys)

@@ -24,6 +24,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.higher_order import decided
 from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.table_wording import source_cell
 from dispatch_cli.render.words import (
     aside_lines,
     fallthrough_text,
@@ -32,7 +33,6 @@ from dispatch_cli.render.words import (
     schema_label,
     short_function,
     short_kernel,
-    source_cell,
 )
 from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python

@@ -46,10 +46,11 @@ from dispatch_cli.render.resolve_wording import (
     thread_lines,
     unwrapped_sentence,
 )
-from dispatch_cli.render.words import note_text, over_label, place_cell, schema_label
+from dispatch_cli.render.table_wording import note_text
+from dispatch_cli.render.words import over_label, place_cell, schema_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport

@@ -10,7 +10,7 @@ from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind, WrapKind
 from dispatch_cli.render.words import fallthrough_text, short_kernel, some_of
 from dispatch_cli.report.resolve import Assumed, StepReport
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 
 _REASONS = {
     Why.CONVENTION: ", as wrappers do by convention",

@@ -21,11 +21,12 @@ from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.slot_wording import otherwise_text
-from dispatch_cli.render.words import some_of, source_label
+from dispatch_cli.render.table_wording import source_label
+from dispatch_cli.render.words import some_of
 from dispatch_cli.report.call_keys import CarriedKey
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 
 DOES = {
     Does.ENDS: "ends",

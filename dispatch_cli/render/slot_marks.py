@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 
 STALE, CHANGED, BOTH = "!", "*", "#"
 """Marks behind a code."""

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.words import fallthrough_text, short_kernel, some_of
-from dispatch_cli.report.table import Otherwise, TableRow
-
-if TYPE_CHECKING:
-    from dispatch_cli.report.explain_rules import Concerned
+from dispatch_cli.report.slot_row import Otherwise, TableRow
 
 
-def kernel_label(row: TableRow | Concerned, short: bool = False) -> str:
+class HasKernel(Protocol):
+    """A row about a kernel: its text or None, the user's place, and how it is registered."""
+
+    @property
+    def kernel(self) -> str | None: ...
+    @property
+    def fallthrough(self) -> bool: ...
+    @property
+    def core_fallback(self) -> bool: ...
+    @property
+    def span(self) -> Span | None: ...
+
+
+def kernel_label(row: HasKernel, short: bool = False) -> str:
     """A kernel, and whether it is PyTorch's own or a fallthrough."""
     if row.kernel is None:
         return "nothing"

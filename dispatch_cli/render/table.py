@@ -23,24 +23,22 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
+from dispatch_cli.render.table_wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.render.words import (
     aside_lines,
-    before_label,
     fallthrough_text,
     inherited_lines,
     keys_label,
-    note_text,
     origins_of,
-    otherwise_label,
     place_cell,
     rule_tone,
     runs_label,
     schema_label,
     short_kernel,
-    source_label,
 )
 from dispatch_cli.report.folding import Folded, Folding, unfolded
-from dispatch_cli.report.table import Aside, NotKnown, OperatorTable, TableReport, TableRow, fold_table
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import Aside, NotKnown, OperatorTable, TableReport, fold_table
 
 if TYPE_CHECKING:
     from dispatch_cli.render.sheet import Sheet

@@ -15,7 +15,7 @@ from dispatch_cli.engine.keys.named_sets import components_of, functionalities_o
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.key_outcomes import ThreadKeys, thread_keys
-from dispatch_cli.report.key_set import hexadecimal
+from dispatch_cli.report.key_set_parts import hexadecimal
 
 
 class TensorKeys(NamedTuple):

@@ -17,7 +17,8 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.report.python_table import PythonRow, python_table_of
 from dispatch_cli.report.slot_notes import backend_key_below
-from dispatch_cli.report.table import TableRow, changed_slots, row_of
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import changed_slots, row_of
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice

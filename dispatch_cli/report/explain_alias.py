@@ -12,7 +12,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.folding import Folded, KeyRuns, alike, runs_of
-from dispatch_cli.report.table import TableRow, changed_slots, row_of
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import changed_slots, row_of
 
 
 class Registered(NamedTuple):

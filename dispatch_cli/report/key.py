@@ -13,7 +13,7 @@ from dispatch_cli.engine.keys.named_sets import COMPONENT
 from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.key_set import hexadecimal
+from dispatch_cli.report.key_set_parts import hexadecimal
 from dispatch_cli.report.keys import ThreadDefault, thread_default
 
 

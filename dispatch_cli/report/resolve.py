@@ -20,7 +20,8 @@ from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.report.notes import Note, table_notes
-from dispatch_cli.report.table import TableRow, changed_slots, row_of
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import changed_slots, row_of
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice

@@ -14,7 +14,8 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.explain_rules import QUESTION_NUMBER, RuleLine, rule_lines
-from dispatch_cli.report.table import TableRow, row_of
+from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.report.table import row_of
 
 SCHEMA = "demo::op(Tensor x) -> Tensor"
 """The operator of the examples."""

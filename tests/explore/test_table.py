@@ -35,7 +35,7 @@ from dispatch_cli.render.data import json_text
 from dispatch_cli.render.grid import cell_of
 from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.slot_row import TableRow
 from tests.cli.support import call
 from tests.explore.support import flat
 

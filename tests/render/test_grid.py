@@ -14,7 +14,8 @@ from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.grid import code_of, document
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from dispatch_cli.report.table import Before, OperatorTable, TableReport, TableRow
+from dispatch_cli.report.slot_row import Before, TableRow
+from dispatch_cli.report.table import OperatorTable, TableReport
 from tests.support import SOME_UNIVERSES
 
 UNIVERSE = universes.load("torch-2.15")

@@ -16,8 +16,9 @@ from dispatch_cli.render.data import SCHEMA_VERSION, json_text
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.sheet import Sheet, csv_text
+from dispatch_cli.render.table_wording import note_text
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.words import keys_label, note_text, place_cell, runs_label, short_kernel
+from dispatch_cli.render.words import keys_label, place_cell, runs_label, short_kernel
 from dispatch_cli.report.notes import Note, NoteKind
 
 

@@ -13,15 +13,8 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.folding import unfolded
 from dispatch_cli.report.grid import grid_of
-from dispatch_cli.report.table import (
-    Aside,
-    Before,
-    OperatorSummary,
-    OperatorTable,
-    fold_table,
-    summary_report,
-    table_report,
-)
+from dispatch_cli.report.slot_row import Before
+from dispatch_cli.report.table import Aside, OperatorSummary, OperatorTable, fold_table, summary_report, table_report
 from tests.support import SOME_UNIVERSES
 
 

@@ -13,7 +13,8 @@ from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.table import Before, TableRow, table_report
+from dispatch_cli.report.slot_row import Before, TableRow
+from dispatch_cli.report.table import table_report
 
 DEFAULT_KEY = "CPU"
 """Where the cursor is when no key was chosen."""

@@ -20,7 +20,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
 from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.table import Before, TableRow
+from dispatch_cli.report.slot_row import Before, TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.switch import WhichOff

@@ -1,0 +1,71 @@
+"""Modules that a run imports when it needs them: those of commands, and those that write reports."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "explore": "dispatch_cli.cli.explore",
+    "register": "dispatch_cli.cli.register",
+    "table": "dispatch_cli.cli.table",
+    "explain": "dispatch_cli.cli.explain",
+    "rules": "dispatch_cli.cli.rules",
+    "resolve": "dispatch_cli.cli.resolve",
+    "trace": "dispatch_cli.cli.trace",
+    "keys": "dispatch_cli.cli.keys",
+    "coverage": "dispatch_cli.cli.coverage",
+    "check-invariants": "dispatch_cli.cli.check_invariants",
+    "guards": "dispatch_cli.cli.guards",
+    "diff": "dispatch_cli.cli.diff",
+    "page": "dispatch_cli.cli.page",
+    "checks": "dispatch_cli.cli.checks",
+    "history": "dispatch_cli.cli.history",
+    "bases": "dispatch_cli.cli.bases",
+    "extract": "dispatch_cli.cli.extract",
+    "capture": "dispatch_cli.cli.capture",
+    "crossref": "dispatch_cli.cli.crossref",
+    "schema": "dispatch_cli.cli.schema",
+}
+"""Command → the module that has it, as ``command``."""
+
+DOCUMENTS = {
+    "against": "dispatch_cli.render.against",
+    "backend-fallbacks": "dispatch_cli.render.backend_fallbacks",
+    "bases": "dispatch_cli.render.bases",
+    "call-keys": "dispatch_cli.render.call_keys",
+    "checks": "dispatch_cli.render.checks",
+    "coverage": "dispatch_cli.render.coverage",
+    "crossref": "dispatch_cli.render.crossref",
+    "diff": "dispatch_cli.render.diff",
+    "explain": "dispatch_cli.render.explain",
+    "explain-higher-order": "dispatch_cli.render.explain_higher_order",
+    "findings": "dispatch_cli.render.findings",
+    "findings-summary": "dispatch_cli.render.findings_summary",
+    "grid": "dispatch_cli.render.grid",
+    "guards": "dispatch_cli.render.guards",
+    "history": "dispatch_cli.render.history",
+    "key": "dispatch_cli.render.key",
+    "key-registrations": "dispatch_cli.render.key_registrations",
+    "key-set": "dispatch_cli.render.key_set",
+    "keys": "dispatch_cli.render.keys",
+    "message": "dispatch_cli.render.message",
+    "problems": "dispatch_cli.render.problems",
+    "python-differences": "dispatch_cli.render.python_differences",
+    "python-table": "dispatch_cli.render.python_table",
+    "python-table-summary": "dispatch_cli.render.python_table_summary",
+    "registration-order": "dispatch_cli.render.registration_order",
+    "registrations": "dispatch_cli.render.registrations",
+    "resolve": "dispatch_cli.render.resolve",
+    "resolve-higher-order": "dispatch_cli.render.resolve_higher_order",
+    "rules": "dispatch_cli.render.rules",
+    "table": "dispatch_cli.render.table",
+    "table-summary": "dispatch_cli.render.table_summary",
+    "trace": "dispatch_cli.render.trace",
+    "universe-differences": "dispatch_cli.render.universe_differences",
+}
+"""Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is another view of a table."""
+
+CI_DOCUMENTS = {
+    "github": "dispatch_cli.render.ci.github",
+    "junit": "dispatch_cli.render.ci.junit",
+    "sarif": "dispatch_cli.render.ci.sarif",
+}
+"""Format of a CI system → the module that writes it."""
