@@ -157,8 +157,8 @@ def _is_capture(state: State) -> bool:
 
 
 def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
+    from dispatch_cli.answers.shared.selection import as_cpp
     from dispatch_cli.crossref.live import ask
-    from dispatch_cli.report.selection import as_cpp
 
     globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
     return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, seconds=live.timeout))
@@ -169,8 +169,8 @@ def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[li
 
     Exits with 2 when a glob chooses none of either.
     """
+    from dispatch_cli.answers.shared.selection import not_found, select_higher_order, select_names
     from dispatch_cli.crossref.compare import higher_order_names, names_of
-    from dispatch_cli.report.selection import not_found, select_higher_order, select_names
 
     names, higher_order = names_of(subject, answers), higher_order_names(subject, answers)
     if not ops:

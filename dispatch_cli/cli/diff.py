@@ -113,7 +113,7 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
     """The operators and higher-order operators that --op chooses in either state; None for all."""
     if not ops:
         return None, None
-    from dispatch_cli.report.selection import may_be_higher_order, not_found, select_higher_order, select_names
+    from dispatch_cli.answers.shared.selection import may_be_higher_order, not_found, select_higher_order, select_names
 
     names = sorted({name for state in states for name in state.dispatcher.names()})
     others = sorted({one.name for state in states for one in state.higher_order_operators})
@@ -134,9 +134,9 @@ def _keys(states: Sequence[State], globs: tuple[str, ...]) -> frozenset[str] | N
     """The keys of either universe that --key chooses; None for all."""
     if not globs:
         return None
+    from dispatch_cli.answers.shared.selection import select_keys
     from dispatch_cli.cli.options import chosen_keys
     from dispatch_cli.model.universe import UNDEFINED
-    from dispatch_cli.report.selection import select_keys
 
     found: set[str] = set()
     universes = [state.dispatcher.universe for state in states]

@@ -82,8 +82,8 @@ def _declared(state: State) -> tuple[list[OperatorName], tuple[HigherOrderOperat
 
 def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[OperatorName]:
     """The operators that --op chooses of those for which the library registers something."""
+    from dispatch_cli.answers.shared.selection import select_names
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import select_names
 
     names = [name for name, operator in library.operators.items() if operator.is_imported]
     return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))

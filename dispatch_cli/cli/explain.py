@@ -64,7 +64,7 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
     """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
-    from dispatch_cli.report.named import higher_order_named, operator_named, similar_operators
+    from dispatch_cli.answers.shared.named import higher_order_named, operator_named, similar_operators
 
     name = operator_named(state.dispatcher, operator)
     if name is not None:
@@ -168,8 +168,8 @@ def _from_error(
 
         return message_report(state, assumed, file, errors)
     if name not in dispatcher:
+        from dispatch_cli.answers.shared.named import similar_operators
         from dispatch_cli.render.explain_error import unknown_operator_text
-        from dispatch_cli.report.named import similar_operators
 
         message = unknown_operator_text(first, state.over)
         hint = as_sentence(similar_operators(dispatcher, str(name)))

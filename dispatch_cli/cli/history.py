@@ -103,8 +103,8 @@ def _chosen(versions: Versions, text: str) -> _Chosen:
 
 def _found(versions: Versions, text: str) -> _Chosen:
     """The operators that a name or a glob means; none when no version has one."""
+    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
 
     if not any(sign in text for sign in "*?["):
         for name in (text, str(OperatorName.parse_printed(text))):
@@ -134,8 +134,8 @@ def _refuse_if_elsewhere(looked_at: Sequence[str], text: str) -> None:
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:
+    from dispatch_cli.answers.shared.selection import similar_names
     from dispatch_cli.model.suggest import did_you_mean
-    from dispatch_cli.report.selection import similar_names
 
     return did_you_mean(similar_names(names, text[:200]))
 

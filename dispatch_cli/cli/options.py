@@ -299,8 +299,8 @@ def _with_tests(state: State, source: SourceOptions, color: str, guards: Sequenc
 
 def _is_defined(state: State, glob: str) -> bool:
     """True if an operator that a glob or name chooses is defined."""
+    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order, select_names
 
     names = map(OperatorName.parse, select_names(state.dispatcher.names(), glob))
     if any(state.dispatcher.operator(name).definition is not None for name in names):
@@ -410,8 +410,8 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
     Also said is what the answer leaves out, because PyTorch refuses it.
     """
     if state.refused or state.variants is not None:
+        from dispatch_cli.answers.shared.shown_for import shown_for
         from dispatch_cli.render.shown_for import notes
-        from dispatch_cli.report.shown_for import shown_for
 
         warn(notes(state.refused, shown_for(state, names)), color)
 
@@ -429,8 +429,8 @@ def chosen_operators(
 
     Without --op, all. own: of files laid over a base then only those that are the files' own, if any.
     """
+    from dispatch_cli.answers.shared.selection import not_found, select_names
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import not_found, select_names
 
     dispatcher = state.dispatcher
     if not ops:
@@ -456,7 +456,7 @@ def chosen_of_both_kinds(
 
     Without --op, all; of files laid over a base only those that the files say something of, if any.
     """
-    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order
+    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order
 
     if ops and not any(map(may_be_higher_order, ops)):
         return chosen_operators(state, ops), ()
@@ -492,7 +492,7 @@ def chosen_keys(universe: Universe, globs: tuple[str, ...], registrable: bool = 
 
     registrable: of all keys at which a kernel can be registered, alias and functionality keys included.
     """
-    from dispatch_cli.report.selection import select_keys
+    from dispatch_cli.answers.shared.selection import select_keys
 
     known = (*universe.slots[:1], *universe.keys_by_id) if registrable else universe.slots
     for glob in globs:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import click
 
+from dispatch_cli.answers.shared.problems import ProblemsReport
 from dispatch_cli.cli.output import FOR_CI, BadInput, Formats, Output, show, write_for_ci
 from dispatch_cli.cli.system import CannotWrite
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.read_files import note, start
 from dispatch_cli.render.printed import printed
-from dispatch_cli.report.problems import ProblemsReport
 
 MAX_MESSAGE = 1_000
 """Characters of a line that says what is wrong."""

@@ -191,7 +191,7 @@ def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
 
 def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
     """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
-    from dispatch_cli.report.selection import not_found, select_names
+    from dispatch_cli.answers.shared.selection import not_found, select_names
 
     names = view.recording.operators
     chosen: set[str] = set()

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
+from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators, own_names
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, is_scattered
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.report.operator_list import ListedOperator, listed_operators, own_names
 
 OWN, TRIED = "+", "~"
 """The marks of operators that the files change, and that a change on trial changed."""

@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.bars import Tabs
 from dispatch_cli.explore.catalogue import Catalogue, spot_of
 from dispatch_cli.explore.following import Following
@@ -18,7 +19,6 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.visits import VisitedPlace, Visits
-from dispatch_cli.report.operator_list import ListedOperator
 
 _SOON = 0.06
 """Seconds for which a cursor that moves quickly has to rest until the views follow it."""

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input
 
+from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.explore.blocks import Blocks, Rows
 from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.following import Following
@@ -23,7 +24,6 @@ from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.selection import has_words
 
 SOON = 0.04
 """Seconds for which a cursor that moves quickly has to rest until the details follow it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch_cli.answers.shared.nearest_names import ALIKE, nearest_names
 from dispatch_cli.explore.fuzzy import MAX_QUERY, Matcher, words_of
-from dispatch_cli.report.nearest_names import ALIKE, nearest_names
 
 MISSPELT = 0.75
 """How alike a name is at least to one of four letters or more of which two changed places."""

@@ -13,12 +13,12 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
+from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.explore.short_names import short_pieces
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.report.operator_list import ListedOperator
 
 _MARKS = 3
 """The columns before a name."""

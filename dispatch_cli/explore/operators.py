@@ -11,13 +11,13 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 
+from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.text_input import TextInput
-from dispatch_cli.report.operator_list import ListedOperator
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background

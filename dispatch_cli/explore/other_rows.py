@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dispatch_cli.answers.shared.folding import unfolded
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
@@ -18,7 +19,6 @@ from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, keys_label
-from dispatch_cli.report.folding import unfolded
 from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
 from dispatch_cli.report.python_table import OperatorDifferences, PythonRow, PythonTable, fold_python
 

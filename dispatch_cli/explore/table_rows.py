@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dispatch_cli.answers.shared.folding import Folded, unfolded
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
@@ -16,8 +18,6 @@ from dispatch_cli.render.table_wording import before_label
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
 from dispatch_cli.render.words import aside_lines, plural, schema_label
-from dispatch_cli.report.folding import Folded, unfolded
-from dispatch_cli.report.slot_row import Before, TableRow
 from dispatch_cli.report.table import OperatorTable, became_stale, fold_table
 
 if TYPE_CHECKING:

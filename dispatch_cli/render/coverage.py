@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
 from dispatch_cli.render.coverage_wording import (
     AUTOCAST_MEANS,
@@ -42,7 +43,6 @@ from dispatch_cli.render.words import over_label, place_cell, plural, short_kern
 from dispatch_cli.report.coverage import CoverageReport, CoverageRow
 from dispatch_cli.report.coverage_counts import PassageCount, ServiceCount, TrainingCount
 from dispatch_cli.report.coverage_needs import NeedCount
-from dispatch_cli.report.selection import has_words
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""

@@ -197,11 +197,11 @@ def sentences_of(kind: type) -> dict[str, Encode]:
 @cache
 def converters() -> dict[type, Encode]:
     """What is written as something else than its fields; what a function returns is its place in the JSON Schema."""
+    from dispatch_cli.answers.shared.folding import KeyRuns
+    from dispatch_cli.answers.shared.key_set import key_set_of
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.folding import KeyRuns
-    from dispatch_cli.report.key_set_parts import key_set_of
 
     def keys_of(runs: KeyRuns) -> tuple[str, ...]:
         return runs.keys

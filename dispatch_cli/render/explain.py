@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.shared.folding import Folded
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.advice import advice_lines, advice_texts
 from dispatch_cli.render.document import (
@@ -45,8 +47,6 @@ from dispatch_cli.report.advice import Advice, Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
-from dispatch_cli.report.folding import Folded
-from dispatch_cli.report.slot_row import TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.explain_error import ErrorReport

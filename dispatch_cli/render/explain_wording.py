@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import because_text
 from dispatch_cli.render.slot_wording import answer_text, kernel_label, kernel_phrase
@@ -13,7 +14,6 @@ from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Role, RuleLine, RuleState
 from dispatch_cli.report.python_table import PythonRow
-from dispatch_cli.report.slot_row import Before
 
 ROLES = {
     Role.FILLS: "fills the slot",

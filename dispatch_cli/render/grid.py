@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.backend_grid import BackendGrid
@@ -14,7 +15,6 @@ from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.render.table import heading, notes, stale_note
 from dispatch_cli.render.words import rule_tone, short_kernel
 from dispatch_cli.report.grid import Grid, grid_of
-from dispatch_cli.report.slot_row import TableRow
 from dispatch_cli.report.table import OperatorTable, TableReport
 
 MAX_KERNELS = 3

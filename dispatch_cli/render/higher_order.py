@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from dispatch_cli.answers.shared.folding import Folded, unfolded
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import ImplKind
@@ -23,7 +24,6 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
 from dispatch_cli.render.table_wording import source_cell
 from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function
-from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.higher_order import (
     ASIDE,
     HigherOrderImpls,

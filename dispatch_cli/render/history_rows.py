@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
 from dispatch_cli.render.history_wording import (
@@ -17,7 +18,6 @@ from dispatch_cli.render.history_wording import (
     short,
 )
 from dispatch_cli.render.words import runs_label
-from dispatch_cli.report.folding import KeyRuns
 from dispatch_cli.report.history import OperatorHistory
 from dispatch_cli.report.history_rows import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.shared.problems import ProblemsReport
+from dispatch_cli.answers.shared.source_lines import line_at
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.problem import Problem, Related
@@ -12,8 +14,6 @@ from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.snippets import Snippet, marked_line
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.problems import ProblemsReport
-from dispatch_cli.report.source_lines import line_at
 
 HANG = 4
 """Blanks before the further lines of a message."""

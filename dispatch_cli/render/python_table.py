@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import REASONS, choice_label
@@ -34,7 +35,6 @@ from dispatch_cli.render.words import (
     short_function,
     short_kernel,
 )
-from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python
 from dispatch_cli.report.table import Aside
 

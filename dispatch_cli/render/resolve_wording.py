@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.call.trace import (
     Does,
     EndKind,
@@ -26,7 +27,6 @@ from dispatch_cli.render.words import some_of
 from dispatch_cli.report.call_keys import CarriedKey
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
-from dispatch_cli.report.slot_row import TableRow
 
 DOES = {
     Does.ENDS: "ends",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.shared.shown_for import ShownFor
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.shown_for import ShownFor
 
 MAX_CONDITIONS = 6
 """So many conditions are named."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.report.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import TableRow
 
 STALE, CHANGED, BOTH = "!", "*", "#"
 """Marks behind a code."""

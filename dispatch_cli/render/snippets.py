@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.text_lines import width_of
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.source_lines import NEAR, line_at
 
 MAX_WIDTH = 160
 """Characters of a line that are shown where no terminal limits them."""

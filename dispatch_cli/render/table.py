@@ -6,6 +6,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
@@ -36,8 +38,6 @@ from dispatch_cli.render.words import (
     schema_label,
     short_kernel,
 )
-from dispatch_cli.report.folding import Folded, Folding, unfolded
-from dispatch_cli.report.slot_row import TableRow
 from dispatch_cli.report.table import Aside, NotKnown, OperatorTable, TableReport, fold_table
 
 if TYPE_CHECKING:

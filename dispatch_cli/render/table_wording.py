@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind
+from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import keys_label, short_kernel
-from dispatch_cli.report.notes import Note, NoteKind
-from dispatch_cli.report.slot_row import Before, Otherwise, TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.higher_order import HigherOrderRow

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
-from dispatch_cli.report.folding import KeyRuns
 
 if TYPE_CHECKING:
     pass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.edit import Edit
-from dispatch_cli.report.notes import Note, NoteKind
 
 
 class Manual(Enum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple, TypeVar
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
@@ -15,7 +16,6 @@ from dispatch_cli.model.edit import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.advice import Advice, Change, Filled, Manual
-from dispatch_cli.report.notes import Note, NoteKind
 from dispatch_cli.report.questions import Calls, Question, answer, failing_slot, works
 from dispatch_cli.report.remedies import Remedy, remedies, removal
 from dispatch_cli.report.trial import Trial

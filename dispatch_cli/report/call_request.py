@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from dispatch_cli.answers.shared.named import higher_order_named, operator_named, similar_operators
 from dispatch_cli.engine.call.options import check_option, check_options
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
@@ -18,7 +19,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.named import higher_order_named, operator_named, similar_operators
 
 if TYPE_CHECKING:
     from dispatch_cli.report.call_keys import CallKeysReport

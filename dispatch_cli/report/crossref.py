@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Comparison, Count
 from dispatch_cli.report.divergences import PythonDifference, ReasonCount, by_reason, difference_of
-from dispatch_cli.report.folding import KeyRuns, runs_of
 
 
 class OperatorDivergence(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
 from dispatch_cli.engine.python.table import Divergence, Reason
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.report.folding import KeyRuns, runs_of
 
 
 class SlotChoice(NamedTuple):

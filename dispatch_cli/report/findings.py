@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.condition_words import when_words
+from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.conditions import Conditions, OtherVariant
@@ -26,8 +28,6 @@ from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.report.checked import NotChecked, operators_checked
-from dispatch_cli.report.condition_words import when_words
-from dispatch_cli.report.source_lines import at_word
 
 FurtherState = tuple[State, Mapping[str, int]]
 """A state that conditional registrations can lead to, and the cases of the operators to look at in it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dispatch_cli.answers.shared.key_terms import key_terms
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
 from dispatch_cli.engine.history.state import State
@@ -11,7 +12,6 @@ from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
-from dispatch_cli.report.key_terms import key_terms
 from dispatch_cli.report.recorded_guards import GuardFact
 
 

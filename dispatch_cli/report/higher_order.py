@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
+from dispatch_cli.answers.shared.folding import Folding, fold
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.folding import Folding, fold
 
 
 class ImplRow(NamedTuple):

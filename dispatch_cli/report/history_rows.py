@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.comparison.operators import PythonChange
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.schema_part import SchemaPartChange
-from dispatch_cli.report.folding import KeyRuns
 
 if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import ImplKind

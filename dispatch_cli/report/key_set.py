@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.engine.keys.notes import ExpressionNote
-from dispatch_cli.report.key_set_parts import hexadecimal
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.keys.expression import KeyExpression

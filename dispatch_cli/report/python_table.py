@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.folding import Folding, fold
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import Decision, Rule
@@ -14,7 +15,6 @@ from dispatch_cli.engine.table.table import entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, difference_of, groups_of
-from dispatch_cli.report.folding import Folding, fold
 from dispatch_cli.report.registrations import PythonKernelRow
 from dispatch_cli.report.table import Aside
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from glob import escape
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.key_terms import KeyTerms, key_terms
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
@@ -16,7 +17,6 @@ from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.key_terms import KeyTerms, key_terms
 
 _PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -15,7 +16,6 @@ from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, UNDEFINED
-from dispatch_cli.report.notes import Note, NoteKind
 
 BACKEND_SELECT = "BackendSelect"
 BATCHING = "FuncTorchBatchedDecomposition"

@@ -10,8 +10,8 @@ from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.slot_notes import slot_notes
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.shared.notes import Note
     from dispatch_cli.report.adviser import Steps
-    from dispatch_cli.report.notes import Note
     from dispatch_cli.report.questions import Question
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes, takes_tensors
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
@@ -14,7 +15,6 @@ from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.suggest import similar
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
-from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
 META = "Meta"
 ENDS = frozenset({RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS})

@@ -8,6 +8,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.folding import Folding, fold
+from dispatch_cli.answers.shared.notes import Note, table_notes
+from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import table as engine
@@ -16,9 +19,6 @@ from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.folding import Folding, fold
-from dispatch_cli.report.notes import Note, table_notes
-from dispatch_cli.report.slot_row import Before, Otherwise, TableRow
 
 if TYPE_CHECKING:
     from dispatch_cli.report.higher_order import HigherOrderSlots, HigherOrderSummary

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
+from dispatch_cli.answers.shared.operator_list import own_names
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.operator_list import own_names
 from tests.checks.helpers import findings, library_of
 from tests.cli.support import call
 

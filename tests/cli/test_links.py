@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.shared.source_lines import line_at
 from dispatch_cli.api import load_state
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project_folder import project_folder
-from dispatch_cli.report.source_lines import line_at
 from tests.cli.support import call
 
 GOOD = "dispatch: 1\noperators: [{func: 'm::near() -> ()'}]\n"

@@ -7,13 +7,13 @@ import random
 import pytest
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.fuzzy import is_scattered
 from dispatch_cli.explore.nearest import nearest
 from dispatch_cli.explore.session import Session
-from dispatch_cli.report.operator_list import ListedOperator
 from tests.ends import ends
 from tests.explore.support import drive, newest, screen_text, until
 from tests.steps import counted

@@ -16,6 +16,7 @@ from textual.containers import Horizontal
 from textual.pilot import Pilot
 
 from dispatch_cli import api
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
@@ -35,7 +36,6 @@ from dispatch_cli.render.data import json_text
 from dispatch_cli.render.grid import cell_of
 from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
-from dispatch_cli.report.slot_row import TableRow
 from tests.cli.support import call
 from tests.explore.support import flat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import bases, universes
+from dispatch_cli.answers.shared.selection import similar_names
 from dispatch_cli.model.suggest import FewSuggestions, similar, suggested_version
-from dispatch_cli.report.selection import similar_names
 
 UNIVERSE = universes.load("torch-2.15")
 KEYS = tuple(UNIVERSE.ids)

@@ -17,6 +17,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from dispatch_cli import cli
+from dispatch_cli.answers.shared.operator_list import listed_operators
 from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
@@ -30,7 +31,6 @@ from dispatch_cli.report.coverage import coverage_report, overlay_of
 from dispatch_cli.report.explain import ExplainReport, explain_slot
 from dispatch_cli.report.higher_order import slots_of
 from dispatch_cli.report.keys import universe_report
-from dispatch_cli.report.operator_list import listed_operators
 from dispatch_cli.report.registrations import registrations_report
 from dispatch_cli.report.slot_advice import slot_advice
 from dispatch_cli.report.table import table_report

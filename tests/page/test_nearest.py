@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
+from dispatch_cli.answers.shared.nearest_names import misspelt_by
+from dispatch_cli.answers.shared.selection import similar_names
 from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.model.names import without_overload
-from dispatch_cli.report.nearest_names import misspelt_by
-from dispatch_cli.report.selection import similar_names
 from tests.explore.support import newest
 from tests.page.node import Script, needs_node, script_of
 from tests.page.pages import page_of

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import pytest
 
+from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import SCHEMA_VERSION, json_text
 from dispatch_cli.render.document import Column, TableBlock
@@ -19,7 +20,6 @@ from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.table_wording import note_text
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import keys_label, place_cell, runs_label, short_kernel
-from dispatch_cli.report.notes import Note, NoteKind
 
 
 @pytest.mark.parametrize(

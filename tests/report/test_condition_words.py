@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.shared.condition_words import when_words
 from dispatch_cli.declarations.source import read
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.condition_words import when_words
 
 SOURCE = """\
 import torch

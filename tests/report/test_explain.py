@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
@@ -20,7 +21,6 @@ from dispatch_cli.report.advice import Manual
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
 from dispatch_cli.report.explain_rules import Role, RuleState
-from dispatch_cli.report.notes import NoteKind
 from dispatch_cli.report.slot_advice import slot_advice
 from tests.cli.support import ROOT
 from tests.support import SOME_UNIVERSES

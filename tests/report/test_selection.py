@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from dispatch_cli.answers.shared.selection import (
+    not_found,
+    select_in_any_case,
+    select_keys,
+    select_names,
+    similar_names,
+)
 from dispatch_cli.api import what_if_state
 from dispatch_cli.model.suggest import similar
-from dispatch_cli.report.selection import not_found, select_in_any_case, select_keys, select_names, similar_names
 
 ANOTHER_CASE = "upper and lower case are not the same here; in another case, it matches"
 NAMES = ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm", "my.lib::add", "plain", "plain.out"]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.source_lines import at_word
 
 LINE = "{CPU: op_cpu, XLA: b, CPU2: c, CPU: d}"
 

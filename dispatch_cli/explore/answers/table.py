@@ -8,12 +8,12 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.slot_row import Before, TableRow
 from dispatch_cli.report.table import table_report
 
 DEFAULT_KEY = "CPU"
@@ -51,7 +51,7 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
     state = session.state
     keys = None
     if options.glob:
-        from dispatch_cli.report.selection import select_keys
+        from dispatch_cli.answers.shared.selection import select_keys
 
         keys = select_keys(state.dispatcher.universe, (options.glob,))
         if not keys:

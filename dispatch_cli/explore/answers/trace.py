@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.files.paths import as_argument
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.trace_tree import ShownLine, thread_title, tree_lines
-from dispatch_cli.report.selection import select_names
 from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread, trace_report
 from dispatch_cli.report.trace_call import trace_call_report
 from dispatch_cli.report.trace_findings import TraceFinding

@@ -1,5 +1,5 @@
 "use strict";
-/* What a misspelt name may mean, as `explore` and hints find it: dispatch_cli/report/nearest_names.py. */
+/* What a misspelt name may mean, as `explore` and hints find it: dispatch_cli/answers/shared/nearest_names.py. */
 Object.assign(Page.prototype, {
   /* As `search`; where a query finds nothing, or only names that have its letters here and there, the nearest come first.
      near: how many these are. */
@@ -15,7 +15,7 @@ Object.assign(Page.prototype, {
     return { total, found: [...near.map((entry) => ({ entry })), ...others], near: near.length };
   },
 
-  /* The operators with the nearest names, as dispatch_cli/report/nearest_names.py finds them. alike: how alike they are at least,
+  /* The operators with the nearest names, as dispatch_cli/answers/shared/nearest_names.py finds them. alike: how alike they are at least,
      from 0 to 1. */
   nearest(text, alike = ALIKE) {
     const asked = text.slice(0, MOST_LETTERS).toLowerCase();

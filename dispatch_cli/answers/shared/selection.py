@@ -93,7 +93,7 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     Name and overload are compared each for itself. Where the name is right and no overload looks like the wanted one,
     they are the first overloads.
     """
-    from dispatch_cli.report.nearest_names import nearest_names
+    from dispatch_cli.answers.shared.nearest_names import nearest_names
 
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)

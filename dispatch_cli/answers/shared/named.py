@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.shared.selection import select_higher_order, select_names, similar_names
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.selection import select_higher_order, select_names, similar_names
 
 
 def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
