@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplPlace:
     """The place that a text names; exits with 2 when there is none. See `higher_order_place.place_named`."""
-    from dispatch_cli.report import higher_order_place
+    from dispatch_cli.answers.table.higher_order import place as higher_order_place
 
     try:
         return higher_order_place.place_named(state, operator, text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
+from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.call import CallAnswered, Draft, called_operator, changed_steps
 from dispatch_cli.model.names import OperatorName
@@ -30,10 +32,8 @@ from dispatch_cli.render.resolve_higher_order_wording import end_sentence as hig
 from dispatch_cli.render.resolve_higher_order_wording import step_lines
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase, step_sentence
 from dispatch_cli.render.resolve_wording import end_sentence, option_labels
-from dispatch_cli.render.table_wording import before_label
 from dispatch_cli.render.words import place_cell
 from dispatch_cli.report.call_keys import CallKeysReport
-from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.key import KeyReport
 from dispatch_cli.report.key_outcomes import KeyOutcome
 from dispatch_cli.report.key_set import KeySetReport

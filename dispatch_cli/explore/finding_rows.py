@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.table.registrations.document import KERNELS
+from dispatch_cli.answers.table.registrations.report import KernelRow, registrations_report
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
@@ -29,12 +31,10 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.edits import fragment
 from dispatch_cli.render.findings import finding_blocks, note_fact
 from dispatch_cli.render.findings_summary import severity_run
-from dispatch_cli.render.registrations import KERNELS
 from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.render.words import keys_label, place_cell
 from dispatch_cli.report.checks import checks_report
 from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped
-from dispatch_cli.report.registrations import KernelRow, registrations_report
 
 NEW, GONE, SAME = "+", "-", ""
 

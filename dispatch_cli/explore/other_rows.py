@@ -7,20 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from dispatch_cli.answers.shared.folding import unfolded
+from dispatch_cli.answers.table.higher_order import document as higher_order
+from dispatch_cli.answers.table.higher_order.report import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
+from dispatch_cli.answers.table.higher_order.wording import slot_label
+from dispatch_cli.answers.table.python import differences_document as python_differences
+from dispatch_cli.answers.table.python import document as python_table
+from dispatch_cli.answers.table.python.report import OperatorDifferences, PythonRow, PythonTable, fold_python
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import higher_order, python_differences, python_table
 from dispatch_cli.render.divergence_wording import choice_label
 from dispatch_cli.render.document import Column, Narrow, Run, Tone
 from dispatch_cli.render.explain_wording import python_phrase
-from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, keys_label
-from dispatch_cli.report.higher_order import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
-from dispatch_cli.report.python_table import OperatorDifferences, PythonRow, PythonTable, fold_python
 
 
 def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:

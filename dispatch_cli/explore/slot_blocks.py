@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.report import became_stale
 from dispatch_cli.explore.answers.table import said_once
 from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
@@ -21,7 +22,6 @@ from dispatch_cli.report.advice import Advice, Change
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
-from dispatch_cli.report.table import became_stale
 
 WORKING = "Looking for what would help …"
 

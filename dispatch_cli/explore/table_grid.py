@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table import document as table
+from dispatch_cli.answers.table import grid_document as grid
+from dispatch_cli.answers.table.grid import grid_of
+from dispatch_cli.answers.table.report import OperatorTable
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
 from dispatch_cli.explore.table_rows import lines_of, meaning_of_marks, title_lines
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import grid, table
 from dispatch_cli.render.backend_grid import BackendGrid, cell_width
 from dispatch_cli.render.document import Block, Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.grid import grid_of
-from dispatch_cli.report.table import OperatorTable
 
 _GAP = 2
 

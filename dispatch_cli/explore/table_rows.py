@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.shared.folding import Folded, unfolded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table import document as table
+from dispatch_cli.answers.table import slot_marks_wording as slot_marks
+from dispatch_cli.answers.table.report import OperatorTable, became_stale, fold_table
+from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import slot_marks, table
 from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
-from dispatch_cli.render.table_wording import before_label
 from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
 from dispatch_cli.render.text_list import cut, list_layout
 from dispatch_cli.render.words import aside_lines, plural, schema_label
-from dispatch_cli.report.table import OperatorTable, became_stale, fold_table
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.python_table import PythonTable
+    from dispatch_cli.answers.table.python.report import PythonTable
 
 MAX_TITLE = 2
 """Lines of a title."""
@@ -77,7 +78,7 @@ def few_lines(text: str, width: int) -> list[TextLine]:
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
     """What the slots of a row or a cell of the C++ table hold. key: of the slot where the user is."""
-    from dispatch_cli.render.slot_wording import answer_text
+    from dispatch_cli.answers.table.slot_wording import answer_text
 
     row: TableRow = place.row
     here = slot_of(place, key)

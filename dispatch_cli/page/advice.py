@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.names import OperatorName
@@ -18,7 +19,6 @@ from dispatch_cli.render.data import data_of
 from dispatch_cli.report.advice import Advice
 from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.slot_advice import slot_advice
-from dispatch_cli.report.table import changed_slots
 
 MOST_ADVISED = 40
 """Slots with advice; each takes some hundredths of a second."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, slots_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
-from dispatch_cli.report.higher_order import HigherOrderRow, slots_of
 
 
 def higher_order_data(state: State) -> dict[str, Any]:

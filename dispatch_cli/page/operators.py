@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.shared.notes import table_notes, takes_tensors
+from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
@@ -17,7 +18,6 @@ from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
 from dispatch_cli.report.explain import cause_of
-from dispatch_cli.report.table import changed_slots, row_of
 
 OWN, NEW = 1, 2
 """Marks of an operator: the files say something of it; the base does not have it."""

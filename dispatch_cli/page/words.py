@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.answers.table.document import TITLES
+from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
+from dispatch_cli.answers.table.higher_order.report import ASIDE
+from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.quoting import CONTROL, UNSEEN
@@ -18,11 +22,7 @@ from dispatch_cli.render.coverage_wording import (
 from dispatch_cli.render.explain import ROLE_TONES
 from dispatch_cli.render.explain_wording import ROLES
 from dispatch_cli.render.findings_summary import SEVERITY_TONES
-from dispatch_cli.render.grid import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
-from dispatch_cli.render.higher_order_wording import slot_label
-from dispatch_cli.render.table import TITLES
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
-from dispatch_cli.report.higher_order import ASIDE
 
 
 def words_data() -> dict[str, Any]:

@@ -58,7 +58,7 @@ SENTENCES = {
         "text": "dispatch_cli.render.explain_higher_order_wording.impl_change_text",
         "declarations": "dispatch_cli.render.explain_higher_order_wording.impl_declarations",
     },
-    "Note": {"text": "dispatch_cli.render.table_wording.note_text"},
+    "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},
     "TraceFinding": {
         "text": "dispatch_cli.render.trace_finding_wording.finding_text",
         "help": "dispatch_cli.render.trace_finding_wording.finding_help",

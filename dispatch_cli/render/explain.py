@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.slot_wording import kernel_label
+from dispatch_cli.answers.table.wording import source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.advice import advice_lines, advice_texts
 from dispatch_cli.render.document import (
@@ -31,8 +33,6 @@ from dispatch_cli.render.explain_wording import (
     slot_sentences,
     state_label,
 )
-from dispatch_cli.render.slot_wording import kernel_label
-from dispatch_cli.render.table_wording import source_label
 from dispatch_cli.render.words import (
     inherited_lines,
     keys_label,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike
+from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
+from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.call.higher_order.place import DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
@@ -27,12 +30,9 @@ from dispatch_cli.render.explain_higher_order_wording import (
     comparison_sentences,
     error_sentences,
 )
-from dispatch_cli.render.higher_order import ENTRIES, IMPLS, alike
-from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.words import aside_lines, over_label
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource
 from dispatch_cli.report.explain_rules import RuleLine, RuleState
-from dispatch_cli.report.higher_order import ASIDE, fold_slots
 
 _STEPS = {
     DispatchStep.MASK: "key set without the keys that fall through",

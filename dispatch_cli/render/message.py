@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, TableBlock
 from dispatch_cli.render.explain_error import other_sentences, sentence_list
-from dispatch_cli.render.registrations import KERNELS
 from dispatch_cli.report.explain_error import ANSWERS
 from dispatch_cli.report.message import MessageReport
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.wording import note_text
 from dispatch_cli.engine.call.trace import Does, End, MaskKind
 from dispatch_cli.render.call_end_wording import error_lines, fake_sentence
 from dispatch_cli.render.document import (
@@ -47,7 +48,6 @@ from dispatch_cli.render.resolve_wording import (
     thread_lines,
     unwrapped_sentence,
 )
-from dispatch_cli.render.table_wording import note_text
 from dispatch_cli.render.words import over_label, place_cell, schema_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport

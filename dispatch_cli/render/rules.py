@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.table.slot_wording import answer_text, kernel_phrase
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.render.document import (
     Block,
@@ -24,7 +25,6 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.explain import RULES
 from dispatch_cli.render.explain_wording import QUESTION
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.slot_wording import answer_text, kernel_phrase
 from dispatch_cli.render.words import rule_tone
 from dispatch_cli.report.rules import RuleEntry, RulesReport
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.python.report import PythonRow, python_table_of
+from dispatch_cli.answers.table.report import changed_slots, row_of
+from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import runners_up
 from dispatch_cli.engine.history.state import State
@@ -16,9 +19,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
-from dispatch_cli.report.python_table import PythonRow, python_table_of
-from dispatch_cli.report.slot_notes import backend_key_below
-from dispatch_cli.report.table import changed_slots, row_of
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice

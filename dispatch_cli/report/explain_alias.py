@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.runners_up import filled_by
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
-from dispatch_cli.report.table import changed_slots, row_of
 
 
 class Registered(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.table.registrations.report import FallbackRow
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.registrations import FallbackRow
 
 
 class RegisteredKernel(NamedTuple):

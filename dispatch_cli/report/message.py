@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dispatch_cli.answers.table.registrations.report import OperatorRegistrations, registrations_report
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
 from dispatch_cli.report.other_errors import OtherError, is_read_by_author, other_errors
-from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
 
 TELL_THE_AUTHOR = (
     "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "

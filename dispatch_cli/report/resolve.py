@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
@@ -21,7 +22,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
-from dispatch_cli.report.table import changed_slots, row_of
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.table.slot_notes import slot_notes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.advice import Advice
-from dispatch_cli.report.slot_notes import slot_notes
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.shared.notes import Note

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import api, bases
+from dispatch_cli.answers.table.python.report import python_table_of
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.python_table import python_table_of
 from tests.bases.overlays import compare
 from tests.capture.support import torch_python
 

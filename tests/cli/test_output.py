@@ -175,7 +175,7 @@ def test_a_file_that_takes_no_answer_takes_no_problems_either(tmp_path: Path) ->
 
 
 def test_nothing_is_left_of_a_run_that_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dispatch_cli.report import table
+    from dispatch_cli.answers.table import report as table
 
     def fail(*_: object) -> None:
         raise RuntimeError("halfway")

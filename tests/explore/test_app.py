@@ -464,7 +464,7 @@ def test_help_says_what_each_key_and_mark_means() -> None:
 
 def test_the_same_sign_means_the_same_everywhere() -> None:
     """What a change on trial changes has one mark, in the list and in the tables."""
+    from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
     from dispatch_cli.explore.catalogue import OWN, TRIED
-    from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 
     assert len({OWN, TRIED, STALE, CHANGED, BOTH}) == 5

@@ -6,6 +6,7 @@ import pytest
 from rich.color import Color
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import KeyBar
 from dispatch_cli.explore.marks import Found
@@ -16,7 +17,6 @@ from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.report.registrations import registrations_report
 from tests.explore.support import drive, flat, newest, screen_text, until
 from tests.explore.test_trace import REAL, session_of
 

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli import api
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.grid_document import cell_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
@@ -33,7 +34,6 @@ from dispatch_cli.explore.table_layout import flow
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
-from dispatch_cli.render.grid import cell_of
 from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from tests.cli.support import call

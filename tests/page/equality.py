@@ -18,6 +18,10 @@ from click.testing import CliRunner
 
 from dispatch_cli import cli
 from dispatch_cli.answers.shared.operator_list import listed_operators
+from dispatch_cli.answers.table.higher_order.report import slots_of
+from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
+from dispatch_cli.answers.table.registrations.report import registrations_report
+from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
@@ -26,14 +30,10 @@ from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
-from dispatch_cli.report.backend_fallbacks import backend_fallbacks_report
 from dispatch_cli.report.coverage import coverage_report, overlay_of
 from dispatch_cli.report.explain import ExplainReport, explain_slot
-from dispatch_cli.report.higher_order import slots_of
 from dispatch_cli.report.keys import universe_report
-from dispatch_cli.report.registrations import registrations_report
 from dispatch_cli.report.slot_advice import slot_advice
-from dispatch_cli.report.table import table_report
 from tests.page.node import Script, script_of
 from tests.page.states import state_of
 

@@ -10,12 +10,12 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.grid_document import code_of, document
+from dispatch_cli.answers.table.report import OperatorTable, TableReport
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.grid import code_of, document
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from dispatch_cli.report.table import OperatorTable, TableReport
 from tests.support import SOME_UNIVERSES
 
 UNIVERSE = universes.load("torch-2.15")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.answers.table.registrations.document import document
+from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.registrations import document
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from dispatch_cli.report.registrations import registrations_report
 from tests.cli.support import ROOT
 
 FILES = [

@@ -12,12 +12,12 @@ from typing import ClassVar
 import pytest
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind
+from dispatch_cli.answers.table.wording import note_text
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import SCHEMA_VERSION, json_text
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.sheet import Sheet, csv_text
-from dispatch_cli.render.table_wording import note_text
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import keys_label, place_cell, runs_label, short_kernel
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from dispatch_cli.answers.shared.slot_row import Before
+from dispatch_cli.answers.table.report import changed_slots, table_report
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.table import changed_slots, table_report
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes
 

@@ -12,9 +12,9 @@ from typing import Protocol
 import pytest
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind
+from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.table import table_report
 
 MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"

@@ -9,12 +9,19 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.answers.shared.folding import unfolded
 from dispatch_cli.answers.shared.slot_row import Before
+from dispatch_cli.answers.table.grid import grid_of
+from dispatch_cli.answers.table.report import (
+    Aside,
+    OperatorSummary,
+    OperatorTable,
+    fold_table,
+    summary_report,
+    table_report,
+)
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.grid import grid_of
-from dispatch_cli.report.table import Aside, OperatorSummary, OperatorTable, fold_table, summary_report, table_report
 from tests.support import SOME_UNIVERSES
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Fallback
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.report.table import changed_slots
 from dispatch_cli.trace import state as trace_state
 from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data

@@ -50,8 +50,8 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     operator = state.higher_order_operator(name)
     if operator is None:
         return None
+    from dispatch_cli.answers.table.higher_order.place import NoPlace, place_named
     from dispatch_cli.report.explain_higher_order import explain_higher_order
-    from dispatch_cli.report.higher_order_place import NoPlace, place_named
 
     try:
         place = place_named(state, operator, key)

@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import changed_slots
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.report.table import table_report
 
 DEFAULT_KEY = "CPU"
 """Where the cursor is when no key was chosen."""
@@ -60,7 +60,7 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
         operator = state.higher_order_operator(spot.higher_order)
         if operator is None:
             return None
-        from dispatch_cli.report.higher_order import slots_of
+        from dispatch_cli.answers.table.higher_order.report import slots_of
 
         resolver = Resolver.CPP
         report: object = whole(table_report(state, (), keys, slots_of(state, (operator,), keys)))
@@ -75,7 +75,7 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
 def _report(state: State, name: OperatorName, resolver: Resolver, keys: frozenset[str] | None) -> object:
     if resolver is Resolver.CPP:
         return whole(table_report(state, (name,), keys))
-    from dispatch_cli.report import python_table
+    from dispatch_cli.answers.table.python import report as python_table
 
     if resolver is Resolver.PYTHON:
         return whole(python_table.python_report(state, (name,), keys))

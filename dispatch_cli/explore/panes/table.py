@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, said_once, table_answer, tried_slots
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
@@ -19,7 +20,6 @@ from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
-from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE
 from dispatch_cli.render.text_safety import safe
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 
+from dispatch_cli.answers.table.python.report import PythonSummaryReport
+from dispatch_cli.answers.table.summary_document import CountColumn, rule_counts, summary
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import Block, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.table_summary import CountColumn, rule_counts, summary
-from dispatch_cli.report.python_table import PythonSummaryReport
 
 
 def document(report: PythonSummaryReport, _: int | None = None) -> Iterator[Block]:

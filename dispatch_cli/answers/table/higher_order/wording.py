@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.table.higher_order.report import ImplRow
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import ImplKind
-from dispatch_cli.report.higher_order import ImplRow
 
 _KINDS = {
     ImplKind.DISPATCH: "dispatch key",

@@ -11,8 +11,8 @@ from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import keys_label, short_kernel
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.higher_order import HigherOrderRow
-    from dispatch_cli.report.python_table import PythonRow
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
+    from dispatch_cli.answers.table.python.report import PythonRow
 
 
 def otherwise_label(otherwise: Otherwise, short: bool = False) -> str:

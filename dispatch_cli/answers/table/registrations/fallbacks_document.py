@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.table.registrations.fallbacks import BackendFallback, BackendFallbacksReport
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -27,7 +28,6 @@ from dispatch_cli.render.words import (
     plural,
     short_kernel,
 )
-from dispatch_cli.report.backend_fallbacks import BackendFallback, BackendFallbacksReport
 
 
 def document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.higher_order import HigherOrderSlots, HigherOrderSummary
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
 
 
 class OperatorTable(NamedTuple):

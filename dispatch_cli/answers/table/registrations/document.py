@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.table.registrations.report import (
+    FallbackRow,
+    KernelRow,
+    OperatorRegistrations,
+    PythonKernelRow,
+    RegistrationsReport,
+)
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
@@ -28,13 +35,6 @@ from dispatch_cli.render.words import (
     plural,
     schema_label,
     short_kernel,
-)
-from dispatch_cli.report.registrations import (
-    FallbackRow,
-    KernelRow,
-    OperatorRegistrations,
-    PythonKernelRow,
-    RegistrationsReport,
 )
 
 
@@ -92,7 +92,7 @@ def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
 def _higher_order(report: RegistrationsReport) -> Iterator[Block]:
     if not report.higher_order_operators:
         return
-    from dispatch_cli.render.higher_order import impls
+    from dispatch_cli.answers.table.higher_order.document import impls
 
     for operator in report.higher_order_operators:
         yield from impls(operator)
@@ -196,7 +196,7 @@ def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
         for other in one.python_kernels:
             yield (one.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python", None)
     for operator in report.higher_order_operators:
-        from dispatch_cli.render.higher_order_wording import flags_of
+        from dispatch_cli.answers.table.higher_order.wording import flags_of
 
         if not operator.impls:
             yield (operator.name, *_NOTHING, operator.span, None, None)

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
+from dispatch_cli.answers.table.higher_order.document import decided
+from dispatch_cli.answers.table.python.report import PythonRow, PythonTable, PythonTableReport, fold_python
+from dispatch_cli.answers.table.report import Aside
+from dispatch_cli.answers.table.wording import source_cell
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import REASONS, choice_label
@@ -23,9 +27,7 @@ from dispatch_cli.render.document import (
     Under,
     joined,
 )
-from dispatch_cli.render.higher_order import decided
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.table_wording import source_cell
 from dispatch_cli.render.words import (
     aside_lines,
     fallthrough_text,
@@ -35,8 +37,6 @@ from dispatch_cli.render.words import (
     short_function,
     short_kernel,
 )
-from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python
-from dispatch_cli.report.table import Aside
 
 _MARK = "* "
 TITLES = {
@@ -61,7 +61,7 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
         yield from reasons(table)
     if report.higher_order_operators:
-        from dispatch_cli.render.higher_order import tables
+        from dispatch_cli.answers.table.higher_order.document import tables
 
         if between:
             yield Gap()

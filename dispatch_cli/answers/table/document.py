@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.report import Aside, NotKnown, OperatorTable, TableReport, fold_table
+from dispatch_cli.answers.table.wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
@@ -25,7 +27,6 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.table_wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.render.words import (
     aside_lines,
     fallthrough_text,
@@ -38,7 +39,6 @@ from dispatch_cli.render.words import (
     schema_label,
     short_kernel,
 )
-from dispatch_cli.report.table import Aside, NotKnown, OperatorTable, TableReport, fold_table
 
 if TYPE_CHECKING:
     from dispatch_cli.render.sheet import Sheet
@@ -74,7 +74,7 @@ def document(
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
     if report.higher_order_operators:
-        from dispatch_cli.render.higher_order import tables
+        from dispatch_cli.answers.table.higher_order.document import tables
 
         if between:
             yield Gap()
@@ -201,6 +201,6 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
             otherwise = None if row.otherwise is None else otherwise_label(row.otherwise)
             yield (table.operator, *answer, row.span, row.live_kernel, before, otherwise)
     if report.higher_order_operators:
-        from dispatch_cli.render.higher_order import table_cells
+        from dispatch_cli.answers.table.higher_order.document import table_cells
 
         yield from table_cells(report.higher_order_operators)

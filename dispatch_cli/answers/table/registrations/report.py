@@ -17,8 +17,8 @@ from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderImpls
     from dispatch_cli.model.higher_order import HigherOrderOperator
-    from dispatch_cli.report.higher_order import HigherOrderImpls
 
 FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
 """Alias keys that fill one slot beyond those of the runtime keys they cover."""
@@ -136,7 +136,7 @@ def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> t
     """Their implementations; where there are none, the module is not imported."""
     if not operators:
         return ()
-    from dispatch_cli.report.higher_order import impls_of
+    from dispatch_cli.answers.table.higher_order.report import impls_of
 
     return impls_of(state, operators)
 

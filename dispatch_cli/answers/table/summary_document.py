@@ -7,13 +7,13 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.table.python.report import PythonSummaryReport
+from dispatch_cli.answers.table.report import TableSummaryReport
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural, rule_tone
-from dispatch_cli.report.python_table import PythonSummaryReport
-from dispatch_cli.report.table import TableSummaryReport
 
 SHORT = 4
 """Letters of a header of numbers where there is little room."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.report import OperatorTable
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.table import OperatorTable
 
 
 class GridLine(NamedTuple):

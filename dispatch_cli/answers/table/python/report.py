@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folding, fold
+from dispatch_cli.answers.table.registrations.report import PythonKernelRow
+from dispatch_cli.answers.table.report import Aside
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import Decision, Rule
@@ -15,11 +17,9 @@ from dispatch_cli.engine.table.table import entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, difference_of, groups_of
-from dispatch_cli.report.registrations import PythonKernelRow
-from dispatch_cli.report.table import Aside
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.higher_order import HigherOrderSlots, HigherOrderSummary
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
 
 
 class PythonRow(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.table.registrations.order import OrderedRegistration, RegistrationOrderReport
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -19,7 +20,6 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import fallthrough_text, over_label, place_cell, plural, short_kernel
-from dispatch_cli.report.registration_order import OrderedRegistration, RegistrationOrderReport
 
 _CAPTURED = (
     "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."

@@ -23,10 +23,10 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 if TYPE_CHECKING:
     from collections.abc import Sized
 
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.higher_order import HigherOrderSlots
 
 MANY = 4
 """More operators than this are summarised, unless the keys are chosen."""
@@ -91,7 +91,7 @@ def command(
             raise click.UsageError("PyTorch has no table dump of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), out.file)
     elif resolver == "differences":
-        from dispatch_cli.report.python_table import differences_report
+        from dispatch_cli.answers.table.python.report import differences_report
 
         if not names:
             raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
@@ -99,11 +99,11 @@ def command(
     elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, all_rows, out.format)):
         _show_summary(state, names, higher_order, keys, resolver, out)
     elif resolver == "python":
-        from dispatch_cli.report.python_table import python_report
+        from dispatch_cli.answers.table.python.report import python_report
 
         show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, all_rows=all_rows)
     else:
-        from dispatch_cli.report.table import table_report
+        from dispatch_cli.answers.table.report import table_report
 
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
         if view == "grid" and out.format not in ("json", "csv"):
@@ -125,7 +125,7 @@ def _slots(
     """The tables of higher-order operators; where there are none, their module is not imported."""
     if not operators:
         return ()
-    from dispatch_cli.report.higher_order import slots_of
+    from dispatch_cli.answers.table.higher_order.report import slots_of
 
     return slots_of(state, operators, keys)
 
@@ -138,9 +138,9 @@ def _show_summary(
     resolver: str,
     out: Output,
 ) -> None:
-    from dispatch_cli.report.higher_order import summaries_of
-    from dispatch_cli.report.python_table import python_summary_report
-    from dispatch_cli.report.table import summary_report
+    from dispatch_cli.answers.table.higher_order.report import summaries_of
+    from dispatch_cli.answers.table.python.report import python_summary_report
+    from dispatch_cli.answers.table.report import summary_report
 
     others = summaries_of(state, operators, keys)
     if resolver == "python":

@@ -6,6 +6,17 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.shared.folding import Folded, unfolded
+from dispatch_cli.answers.table.higher_order.report import (
+    ASIDE,
+    HigherOrderImpls,
+    HigherOrderRow,
+    HigherOrderSlots,
+    ImplRow,
+    asked_impls,
+    fold_slots,
+)
+from dispatch_cli.answers.table.higher_order.wording import facts_of, impl_label, kind_label, slot_label
+from dispatch_cli.answers.table.wording import source_cell
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import ImplKind
@@ -21,18 +32,7 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
 )
-from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
-from dispatch_cli.render.table_wording import source_cell
 from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function
-from dispatch_cli.report.higher_order import (
-    ASIDE,
-    HigherOrderImpls,
-    HigherOrderRow,
-    HigherOrderSlots,
-    ImplRow,
-    asked_impls,
-    fold_slots,
-)
 
 
 def impls(operator: HigherOrderImpls) -> Iterator[Block]:

@@ -7,15 +7,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.document import heading, notes, stale_note
+from dispatch_cli.answers.table.grid import Grid, grid_of
+from dispatch_cli.answers.table.report import OperatorTable, TableReport
+from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
-from dispatch_cli.render.slot_marks import BOTH, CHANGED, STALE, mark_of
-from dispatch_cli.render.table import heading, notes, stale_note
 from dispatch_cli.render.words import rule_tone, short_kernel
-from dispatch_cli.report.grid import Grid, grid_of
-from dispatch_cli.report.table import OperatorTable, TableReport
 
 MAX_KERNELS = 3
 """Kernels that the legend names for one code."""
