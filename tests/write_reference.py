@@ -8,10 +8,10 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
+from dispatch_cli.answers.findings.checks import checks_report
+from dispatch_cli.answers.findings.checks_document import GROUPS, documentation_markdown
 from dispatch_cli.declarations.format import FILE, RECORDS
 from dispatch_cli.declarations.format_types import Field, Record
-from dispatch_cli.render.checks import GROUPS, documentation_markdown
-from dispatch_cli.report.checks import checks_report
 
 ROOT = Path(__file__).parents[1]
 WRITTEN = "This file is written by `python -m tests.write_reference`.\n"

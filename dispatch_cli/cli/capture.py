@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.live import ask_live, check_modules, live_options
+from dispatch_cli.answers.findings.crossref.command_options import ask_live, check_modules, live_options
 from dispatch_cli.cli.output import output_option, refuse_unwritable, say, write
 
 if TYPE_CHECKING:

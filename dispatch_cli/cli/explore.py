@@ -17,8 +17,8 @@ from dispatch_cli.cli.source_arguments import source_arguments
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.report.checked import CheckSetup
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NOT_OF_SOURCE = ("theme", "trace", "help")
@@ -86,11 +86,11 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
 
 def check_setup(source: SourceOptions) -> CheckSetup:
     """What the project says of runs of the checks, as ``check-invariants`` reads it. Errors: BadInput."""
-    from dispatch_cli.cli.baseline import read_known
-    from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings
+    from dispatch_cli.answers.findings.baseline.command_options import read_known
+    from dispatch_cli.answers.findings.checked import CheckSetup
+    from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings
     from dispatch_cli.cli.output import BadInput
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.report.checked import CheckSetup
 
     try:
         settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from dispatch_cli.cli.against import against_options, show_against
-from dispatch_cli.cli.check_options import config_options, refuse_two_configs
+from dispatch_cli.answers.findings.command_options import config_options, refuse_two_configs
+from dispatch_cli.answers.findings.crossref.against_command import against_options, show_against
+from dispatch_cli.answers.findings.crossref.command_options import Asked
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.live import Asked
 from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import FORMATS, BadInput, Output, output_options, warn, write
 from dispatch_cli.cli.revisions import opened

@@ -12,35 +12,35 @@ COMMANDS = {
     "trace": "dispatch_cli.cli.trace",
     "keys": "dispatch_cli.cli.keys",
     "coverage": "dispatch_cli.cli.coverage",
-    "check-invariants": "dispatch_cli.cli.check_invariants",
-    "guards": "dispatch_cli.cli.guards",
+    "check-invariants": "dispatch_cli.answers.findings.command",
+    "guards": "dispatch_cli.answers.findings.guards.command",
     "diff": "dispatch_cli.cli.diff",
     "page": "dispatch_cli.cli.page",
-    "checks": "dispatch_cli.cli.checks",
+    "checks": "dispatch_cli.answers.findings.checks_command",
     "history": "dispatch_cli.cli.history",
     "bases": "dispatch_cli.cli.bases",
     "extract": "dispatch_cli.cli.extract",
     "capture": "dispatch_cli.cli.capture",
-    "crossref": "dispatch_cli.cli.crossref",
+    "crossref": "dispatch_cli.answers.findings.crossref.command",
     "schema": "dispatch_cli.cli.schema",
 }
 """Command → the module that has it, as ``command``."""
 
 DOCUMENTS = {
-    "against": "dispatch_cli.render.against",
+    "against": "dispatch_cli.answers.findings.crossref.against_document",
     "backend-fallbacks": "dispatch_cli.answers.table.registrations.fallbacks_document",
     "bases": "dispatch_cli.render.bases",
     "call-keys": "dispatch_cli.render.call_keys",
-    "checks": "dispatch_cli.render.checks",
+    "checks": "dispatch_cli.answers.findings.checks_document",
     "coverage": "dispatch_cli.render.coverage",
-    "crossref": "dispatch_cli.render.crossref",
+    "crossref": "dispatch_cli.answers.findings.crossref.document",
     "diff": "dispatch_cli.render.diff",
     "explain": "dispatch_cli.render.explain",
     "explain-higher-order": "dispatch_cli.render.explain_higher_order",
-    "findings": "dispatch_cli.render.findings",
-    "findings-summary": "dispatch_cli.render.findings_summary",
+    "findings": "dispatch_cli.answers.findings.document",
+    "findings-summary": "dispatch_cli.answers.findings.summary_document",
     "grid": "dispatch_cli.answers.table.grid_document",
-    "guards": "dispatch_cli.render.guards",
+    "guards": "dispatch_cli.answers.findings.guards.document",
     "history": "dispatch_cli.render.history",
     "key": "dispatch_cli.render.key",
     "key-registrations": "dispatch_cli.render.key_registrations",
@@ -64,8 +64,8 @@ DOCUMENTS = {
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is another view of a table."""
 
 CI_DOCUMENTS = {
-    "github": "dispatch_cli.render.ci.github",
-    "junit": "dispatch_cli.render.ci.junit",
-    "sarif": "dispatch_cli.render.ci.sarif",
+    "github": "dispatch_cli.answers.findings.ci.github_document",
+    "junit": "dispatch_cli.answers.findings.ci.junit_document",
+    "sarif": "dispatch_cli.answers.findings.ci.sarif_document",
 }
 """Format of a CI system → the module that writes it."""

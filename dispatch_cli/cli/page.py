@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.baseline import read_known, refused_baseline
-from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, guards_of, load_settings, refuse_unknown_checks
+from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
+from dispatch_cli.answers.findings.command_options import (
+    NO_CHECK_OPTIONS,
+    guards_of,
+    load_settings,
+    refuse_unknown_checks,
+)
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.report.findings import FindingsReport
 
 _NOT_OF_SOURCE = (
     "trace",
@@ -94,12 +99,12 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
 
     Errors: CannotWrite where the page would take the place of a file of the state; BadInput.
     """
+    from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
+    from dispatch_cli.answers.findings.checked import checked_operators
+    from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.report.baseline import BaselineError, BaselineFilter
-    from dispatch_cli.report.checked import checked_operators
-    from dispatch_cli.report.findings import findings_report
 
     color = out.color
     try:

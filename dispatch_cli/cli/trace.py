@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import click
 
+from dispatch_cli.answers.findings.crossref.command_options import python_option
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
-from dispatch_cli.cli.live import python_option
 from dispatch_cli.cli.output import Output, output_option, output_options
 from dispatch_cli.cli.trace_answer import CHROME, TraceAsked
 from dispatch_cli.cli.trace_run import RunAsked

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.findings import checks_document as check_documents
+from dispatch_cli.answers.findings.checks import checks_report
+from dispatch_cli.answers.findings.document import finding_blocks, note_fact
+from dispatch_cli.answers.findings.report import FindingsReport, UnlistedFindings, grouped
+from dispatch_cli.answers.findings.summary_document import severity_run
+from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
 from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.answers.table.registrations.report import KernelRow, registrations_report
 from dispatch_cli.checks.check import Finding
@@ -14,7 +20,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.render import checks as check_documents
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -29,12 +34,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.edits import fragment
-from dispatch_cli.render.findings import finding_blocks, note_fact
-from dispatch_cli.render.findings_summary import severity_run
-from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.render.words import keys_label, place_cell
-from dispatch_cli.report.checks import checks_report
-from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped
 
 NEW, GONE, SAME = "+", "-", ""
 

@@ -11,9 +11,9 @@ from dispatch_cli.explore.session import Session
 from dispatch_cli.model.severity import Severity
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Finding
     from dispatch_cli.explore.background import Step
-    from dispatch_cli.report.findings import FindingsReport
     from dispatch_cli.whatif.findings import FindingsEffect
 
 Found = Mapping[str, Mapping[Severity, int]]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dispatch_cli.answers.findings.crossref.divergence_wording import choice_label
 from dispatch_cli.answers.shared.folding import unfolded
 from dispatch_cli.answers.table.higher_order import document as higher_order
 from dispatch_cli.answers.table.higher_order.report import ASIDE, HigherOrderSlots, ImplRow, asked_impls, fold_slots
@@ -17,7 +18,6 @@ from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
 from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.divergence_wording import choice_label
 from dispatch_cli.render.document import Column, Narrow, Run, Tone
 from dispatch_cli.render.explain_wording import python_phrase
 from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of

@@ -11,10 +11,10 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.checked import CheckSetup
+    from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.model.change import Change
     from dispatch_cli.model.problem import Problem
-    from dispatch_cli.report.checked import CheckSetup
-    from dispatch_cli.report.findings import FindingsReport
     from dispatch_cli.report.trace_view import TraceView
     from dispatch_cli.whatif.shared import Shared
     from dispatch_cli.whatif.whatif import WhatIf
@@ -111,7 +111,7 @@ class Session:
     @cached_property
     def checks(self) -> CheckSetup:
         """What the project says of a run of the checks."""
-        from dispatch_cli.report.checked import CheckSetup
+        from dispatch_cli.answers.findings.checked import CheckSetup
 
         return CheckSetup()
 

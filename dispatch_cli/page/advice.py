@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -17,7 +18,6 @@ from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of
 from dispatch_cli.report.advice import Advice
-from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.report.slot_advice import slot_advice
 
 MOST_ADVISED = 40

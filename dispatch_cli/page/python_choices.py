@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
 from dispatch_cli.answers.table.python.report import PythonRow, python_table_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.table import chosen_key, decisions, divergences
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
-from dispatch_cli.render.divergence_wording import because_text
 
 _OF_OPERATOR = ("kernel", "declared_at", "error")
 """Fields of a row that are an operator's own."""

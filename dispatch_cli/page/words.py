@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
 from dispatch_cli.answers.table.document import TITLES
 from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
 from dispatch_cli.answers.table.higher_order.report import ASIDE
@@ -21,7 +22,6 @@ from dispatch_cli.render.coverage_wording import (
 )
 from dispatch_cli.render.explain import ROLE_TONES
 from dispatch_cli.render.explain_wording import ROLES
-from dispatch_cli.render.findings_summary import SEVERITY_TONES
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.python.report import PythonRow
 from dispatch_cli.answers.table.slot_wording import answer_text, kernel_label, kernel_phrase
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.divergence_wording import because_text
 from dispatch_cli.render.words import below_names, fallthrough_text, short_function, short_kernel, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
@@ -31,7 +32,6 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED
-from dispatch_cli.report.baseline import Entry
 
 MAX_ROUNDS = 3
 """How often a change that leads to another missing implementation is completed."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
+from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.files import captures_of
@@ -22,7 +23,6 @@ from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex, key_of
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.report.baseline import Entry
 
 PLACE = "advice"
 """Stands for the file that a change is written to."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.brought_about import come
 from dispatch_cli.checks.check import Finding, Need
@@ -14,8 +16,6 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.baseline import Entry
-from dispatch_cli.report.findings import placed
 from dispatch_cli.whatif.effect import Touched
 from dispatch_cli.whatif.suppressions import unused_effect
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
@@ -14,7 +15,6 @@ from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector
-from dispatch_cli.report.findings import findings_report
 
 StateOf = Callable[[str], State]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.api import load_state, run_variant
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.report.findings import FindingsReport, findings_report
 
 CPP = """\
 TORCH_LIBRARY(mylib, m) {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.findings.guards.recorded import recorded_guards
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.guarding import FEW, Guards
@@ -14,7 +15,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.recorded_guards import recorded_guards
 from tests.checks.helpers import StateOf, findings
 
 GUARDED = """\

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dispatch_cli.answers.findings.baseline.document import baseline_json
+from dispatch_cli.answers.findings.baseline.report import MAX_ENTRIES, Entry
+from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.listing import OF_CHECK, OF_GROUP, Limits
-from dispatch_cli.render.baseline import baseline_json
-from dispatch_cli.report.baseline import MAX_ENTRIES, Entry
-from dispatch_cli.report.findings import findings_report
 from tests.cli.support import Result, call
 
 pytestmark = pytest.mark.usefixtures("many")

@@ -6,9 +6,9 @@ import io
 
 import pytest
 
+from dispatch_cli.answers.findings.command_options import check_line
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.cli import progress
-from dispatch_cli.cli.check_options import check_line
 from dispatch_cli.cli.source_reading import file_line
 
 

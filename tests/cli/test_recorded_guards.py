@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from dispatch_cli import bases
+from dispatch_cli.answers.findings.guards.recorded import recorded_guards
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.recorded_guards import recorded_guards
 from dispatch_cli.universes import load
 from tests.cli.support import Result, call
 from tests.support import UNIVERSE_OF, load_recording

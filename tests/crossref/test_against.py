@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.answers.findings.crossref.against import against_report
 from dispatch_cli.crossref.against import AgainstKind, compare_with_state, names_in
 from dispatch_cli.crossref.against import AgainstOutcome as Outcome
 from dispatch_cli.crossref.held import held_by
@@ -13,7 +14,6 @@ from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.declarations import Declarations
-from dispatch_cli.report.against import against_report
 
 
 def sources(*members: dict[str, Any]) -> Declarations:

@@ -12,11 +12,11 @@ from unittest.mock import patch
 from textual._compositor import Compositor
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import Session
-from dispatch_cli.report.findings import FindingsReport
 from dispatch_cli.whatif.shared import Shared
 
 _Result = TypeVar("_Result")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.finding_rows import FindingDetail, finding_rows
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Paragraph, Run
-from dispatch_cli.report.findings import findings_report
 
 STALE = "examples/stale.yaml"
 

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from dispatch_cli import api
+from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.checks.listing import OF_CHECK
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.universe_differences import KeyKind
@@ -28,7 +29,6 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.findings import FindingsReport, findings_report
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from tests.cli.support import call
 from tests.explore import support

@@ -12,17 +12,17 @@ import pytest
 from xmlschema import XMLSchema
 
 from dispatch_cli import __version__
+from dispatch_cli.answers.findings.baseline.report import fingerprints
+from dispatch_cli.answers.findings.checked import NotChecked
+from dispatch_cli.answers.findings.ci.github_document import findings_github, problems_github
+from dispatch_cli.answers.findings.ci.junit_document import findings_junit, problems_junit
+from dispatch_cli.answers.findings.ci.locations_wording import relative_path
+from dispatch_cli.answers.findings.ci.sarif_document import findings_sarif, problems_sarif
+from dispatch_cli.answers.findings.report import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.ci.github import findings_github, problems_github
-from dispatch_cli.render.ci.junit import findings_junit, problems_junit
-from dispatch_cli.render.ci.locations import relative_path
-from dispatch_cli.render.ci.sarif import findings_sarif, problems_sarif
-from dispatch_cli.report.baseline import fingerprints
-from dispatch_cli.report.checked import NotChecked
-from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
 from tests.fuzz.verdict import sarif_validator
 
 ROOT = Path("/project")

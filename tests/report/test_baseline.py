@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from dispatch_cli.answers.findings.baseline.report import BaselineFilter, Entry, FixedEntry
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.report.baseline import BaselineFilter, Entry, FixedEntry
 
 
 def finding(operator: str) -> Finding:

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.api import load_state
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.run import run_checks
@@ -19,7 +20,6 @@ from dispatch_cli.engine.table.table import TableEntry, answer
 from dispatch_cli.model.change import Addition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.baseline import Entry
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.cli.support import call
 from tests.whatif.random_changes import make_random_changes

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli import api
+from dispatch_cli.answers.findings.baseline.report import BaselineFilter, Entry
+from dispatch_cli.answers.findings.checked import checked_operators
+from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.listing import Limits
 from dispatch_cli.checks.run import Progress
@@ -17,9 +20,6 @@ from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector
-from dispatch_cli.report.baseline import BaselineFilter, Entry
-from dispatch_cli.report.checked import checked_operators
-from dispatch_cli.report.findings import FindingsReport, findings_report
 
 ALL = ("--severity", "info")
 """Options with which the text of the command lists the infos, too, as the views do."""

@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.findings.report import FindingsReport, summary_of
+from dispatch_cli.answers.findings.summary_document import document as summary_document
+from dispatch_cli.answers.findings.summary_document import not_checked_sentences, outcome
 from dispatch_cli.checks.check import Check
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
@@ -18,11 +21,8 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
-from dispatch_cli.render.findings_summary import document as summary_document
-from dispatch_cli.render.findings_summary import not_checked_sentences, outcome
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.findings import FindingsReport, summary_of
 from dispatch_cli.whatif.findings import FindingsEffect
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
+from dispatch_cli.answers.findings.crossref.divergences import DivergenceGroup, SlotChoice, by_reason
 from dispatch_cli.answers.table.python.report import PythonDifferencesReport
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.divergence_wording import REASONS, because_of, choice_label
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone, Under
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, runs_label
-from dispatch_cli.report.divergences import DivergenceGroup, SlotChoice, by_reason
 
 
 def document(report: PythonDifferencesReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, choice_label
 from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
 from dispatch_cli.answers.table.higher_order.document import decided
 from dispatch_cli.answers.table.python.report import PythonRow, PythonTable, PythonTableReport, fold_python
@@ -12,7 +13,6 @@ from dispatch_cli.answers.table.report import Aside
 from dispatch_cli.answers.table.wording import source_cell
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.divergence_wording import REASONS, choice_label
 from dispatch_cli.render.document import (
     Block,
     Column,

@@ -7,6 +7,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.findings.crossref.divergences import (
+    DivergenceGroup,
+    PythonDifference,
+    difference_of,
+    groups_of,
+)
 from dispatch_cli.answers.shared.folding import Folding, fold
 from dispatch_cli.answers.table.registrations.report import PythonKernelRow
 from dispatch_cli.answers.table.report import Aside
@@ -16,7 +22,6 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, difference_of, groups_of
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary

@@ -1,0 +1,88 @@
+"""Which operators the checks look at, how many these are, and what a project says of a run of the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import islice
+from typing import NamedTuple
+
+from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.declarations import Declarations, Define, Implement
+from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import CheckSettings
+
+
+class CheckSetup(NamedTuple):
+    """What a project says of a run of the checks.
+
+    settings: the weakest first. guarded: what the files say with the project's guards; None where it has none.
+    baseline: the findings that are known; None without a baseline.
+    """
+
+    settings: tuple[CheckSettings, ...] = ()
+    guarded: Declarations | None = None
+    baseline: Mapping[Entry, int] | None = None
+
+
+class NotChecked(NamedTuple):
+    """How many operators were left out, as not the user's own, or checked without knowing whose they are.
+
+    Those that the user's changes concern, and those with findings, are not left out.
+    pytorch: those that only PyTorch registered something for. extended: those of files that the user's extend.
+    unknown: those of a capture that does not say who registered them; they were checked as PyTorch's are.
+    """
+
+    pytorch: int = 0
+    extended: int = 0
+    unknown: int = 0
+
+
+def checked_operators(state: State, from_files: bool) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    """The files' own operators where these are laid over something, or all. from_files: the user named files."""
+    if from_files and _has_a_base(state):
+        return state.own_operators(), state.own_higher_order_operators()
+    return [OperatorName.parse(name) for name in state.dispatcher.names()], state.higher_order_operators
+
+
+def _has_a_base(state: State) -> bool:
+    """Whether the files that the user named are laid over something; a capture without anybody's modules is not."""
+    said = state.declarations
+    if state.source is not None or state.base is not None:
+        return True
+    if any(not one.is_own and said.through(one.span) for one in said.higher_order_operators):
+        return True
+    if not said.inherited_steps:
+        return False
+    places = (step.span for step in said.inherited_steps if isinstance(step, Define | Implement))
+    return all(said.through(place) for place in islice(places, 1))
+
+
+def operators_checked(view: View, chosen: Collection[str], found: Collection[str]) -> tuple[int, NotChecked]:
+    """How many operators a run looked at, and those that it left out; together they are all that it could have.
+
+    view: of the run, after it. chosen: the operators that it was to look at. found: those that it says something of.
+    """
+    if not view.has_files:
+        return len({*chosen, *found}), NotChecked()
+    higher_order = {one.name: one for one in view.state.higher_order_operators}
+    names = frozenset((*view.dispatcher.names(), *higher_order) if view.is_whole else chosen)
+    # the names of a base are texts, and thousands
+    own = {*map(str, view.own), *(name for name, one in higher_order.items() if one.is_own)}
+    unknown = {*map(str, view.captures.unknown), *(name for name, one in higher_order.items() if _is_unknown(one))}
+    compared = map(str, view.compared[0].operators) if view.compared else ()
+    others = names.difference(own, unknown, found, compared)
+    pytorchs = [name for name in others if name in view.pytorch_operators or _is_of_pytorch(higher_order.get(name))]
+    return len(names.union(found)) - len(others), NotChecked(
+        pytorch=len(pytorchs), extended=len(others) - len(pytorchs), unknown=len(names & unknown)
+    )
+
+
+def _is_of_pytorch(one: HigherOrderOperator | None) -> bool:
+    return one is not None and one.of_pytorch
+
+
+def _is_unknown(one: HigherOrderOperator) -> bool:
+    return one.of_unknown and not one.of_pytorch and not one.is_own

@@ -1,0 +1,68 @@
+"""Findings and problems as GitHub's workflow commands, which become annotations of a pull request.
+
+Source: ``@actions/core``, ``command.ts``: what is escaped differs between a command's properties and its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
+from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related, common_tip, sentences, worst
+from dispatch_cli.answers.findings.report import FindingsReport, by_place
+from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.text_safety import safe, safe_lines
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
+    """A command for the findings of a check at one place: GitHub shows only ten annotations of a kind for each step."""
+    for reported in by_place(report.findings):
+        group = [one.finding for one in reported]
+        yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, _finding_text(group), root)
+    for one in report.unlisted:
+        yield _command(_COMMANDS[one.severity], one.span, one.check, unlisted_sentence(one), root)
+
+
+def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
+    """A command for each problem of the input."""
+    for problem in problems:
+        lines = [problem.message]
+        lines += _notes(problem.related)
+        if problem.hint:
+            lines.append(f"help: {problem.hint}")
+        yield _command("error", problem.span, problem.code, "\n".join(lines), root)
+
+
+def _finding_text(group: Sequence[Finding]) -> str:
+    tip = common_tip(group)
+    details = (f"{name}: {value}" for name, value in common_details(group))
+    tips = () if tip is None else (f"tip: {tip}",)
+    return "\n".join((*sentences(group), *details, *_notes(common_related(group)), *tips))
+
+
+def _notes(related: Iterable[Related]) -> Iterator[str]:
+    return (f"note: {one.message} ({one.span})" for one in related)
+
+
+def _command(severity: str, span: Span | None, title: str, text: str, root: Path) -> str:
+    properties = []
+    if span is not None and span.file != STANDARD_INPUT:
+        properties += [("file", relative_path(span.file, root)), ("line", str(span.line)), ("col", str(span.column))]
+    properties.append(("title", title))
+    written = ",".join(f"{name}={_property(value)}" for name, value in properties)
+    return f"::{severity} {written}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    return safe_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(safe(text)).replace(":", "%3A").replace(",", "%2C")

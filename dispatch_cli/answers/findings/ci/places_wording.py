@@ -1,0 +1,51 @@
+"""The findings of one check at one place, as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.answers.findings.report import grouped
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.render.words import keys_label
+
+MAX_SENTENCES = 10
+"""Sentences of one text; more are counted."""
+
+
+def worst(group: Sequence[Finding]) -> Severity:
+    """The worst severity of a group."""
+    return min((finding.severity for finding in group), key=lambda severity: severity.rank)
+
+
+def sentences(group: Sequence[Finding]) -> Iterator[str]:
+    """What is found there: a sentence each, and the keys of those that share one."""
+    alike = grouped(group)
+    for position, some in enumerate(alike[:MAX_SENTENCES]):
+        first = some[0]
+        if position == 1:
+            yield f"{len(alike) - 1} more here:"
+        if len(some) == 1:
+            yield first.message
+        else:
+            yield first.group_message or first.message
+            yield f"at {keys_label(tuple(finding.key for finding in some if finding.key is not None))}"
+    if len(alike) > MAX_SENTENCES:
+        yield f"and {len(alike) - MAX_SENTENCES:,} more"
+
+
+def common_details(group: Sequence[Finding]) -> list[tuple[str, str]]:
+    """The facts that all of them have."""
+    return [pair for pair in group[0].details if all(pair in finding.details for finding in group)]
+
+
+def common_related(group: Sequence[Finding]) -> list[Related]:
+    """The other places that all of them name."""
+    return [one for one in group[0].related if all(one in finding.related for finding in group)]
+
+
+def common_tip(group: Sequence[Finding]) -> str | None:
+    """The tip, where it is that of all of them."""
+    tip = group[0].tip
+    return tip if all(finding.tip == tip for finding in group) else None

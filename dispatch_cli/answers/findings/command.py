@@ -1,0 +1,199 @@
+"""``dispatch-cli check-invariants``"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
+from dispatch_cli.answers.findings.ci.command_options import append_step_summary, step_summary_option
+from dispatch_cli.answers.findings.command_options import (
+    SEVERITIES,
+    CheckOptions,
+    check_line,
+    check_options,
+    guards_of,
+    load_settings,
+    refuse_unknown_checks,
+    say_outcome,
+)
+from dispatch_cli.cli.options import (
+    OWN_OR_ALL,
+    SourceOptions,
+    chosen_of_both_kinds,
+    filter_option,
+    guarded_names,
+    load_state,
+    source_options,
+    warn_of_overrides,
+)
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
+from dispatch_cli.cli.progress import progress_on
+
+if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.baseline.report import BaselineFilter
+    from dispatch_cli.answers.findings.report import FindingsReport
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
+
+
+@click.command("check-invariants")
+@source_options
+@filter_option(OWN_OR_ALL)
+@check_options
+@click.option("--pytorch", is_flag=True, help="Check PyTorch's own registrations instead of those of the files.")
+@click.option(
+    "--summary", is_flag=True, help="Show one row for each check that found something, instead of the findings."
+)
+@click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    help="The lowest severity that text shows. Default: warning, or what --fail-on says. Other formats show all.",
+)
+@click.option(
+    "--full", is_flag=True, help="In text, list each finding with its facts, instead of those that are alike once."
+)
+@step_summary_option
+@output_options("raw", *FOR_CI)
+def command(
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    options: CheckOptions,
+    pytorch: bool,
+    summary: bool,
+    severity: str | None,
+    full: bool,
+    step_summary: str | None,
+    out: Output,
+) -> None:
+    """Check invariants, registrations and guards, for example in CI.
+
+    This includes PyTorch's own checkInvariants, checks for registrations that do not do what they seem to do, and the
+    guards in the declarations. `dispatch-cli checks` lists and explains the checks.
+
+    The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
+    every machine-readable format contains the problems.
+    """
+    if summary and out.format in (*FOR_CI, "raw"):
+        raise click.UsageError("--summary works with --format text, json, csv, markdown or html.")
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        settings, project = load_settings(options, source.allow_outside)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    if source.keys and options.guards:
+        raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
+    guards = () if source.keys else (*guards_of(project, source.allow_outside, out.color), *options.guards)
+    state = load_state(
+        source._replace(project=project),
+        out.color,
+        guards,
+        ops,
+    )
+    if pytorch:
+        state = _of_pytorch(state)
+    names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
+    entries, baseline = read_known(options, project, out.color, source.allow_outside)
+    from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
+    from dispatch_cli.answers.findings.report import findings_report, summary_of
+    from dispatch_cli.api import further_states
+    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.model.severity import Severity
+
+    refuse_unknown_checks(state, settings, out.color)
+    guarded = guarded_names(names, higher_order) if ops else None
+    known = None if entries is None else BaselineFilter(entries, options.update_baseline)
+    limits = None if options.all_findings else Limits()
+    try:
+        with progress_on(sys.stderr, check_line) as progress:
+            report = findings_report(
+                state,
+                names,
+                guarded,
+                settings,
+                known,
+                progress,
+                higher_order,
+                limits=limits,
+                further=further_states(state),
+            )
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    except BaselineError as error:
+        raise refused_baseline(options, project, out.color, f"{baseline}: {error}") from None
+    if not any(check.id == "overridden-kernel" for check in report.checks):
+        warn_of_overrides(state, out.color)
+    if options.update_baseline:
+        assert known is not None and baseline is not None, "--update-baseline needs a baseline"
+        _update(known, baseline, report)
+        raise click.exceptions.Exit(0)
+    append_step_summary(report, step_summary)
+    lowest = Severity.WARNING if severity is None else Severity(severity)
+    if severity is None and report.fail_on.rank > lowest.rank:
+        lowest = report.fail_on
+    if out.format in FOR_CI:
+        write_for_ci("findings", report, out)
+    elif out.format == "raw":
+        from dispatch_cli.answers.findings.raw_document import raw_findings
+
+        write(raw_findings(state.dispatcher, report), out.file)
+    else:
+        how: dict[str, Any] = {"lowest": lowest} if out.format == "text" else {}
+        if how and not summary:
+            how["full"] = full
+        show(summary_of(report) if summary else report, out, **how)
+    say_outcome(report, out, lowest)
+    raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
+
+
+def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:
+    """Write the baseline anew, and say how many findings it has."""
+    from dispatch_cli.answers.findings.baseline.document import baseline_json
+    from dispatch_cli.render.words import plural
+
+    assert report.baseline is not None, "a report with a baseline says what it did"
+    entries = known.renewed(report.baseline)
+    write(baseline_json(entries), baseline, kind="data", is_baseline=True)
+    say_written(baseline, plural(sum(entries.values()), "finding"))
+
+
+def _chosen(
+    state: State, ops: tuple[str, ...], from_files: bool
+) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    """The operators to check: what --op chooses, or the files' own where these are laid over something, or all."""
+    if ops:
+        return chosen_of_both_kinds(state, ops)
+    from dispatch_cli.answers.findings.checked import checked_operators
+
+    return checked_operators(state, from_files)
+
+
+def _of_pytorch(state: State) -> State:
+    """The state before the files that the user named, and nothing that these say of it. Errors: UsageError."""
+    from dispatch_cli.engine.history.apply import run
+    from dispatch_cli.model.declarations import Registrant
+
+    said = state.declarations
+    history = said.before
+    if state.source is None and not history.steps:
+        raise click.UsageError(
+            "--pytorch needs a PyTorch state: give --base NAME, a file that extends one, or a capture."
+        )
+    kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
+    higher_order = tuple(one for one in said.higher_order_operators if not one.is_own)
+    before = said._replace(
+        steps=history.steps,
+        inherited_steps=history.steps,
+        without=history.without,
+        unchanged=None,
+        changes=None,
+        python_kernels=kernels,
+        higher_order_operators=higher_order,
+        guards=(),
+        suppressions=(),
+    )
+    return run(before, state.source)

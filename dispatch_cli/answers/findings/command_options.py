@@ -1,0 +1,221 @@
+"""The options of the commands that run checks: which, what makes them fail, and what is known already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from dispatch_cli.cli.completion import complete_checks, complete_files
+from dispatch_cli.cli.output import BadInput, Output, say_written
+
+if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.report import FindingsReport
+    from dispatch_cli.checks.check import Check
+    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.settings import CheckSettings, Selector
+    from dispatch_cli.model.severity import Severity
+
+SEVERITIES = ("error", "warning", "info")
+
+
+class CheckOptions(NamedTuple):
+    """What the options say."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    fail_on: str | None
+    exit_zero: bool
+    baseline: str | None
+    update_baseline: bool
+    all_findings: bool
+    guards: tuple[str, ...]
+    config: str | None
+    no_config: bool
+
+
+NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, False, (), None, False)
+"""What holds where no option is given."""
+
+
+all_findings_option = click.option(
+    "--all-findings",
+    is_flag=True,
+    help="List every finding. Otherwise at most 1,000 per check and 100 per place are listed; the others are counted.",
+)
+
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for the project file that is read: arguments *config* and *no_config*."""
+    config = click.option(
+        "--config",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="The pyproject.toml to read. Default: the nearest one, in this directory or above.",
+    )
+    return config(click.option("--no-config", is_flag=True, help="Read no pyproject.toml.")(command))
+
+
+def refuse_two_configs(config: str | None, no_config: bool) -> None:
+    """Errors: UsageError where both options are given."""
+    if config is not None and no_config:
+        raise click.UsageError("--config and --no-config exclude each other; give one of them.")
+
+
+def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options; the command gets them as one `CheckOptions`, its argument *options*."""
+
+    @wraps(command)
+    def call(*args: Any, **others: Any) -> Any:
+        options = CheckOptions(**{name: others.pop(name) for name in CheckOptions._fields})
+        return command(*args, options=options, **others)
+
+    for decorator in reversed(
+        (
+            click.option(
+                "--select",
+                multiple=True,
+                metavar="CHECK,…",
+                shell_complete=complete_checks,
+                help="The checks to run: ids, codes, or the beginning of either; `all`; or `default`.",
+            ),
+            click.option(
+                "--ignore",
+                multiple=True,
+                metavar="CHECK,…",
+                shell_complete=complete_checks,
+                help="Checks to leave out, named as in --select.",
+            ),
+            click.option(
+                "--fail-on",
+                type=click.Choice(SEVERITIES),
+                help="The lowest severity that makes the run fail. Default: warning.",
+            ),
+            click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
+            click.option(
+                "--baseline",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="Leave out the known findings in FILE.",
+            ),
+            click.option(
+                "--update-baseline", is_flag=True, help="Write the current findings to the baseline, and exit."
+            ),
+            all_findings_option,
+            click.option(
+                "--guards",
+                multiple=True,
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="Also check the guards in FILE, a declaration file that registers nothing. Repeatable.",
+            ),
+            config_options,
+        )
+    ):
+        call = decorator(call)
+    return call
+
+
+def load_settings(
+    options: CheckOptions, allow_outside: bool = False
+) -> tuple[tuple[CheckSettings, ...], CheckSettings]:
+    """What the project and the command line say, the weaker first; and the project's alone.
+
+    allow_outside: whether the project file may name files outside of its folder.
+    Errors: InputError for a project file that can not be understood.
+    """
+    from dispatch_cli.declarations.project import find_project, read_project
+    from dispatch_cli.model.settings import CheckSettings
+    from dispatch_cli.model.severity import Severity
+
+    refuse_two_configs(options.config, options.no_config)
+    project = CheckSettings()
+    if options.config is not None:
+        project = read_project(Path(options.config), allow_outside, _complaint)
+    elif not options.no_config and (found := find_project(Path.cwd())) is not None:
+        # as seen from here, so that places in it and in files that it names read well
+        project = read_project(Path(os.path.relpath(found)), allow_outside, _complaint)
+    own = CheckSettings(
+        select=_selectors(options.select, "--select") if options.select else None,
+        ignore=_selectors(options.ignore, "--ignore"),
+        fail_on=None if options.fail_on is None else Severity(options.fail_on),
+    )
+    return (project, own), project
+
+
+def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
+    from dispatch_cli.model.settings import Selector
+
+    return tuple(Selector(part, origin=origin) for text in texts for part in text.split(","))
+
+
+def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
+    from dispatch_cli.checks import CHECKS
+    from dispatch_cli.checks.selection import UnknownCheck
+
+    error = UnknownCheck.of(CHECKS, selector)
+    return None if error is None else (str(error), lambda: _hint(error))
+
+
+def _hint(error: UnknownCheck) -> str:
+    return f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
+
+
+def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[str, ...]:
+    """The guards files that a project names. Errors: BadInput for those that are not there."""
+    from dispatch_cli.declarations.project_folder import within
+    from dispatch_cli.declarations.source import SourceError, check
+    from dispatch_cli.model.problem import InputError, Problem
+
+    problems = []
+    for file, span in project.guards:
+        try:
+            check(file, within(file, allow_outside))
+        except SourceError as error:  # noqa: PERF203  (better said where the file is named)
+            problems.append(Problem(error.code, error.message, span, hint=error.hint))
+    if problems:
+        raise BadInput(InputError(tuple(problems)), color)
+    return tuple(file for file, _ in project.guards)
+
+
+def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:
+    """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
+    from dispatch_cli.answers.findings.report import unknown_checks
+    from dispatch_cli.declarations.limits import MAX_PROBLEMS
+    from dispatch_cli.model.problem import InputError, Problem
+
+    errors = unknown_checks(state, settings)
+    if not errors:
+        return
+    if all(error.selector.span is None for error in errors):
+        raise click.BadParameter(f"{errors[0]}; {_hint(errors[0])}", param_hint=f"'{errors[0].selector.origin}'")
+    found = [
+        Problem("unknown-check", str(error), error.selector.span, hint=_hint(error)) for error in errors[:MAX_PROBLEMS]
+    ]
+    if len(errors) > MAX_PROBLEMS:
+        message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"
+        found.append(Problem("more-problems", message, found[-1].span))
+    raise BadInput(InputError(tuple(found)), color)
+
+
+def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:
+    """Say on standard error how a run of the checks ends, where a file has its answer.
+
+    lowest: the mildest severity that text shows; None for all.
+    """
+    if out.file is not None:
+        from dispatch_cli.answers.findings.report import summary_of
+        from dispatch_cli.answers.findings.summary_document import outcome
+        from dispatch_cli.model.severity import Severity
+
+        say_written(out.file, outcome(summary_of(report), lowest or Severity.INFO).text)
+
+
+def check_line(check: Check, before: int, count: int) -> str:
+    """What a terminal is told of a check that runs. before: how many ran before it, of *count*."""
+    return f"checking {before + 1} of {count}: {check.id}"

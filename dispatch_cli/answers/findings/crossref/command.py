@@ -1,0 +1,187 @@
+"""``dispatch-cli crossref``"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.answers.findings.ci.command_options import step_summary_option
+from dispatch_cli.answers.findings.command_options import all_findings_option
+from dispatch_cli.answers.findings.crossref.command_options import Asked, ask_live, check_modules, live_options
+from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.options import allow_outside_option, as_sentence, filter_option, say_name_notes
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
+from dispatch_cli.cli.source_options import ReadingOptions, reading_options
+from dispatch_cli.cli.source_reading import with_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dispatch_cli.crossref.answers import Answers, Probed
+    from dispatch_cli.crossref.replay import Subject
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.engine.history.state import State
+
+
+@click.command("crossref")
+@click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_files)
+@click.option("--live", is_flag=True, help="Compare with a running PyTorch; implied by --python and --import.")
+@live_options
+@filter_option("those that the declarations name; without declarations, all")
+@allow_outside_option
+@reading_options
+@all_findings_option
+@step_summary_option
+@output_options(*FOR_CI)
+def command(
+    files: tuple[str, ...],
+    live: bool,
+    python: str | None,
+    modules: tuple[str, ...],
+    timeout: int,
+    ops: tuple[str, ...],
+    allow_outside: bool,
+    reading: ReadingOptions,
+    all_findings: bool,
+    step_summary: str | None,
+    out: Output,
+) -> None:
+    """Compare declarations with a built library, or dispatch-cli with PyTorch.
+
+    With declarations (crossref FILE --live --import mylib), the operators, schemas, kernels, fallthroughs and backend
+    fallbacks that they declare are looked up in a PyTorch that has imported the library. What is missing, different or
+    not declared, and what that PyTorch refuses, is a finding at the declaration. The formats are those of
+    check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli checks drift` explains
+    the checks.
+
+    Without FILE, or with a capture or a recording of PyTorch, PyTorch's registrations are loaded into dispatch-cli,
+    whose dumps and dispatch tables are compared with PyTorch's. A recording contains PyTorch's answers. Otherwise a
+    live PyTorch gives them; it is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
+    code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the answer says so but
+    does not count it as a difference; --format json has every such slot.
+    """
+    live = live or python is not None or bool(modules)
+    if not files and not live:
+        raise click.UsageError("Nothing to compare with: give a recording, or --live.")
+    check_modules(modules)
+    from dispatch_cli.model.problem import InputError
+
+    documents = with_documents(files, reading, None, allow_outside, out.color)
+    try:
+        state, recorded = _read(documents, not live, allow_outside)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    if state is not None and not _is_capture(state):
+        from dispatch_cli.answers.findings.crossref.drift_command import show_drift
+
+        asked = Asked(python, modules, timeout)
+        show_drift(
+            documents, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary
+        )
+        return
+    if out.format in FOR_CI or step_summary is not None or all_findings:
+        option = "--all-findings" if all_findings else f"--format {out.format}"
+        option = "--step-summary" if step_summary is not None else option
+        raise click.UsageError(f"{option} works only when declarations are compared with a live PyTorch.")
+    _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
+
+
+def _compare(
+    state: State | None,
+    recorded: Probed | None,
+    live: Asked | None,
+    ops: tuple[str, ...],
+    out: Output,
+) -> None:
+    """The engine against PyTorch. live: the PyTorch that answers; None for the recording."""
+    from dispatch_cli.answers.findings.crossref.report import crossref_report
+    from dispatch_cli.crossref.compare import compare
+    from dispatch_cli.crossref.replay import replay, subject_of
+
+    probed = recorded if live is None else _ask(live, ops)
+    assert probed is not None, "a file without answers is refused where there is no live PyTorch"
+    subject = subject_of(state) if state is not None else replay(recorded or probed)
+    comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
+    report = crossref_report(comparison)
+    show(report, out, slots=comparison.slots)
+    if out.file is not None:
+        from dispatch_cli.answers.findings.crossref.document import outcome
+
+        say_written(out.file, outcome(report, len(comparison.slots)).text)
+    raise click.exceptions.Exit(1 if comparison.differences else 0)
+
+
+def _read(
+    files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool
+) -> tuple[State | None, Probed | None]:
+    """What the files declare, or the recording that the only one of them is. Asking PyTorch takes a while: files first.
+
+    Errors: InputError.
+    """
+    from dispatch_cli.crossref.recording import read
+    from dispatch_cli.model.problem import InputError, Problem
+
+    if not files:
+        return None, None
+    first = files[0]
+    recorded = read(first, allow_outside) if len(files) == 1 and isinstance(first, str) else None
+    if recorded is not None:
+        return None, recorded
+    if "-" in files:
+        # It has been read already, and cannot be read again as declarations.
+        message = "standard input is not a recording"
+        raise InputError((Problem("not-a-recording", message, hint="give declarations as a file"),))
+    from dispatch_cli.api import load_state
+
+    state = load_state(files, allow_outside=allow_outside)
+    say_name_notes(state)
+    if needs_answers:
+        name = first if isinstance(first, str) else first.name
+        message = f"{name} has registrations, but no answers of a PyTorch to compare them with"
+        hint = "compare it with a running PyTorch: --live, or --python PATH"
+        raise InputError((Problem("no-answers", message, hint=hint),))
+    return state, None
+
+
+def _is_capture(state: State) -> bool:
+    """Whether the files are captures of PyTorch, and not declarations of a library that may extend one."""
+    from dispatch_cli.checks.files import registrant_of
+    from dispatch_cli.model.declarations import Define, Implement, Registrant
+
+    said = state.declarations
+    steps = (step for step in said.steps if isinstance(step, Define | Implement))
+    of_pytorch = (step for step in steps if registrant_of(step) is not Registrant.USER)
+    return any(not said.through(step.span) for step in itertools.islice(of_pytorch, 1))
+
+
+def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
+    from dispatch_cli.answers.shared.selection import as_cpp
+    from dispatch_cli.crossref.live import ask
+
+    globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
+    return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, seconds=live.timeout))
+
+
+def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The operators that --op chooses of those that either has, and the higher-order ones.
+
+    Exits with 2 when a glob chooses none of either.
+    """
+    from dispatch_cli.answers.shared.selection import not_found, select_higher_order, select_names
+    from dispatch_cli.crossref.compare import higher_order_names, names_of
+
+    names, higher_order = names_of(subject, answers), higher_order_names(subject, answers)
+    if not ops:
+        return names, higher_order
+    chosen: set[str] = set()
+    others: set[str] = set()
+    for glob in ops:
+        found, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
+        if not found and not of_higher_order:
+            hint = as_sentence(not_found([*names, *higher_order], glob))
+            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
+        chosen.update(found)
+        others.update(of_higher_order)
+    return sorted(chosen), sorted(others)

@@ -1,0 +1,128 @@
+"""``dispatch-cli crossref`` of declarations: whether a built library registers what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.answers.findings.ci.command_options import append_step_summary
+from dispatch_cli.answers.findings.command_options import (
+    NO_CHECK_OPTIONS,
+    load_settings,
+    refuse_unknown_checks,
+    say_outcome,
+)
+from dispatch_cli.answers.findings.crossref.command_options import Asked, ask_live
+from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.built import BuiltLibrary
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.universe import Universe
+
+
+def show_drift(
+    files: Sequence[str | ExtractedDocument],
+    state: State,
+    asked: Asked,
+    ops: tuple[str, ...],
+    out: Output,
+    allow_outside: bool,
+    *,
+    all_findings: bool,
+    step_summary: str | None,
+) -> None:
+    """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
+
+    Exits as check-invariants does. The settings are those of the project and of the declarations.
+    """
+    from dispatch_cli.answers.findings.report import findings_report
+    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.crossref.built import ask_built
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.settings import CheckSettings, Selector
+
+    try:
+        settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    refuse_unknown_checks(state, settings, out.color)
+    names, higher_order = chosen_of_both_kinds(state, ops) if ops else _declared(state)
+    library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
+    when = _answers(state, asked)
+    state = _with_universe(files, state, universe, allow_outside, when)
+    said = (*state.declarations.settings, *settings)
+    drift = CheckSettings(
+        select=(Selector("drift"), Selector("refused-registration"), Selector("unused-suppression")),
+        ignore=tuple(selector for one in said for selector in one.ignore),
+    )
+    report = findings_report(
+        state,
+        names,
+        guarded_names(names, higher_order).union(_undeclared(library, ops)) if ops else None,
+        (*settings, drift),
+        higher_order=higher_order,
+        built=library,
+        limits=None if all_findings else Limits(),
+    )
+    append_step_summary(report, step_summary)
+    if out.format in FOR_CI:
+        write_for_ci("findings", report, out)
+    else:
+        show(report, out)
+    say_outcome(report, out)
+    raise click.exceptions.Exit(1 if report.failed else 0)
+
+
+def _declared(state: State) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    return state.own_operators(), state.own_higher_order_operators()
+
+
+def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[OperatorName]:
+    """The operators that --op chooses of those for which the library registers something."""
+    from dispatch_cli.answers.shared.selection import select_names
+    from dispatch_cli.model.names import OperatorName
+
+    names = [name for name, operator in library.operators.items() if operator.is_imported]
+    return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
+
+
+def _answers(state: State, asked: Asked) -> dict[str, str]:
+    """The truth of conditions about PyTorch there, as choices of ``--when``."""
+    if state.variants is None:
+        return {}
+    from dispatch_cli.capture.run import ask_conditions
+
+    atoms = state.variants.atoms
+    answers = ask_live(lambda _: ask_conditions(asked.python, atoms, asked.timeout))
+    return {condition: str(int(holds)) for condition, holds in answers.items()}
+
+
+def _with_universe(
+    files: Sequence[str | ExtractedDocument],
+    state: State,
+    universe: Universe,
+    allow_outside: bool,
+    when: Mapping[str, str],
+) -> State:
+    """The declarations as that PyTorch registers them, whose ``torch.library`` may do other things than the newest.
+
+    when: the truth of conditions there.
+    Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.
+    """
+    from dispatch_cli.api import load_state
+    from dispatch_cli.model.problem import InputError
+
+    if state.source is not None and not when:
+        return state
+    try:
+        return load_state(files, universe=universe, allow_outside=allow_outside, when=when)
+    except InputError:
+        return state

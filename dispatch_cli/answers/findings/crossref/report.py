@@ -1,0 +1,78 @@
+"""What a comparison with PyTorch found, put together so that a person can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.answers.findings.crossref.divergences import PythonDifference, ReasonCount, by_reason, difference_of
+from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
+from dispatch_cli.crossref.answers import Compared, Disagreement
+from dispatch_cli.crossref.compare import Comparison, Count
+
+
+class OperatorDivergence(NamedTuple):
+    """A slot of an operator at which C++ and Python choose different keys."""
+
+    operator: str
+    difference: PythonDifference
+
+
+class PythonDivergences(NamedTuple):
+    """Where C++ and Python choose different keys: how often for which reason, and every slot."""
+
+    reasons: tuple[ReasonCount, ...]
+    divergences: tuple[OperatorDivergence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossrefReport:
+    """A comparison. source: whose answers they were. python: None where it was not asked what Python chooses."""
+
+    REPORT: ClassVar[str] = "crossref"
+
+    universe: str
+    source: str
+    equal: bool
+    counts: tuple[Count, ...]
+    python: PythonDivergences | None
+    differences: tuple[Disagreement, ...]
+
+
+class FoldedDifference(NamedTuple):
+    """Keys of an operator about which the engine and PyTorch differ in the same way."""
+
+    part: Compared
+    keys: KeyRuns
+    ours: str | None
+    theirs: str | None
+
+
+def crossref_report(comparison: Comparison) -> CrossrefReport:
+    """Put a comparison together."""
+    python = None
+    if comparison.divergences is not None:
+        found = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
+        python = PythonDivergences(by_reason(found), found)
+    return CrossrefReport(
+        universe=comparison.universe,
+        source=comparison.source,
+        equal=not comparison.differences,
+        counts=comparison.counts,
+        python=python,
+        differences=comparison.differences,
+    )
+
+
+def folded(report: CrossrefReport, places: Mapping[str, int]) -> Iterator[tuple[str, list[FoldedDifference]]]:
+    """The differences by operator; keys of a part at which the same is said on either side are together.
+
+    places: of the slots in a table.
+    """
+    for operator, own in groupby(report.differences, key=lambda one: one.operator):
+        alike: dict[tuple[Compared, str | None, str | None], list[str]] = {}
+        for one in own:
+            alike.setdefault((one.part, one.ours, one.theirs), []).append(one.key or "")
+        yield operator, [FoldedDifference(part, runs_of(keys, places), *said) for (part, *said), keys in alike.items()]

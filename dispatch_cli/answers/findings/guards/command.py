@@ -1,0 +1,94 @@
+"""``dispatch-cli guards``"""
+
+from __future__ import annotations
+
+import itertools
+
+import click
+
+from dispatch_cli.cli.completion import complete_files, complete_runtime_keys
+from dispatch_cli.cli.options import (
+    SourceOptions,
+    chosen_keys,
+    chosen_of_both_kinds,
+    filter_option,
+    guarded_names,
+    load_state,
+    source_options,
+)
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
+
+
+@click.command("guards")
+@source_options
+@filter_option("all; with --record, files and a base, those for which the files register or change something")
+@click.option(
+    "--key",
+    "key_globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_runtime_keys,
+    help="With --record: only runtime keys whose name matches.",
+)
+@click.option(
+    "--guards",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Also list the guards in FILE, a declaration file that registers nothing. Repeatable.",
+)
+@click.option("--record", is_flag=True, help="Write guards for the current state, as a declaration file.")
+@click.option("--rules-only", is_flag=True, help="With --record: guard only which rule fills a slot, not which kernel.")
+@output_options()
+def command(
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    key_globs: tuple[str, ...],
+    guards: tuple[str, ...],
+    record: bool,
+    rules_only: bool,
+    out: Output,
+) -> None:
+    """List the guards and whether they hold, or record guards for the current state.
+
+    --record writes guards that say at which keys each kernel runs, and where calls decompose. Where the files register
+    kernels for an operator, only those kernels are guarded. The guards contain no line numbers of PyTorch's sources, so
+    that they can be checked with other PyTorch versions too.
+
+    The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
+    """
+    if not record and (key_globs or rules_only):
+        raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} needs --record.")
+    if record and out.format != "text":
+        raise click.UsageError("--record writes a declaration file; it takes no --format.")
+    if record and guards:
+        raise click.UsageError("--record and --guards exclude each other; give one of them.")
+    state = load_state(source, out.color, guards, ops)
+    names, higher_order = chosen_of_both_kinds(state, ops)
+    if record:
+        from dispatch_cli.answers.findings.guards.recorded import recorded_guards
+        from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml
+
+        slots = chosen_keys(state.dispatcher.universe, key_globs)
+        guarded = [recorded_guards(state, names, slots, kernels=not rules_only, named=bool(ops))]
+        if higher_order:
+            from dispatch_cli.answers.findings.guards.higher_order import recorded_higher_order_guards
+
+            guarded.append(recorded_higher_order_guards(state, higher_order, slots, not rules_only, bool(ops)))
+        write(guards_yaml(itertools.chain(*guarded)), out.file, kind="data")
+        return
+    from dispatch_cli.answers.findings.command_options import refuse_unknown_checks
+    from dispatch_cli.answers.findings.guards.report import guards_report
+    from dispatch_cli.model.problem import InputError
+
+    refuse_unknown_checks(state, (), out.color)
+    try:
+        report = guards_report(state, guarded_names(names, higher_order) if ops else None)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    show(report, out)
+    if out.file is not None:
+        from dispatch_cli.answers.findings.guards.document import outcome
+
+        say_written(out.file, outcome(report).text)
+    raise click.exceptions.Exit(1 if report.failing else 0)

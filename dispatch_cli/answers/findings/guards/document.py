@@ -1,0 +1,112 @@
+"""The guards of a state: a row for each, and what is not as it wants it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.answers.findings.guards.report import BrokenGuard, GuardRow, GuardsReport, GuardStatus
+from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import keys_label, place_cell, plural, short_kernel
+
+FEW = 4
+"""So many operators or keys are named; of more the first and the last."""
+BAD = (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING)
+MAX_BROKEN = 3
+"""So many places where a guard does not hold are listed; check-invariants shows all."""
+
+
+def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
+    """A row for each guard, what is broken below, and the count."""
+    suppressed = _suppressed(report)
+    if not report.guards:
+        yield Paragraph(outcome(report))
+        return
+    yield TableBlock(COLUMNS, report.guards)
+    yield Gap()
+    yield Paragraph(outcome(report))
+    if suppressed:
+        yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
+    if report.repeated:
+        verb = "requires" if report.repeated == 1 else "require"
+        words = f"{plural(report.repeated, 'other guard')} {verb} the same as one of these"
+        yield Paragraph(Run(words, Tone.DIM))
+
+
+def outcome(report: GuardsReport) -> Run:
+    """How many guards hold, in one sentence."""
+    count, suppressed = len(report.guards), _suppressed(report)
+    bad = sum(row.verdict in BAD for row in report.guards)
+    guards, holding = plural(count, "guard"), count - suppressed
+    if not count:
+        return Run(f"No guards ({report.universe})", Tone.DIM)
+    if bad:
+        return Run(f"{bad} of {guards} {'does' if bad == 1 else 'do'} not hold ({report.universe})", Tone.BAD)
+    if suppressed:
+        return Run(
+            f"{holding} of {guards} {'holds' if 1 in (holding, count) else 'hold'} ({report.universe})", Tone.KERNEL
+        )
+    return Run(f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})", Tone.KERNEL)
+
+
+def _suppressed(report: GuardsReport) -> int:
+    return sum(row.verdict is GuardStatus.SUPPRESSED for row in report.guards)
+
+
+def title(row: GuardRow) -> str:
+    """What a guard says, in one line; long lists by their ends."""
+    places = (*row.keys, *(f"{place.kind.value} {place.name}" for place in row.places))
+    keys = "" if not places else f" at {_ends(places)}"
+    keys += f" except {_ends(row.excepted)}" if row.excepted else ""
+    return f"{_ends(row.ops)}{keys}: {row.text}"
+
+
+def _ends(texts: Sequence[str]) -> str:
+    return ", ".join(texts) if len(texts) <= FEW else f"{texts[0]} … {texts[-1]} ({len(texts)})"
+
+
+def _verdict(row: GuardRow, _: bool) -> Inline:
+    tone = Tone.BAD if row.verdict in BAD else Tone.DIM if row.verdict is GuardStatus.SUPPRESSED else Tone.KERNEL
+    return Run(row.verdict.value.replace("-", " "), tone)
+
+
+def _guard(row: GuardRow, short: bool) -> Inline:
+    """The guard; below it where it does not hold."""
+    more = row.broken_count - MAX_BROKEN
+    below = [
+        *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
+        *([f"and {more} more"] if more > 0 else []),
+        *(f"{one.glob} matches no {one.kind}" for one in row.unmatched),
+        *(f"suppressed: {reason}" for reason in dict.fromkeys(one.reason for one in row.suppressed)),
+        *(f"also declared at {span}" for span in row.repeated_at),
+    ]
+    found = [Run(title(row))]
+    for text in below:
+        found += [Run(" " * UNDER, breaks=True), Run(text, Tone.DIM)]
+    return tuple(found)
+
+
+def _broken(one: BrokenGuard, short: bool) -> str:
+    """Where a guard does not hold, and what is there; in short, PyTorch's files without their directories."""
+    found = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
+    return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {found}"
+
+
+def _about(row: GuardRow, _: bool) -> Inline:
+    operators = plural(row.operators, "operator")
+    return f"{operators}, {plural(row.slots, 'slot')}" if row.slots else operators
+
+
+COLUMNS: list[Column[GuardRow]] = [
+    Column("", _verdict),
+    Column("Guard", _guard),
+    Column("Applies to", _about),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
+]
+
+
+def sheet(report: GuardsReport) -> Sheet:
+    """One row per guard."""
+    rows = ((row.verdict, title(row), row.operators, row.slots, row.broken_count, row.span) for row in report.guards)
+    return Sheet(("verdict", "guard", "operators", "slots", "broken", "declared_at"), rows)

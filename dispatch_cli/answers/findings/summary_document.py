@@ -1,0 +1,163 @@
+"""Findings in numbers: a row for each check that found something; then how much was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.answers.findings.checked import NotChecked
+from dispatch_cli.answers.findings.report import CheckedConditions, CheckSummary, ChosenCheck, FindingsSummaryReport
+from dispatch_cli.checks.check import Need
+from dispatch_cli.engine.variants.units import MOST_CASES
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import plural
+
+SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
+_BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
+COLUMNS: list[Column[CheckSummary]] = [
+    Column("Check", lambda row, _: row.check),
+    Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Findings", lambda row, _: str(row.findings), right=True),
+    Column("What should hold", lambda row, _: row.title),
+]
+
+
+def document(
+    report: FindingsSummaryReport,
+    _: int | None = None,
+    *,
+    counts: bool = True,
+    lowest: Severity = Severity.INFO,
+) -> Iterator[Block]:
+    """counts: there is a row for each check that found something. lowest: the mildest severity that is shown."""
+    if counts and report.summary:
+        yield TableBlock(COLUMNS, report.summary)
+        yield Gap()
+    not_checked = report.not_checked
+    if report.over_assumed:  # nobody asked for PyTorch's operators
+        not_checked = not_checked._replace(pytorch=0)
+    sentences = (*not_run_sentences(report.checks), *not_checked_sentences(not_checked))
+    built = report.built
+    if built is not None and built.universe != report.universe:
+        other = f"the declarations are for {report.universe}, but were compared with {built.source}"
+        sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
+    for sentence in (*sentences, *schema_sentences(report), *condition_sentences(report.conditions)):
+        yield Paragraph(Run(sentence, Tone.DIM))
+    if notes := "; ".join(_left_out(report)):
+        yield Paragraph(Run(notes, Tone.DIM))
+    yield Paragraph(outcome(report, lowest))
+
+
+def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> Run:
+    """The end of a run of the checks, in one sentence. lowest: the mildest severity that is shown."""
+    checks = sum(check.lacks is not Need.BUILT for check in report.checks)
+    if report.checks and not checks:
+        return Run(f"No check ran ({_where(report)})", Tone.WARN)
+    checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({_where(report)})"
+    if report.is_nothing_checked:
+        unread = _unread(report)
+        return Run(f"No operator was checked: {unread} (`dispatch-cli extract` lists what)", Tone.BAD)
+    if not report.summary:
+        passed = "All checks passed" if report.operators else "There is no operator to check"
+        return Run(f"{passed}: {checked}", Tone.KERNEL)
+    counts = ", ".join(plural(count, severity.value) for severity, count in report.counts.items() if count)
+    hidden = sum(count for severity, count in report.counts.items() if severity.rank > lowest.rank)
+    if hidden:
+        mildest = next(severity for severity in reversed(Severity) if report.counts[severity])
+        counts += f" (--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
+    if hidden == sum(report.counts.values()) and not report.failed:
+        return Run(f"All checks passed but for {counts}: {checked}", Tone.KERNEL)
+    affected = report.affected_operators
+    where = f" in {plural(affected, 'operator')}" if affected else ""
+    rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
+    return Run(f"{counts}{where}; checked: {checked}{rest}", Tone.BAD if report.failed else Tone.WARN)
+
+
+def _unread(report: FindingsSummaryReport) -> str:
+    """Counts of registrations that are not decided, and of statements that are not understood."""
+    undecided = plural(report.undecided, "registration")
+    statements = plural(report.not_understood, "statement")
+    parts = [f"{undecided} {'is' if report.undecided == 1 else 'are'} undecided"] if report.undecided else []
+    parts += [f"{statements} {'is' if report.not_understood == 1 else 'are'} not understood"] * bool(
+        report.not_understood
+    )
+    return " and ".join(parts)
+
+
+def _where(report: FindingsSummaryReport) -> str:
+    """What was checked: the library that declarations were compared with, or else the universe."""
+    return report.universe if report.built is None else report.built.source
+
+
+def sheet(report: FindingsSummaryReport) -> Sheet:
+    """A row for each check that found something."""
+    return Sheet(CheckSummary._fields, report.summary)
+
+
+def severity_run(severity: Severity) -> Run:
+    """A severity in its tone."""
+    return Run(severity.value, SEVERITY_TONES[severity])
+
+
+def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
+    """Which checks were asked for in vain, as they are those of another command."""
+    if names := [check.id for check in checks if check.lacks is Need.BUILT]:
+        needs = "it needs" if len(names) == 1 else "they need"
+        yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --live`)"
+
+
+MAX_NAMED = 3
+"""So many operators are named."""
+
+
+def schema_sentences(report: FindingsSummaryReport) -> Iterator[str]:
+    """Of which operators not everything could be checked."""
+    if names := report.unknown_schemas:
+        yield f"the schema of {_names(names)} is not known; what depends on it was not checked"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
+    """Which combinations of conditions were looked at."""
+    if found is None or not found.operators:
+        return
+    chosen = f" (with {', '.join(found.chosen)})" if found.chosen else ""
+    combinations = "1 combination" if found.states == 1 else f"{found.states} combinations"
+    yield (
+        f"{plural(found.operators, 'operator')} {'has' if found.operators == 1 else 'have'} registrations with "
+        f"conditions; {combinations} of them checked{chosen}; --when NAME=VALUE chooses"
+    )
+    if found.capped:
+        names = _names(found.capped)
+        yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
+
+
+def not_checked_sentences(found: NotChecked) -> Iterator[str]:
+    """What was not checked, and how to check it."""
+    if found.pytorch:
+        yield f"{_operators(found.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
+    if found.extended:
+        yield f"{_operators(found.extended, 'from files that these extend')} not checked"
+    if found.unknown:
+        yield (
+            f"the capture does not say who registered {plural(found.unknown, 'operator')}, which were checked as "
+            "PyTorch's own; make a new capture to check those of other libraries fully"
+        )
+
+
+def _operators(count: int, which: str) -> str:
+    return f"{plural(count, 'operator')} {which} {'was' if count == 1 else 'were'}"
+
+
+def _left_out(report: FindingsSummaryReport) -> Iterator[str]:
+    if report.suppressed_count:
+        yield f"{report.suppressed_count} suppressed"
+    if report.baseline is not None:
+        yield f"{report.baseline.known} in the baseline"
+        if fixed := sum(entry.count for entry in report.baseline.fixed):
+            yield f"{fixed} of the baseline fixed (--update-baseline removes {'it' if fixed == 1 else 'them'})"
