@@ -10,7 +10,7 @@ COMMANDS = {
     "rules": "dispatch_cli.cli.rules",
     "resolve": "dispatch_cli.cli.resolve",
     "trace": "dispatch_cli.cli.trace",
-    "keys": "dispatch_cli.cli.keys",
+    "keys": "dispatch_cli.answers.keys.command",
     "coverage": "dispatch_cli.cli.coverage",
     "check-invariants": "dispatch_cli.answers.findings.command",
     "guards": "dispatch_cli.answers.findings.guards.command",
@@ -42,10 +42,10 @@ DOCUMENTS = {
     "grid": "dispatch_cli.answers.table.grid_document",
     "guards": "dispatch_cli.answers.findings.guards.document",
     "history": "dispatch_cli.render.history",
-    "key": "dispatch_cli.render.key",
-    "key-registrations": "dispatch_cli.render.key_registrations",
-    "key-set": "dispatch_cli.render.key_set",
-    "keys": "dispatch_cli.render.keys",
+    "key": "dispatch_cli.answers.keys.key_document",
+    "key-registrations": "dispatch_cli.answers.keys.registrations_document",
+    "key-set": "dispatch_cli.answers.keys.key_set_document",
+    "keys": "dispatch_cli.answers.keys.document",
     "message": "dispatch_cli.render.message",
     "problems": "dispatch_cli.render.problems",
     "python-differences": "dispatch_cli.answers.table.python.differences_document",
@@ -59,7 +59,7 @@ DOCUMENTS = {
     "table": "dispatch_cli.answers.table.document",
     "table-summary": "dispatch_cli.answers.table.summary_document",
     "trace": "dispatch_cli.render.trace",
-    "universe-differences": "dispatch_cli.render.universe_differences",
+    "universe-differences": "dispatch_cli.answers.keys.universe_differences_document",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is another view of a table."""
 

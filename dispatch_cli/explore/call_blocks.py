@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.keys import key_document as key
+from dispatch_cli.answers.keys import key_set_document as key_set
+from dispatch_cli.answers.keys.key import KeyReport
+from dispatch_cli.answers.keys.key_set import KeySetReport
+from dispatch_cli.answers.keys.outcomes import KeyOutcome
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.history.state import State
@@ -13,7 +18,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.render import call_keys, key, key_set, resolve, resolve_higher_order
+from dispatch_cli.render import call_keys, resolve, resolve_higher_order
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -34,9 +39,6 @@ from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.resolve_wording import end_sentence, option_labels
 from dispatch_cli.render.words import place_cell
 from dispatch_cli.report.call_keys import CallKeysReport
-from dispatch_cli.report.key import KeyReport
-from dispatch_cli.report.key_outcomes import KeyOutcome
-from dispatch_cli.report.key_set import KeySetReport
 from dispatch_cli.report.resolve import ResolveReport, StepReport
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 

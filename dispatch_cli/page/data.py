@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
 from dispatch_cli.answers.findings.report import FindingsReport
+from dispatch_cli.answers.keys.report import universe_report
+from dispatch_cli.answers.keys.universe_argument import universe_argument
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.slot_notes import backend_key_below
@@ -27,9 +29,7 @@ from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.words import below_names
-from dispatch_cli.report.keys import universe_report
 from dispatch_cli.report.trace_view import TraceView
-from dispatch_cli.report.universe_argument import universe_argument
 
 
 class PageFile(NamedTuple):

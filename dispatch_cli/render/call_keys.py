@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.keys.key_wording import listed
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -18,7 +19,6 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.key_wording import listed
 from dispatch_cli.render.resolve_wording import from_label, thread_lines
 from dispatch_cli.render.sheet import fact_sheet as sheet
 from dispatch_cli.report.call_keys import CallKeysReport, CarriedKey

@@ -52,7 +52,7 @@ SENTENCES = {
     },
     "ErrorFact": {"text": "dispatch_cli.render.error_answer.fact_text"},
     "ErrorStep": {"text": "dispatch_cli.render.error_answer.step_text"},
-    "ExpressionNote": {"text": "dispatch_cli.render.key_wording.expression_note_text"},
+    "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_wording.expression_note_text"},
     "HigherOrderAdvice": {"text": "dispatch_cli.render.explain_higher_order_wording.higher_order_advice_text"},
     "ImplChange": {
         "text": "dispatch_cli.render.explain_higher_order_wording.impl_change_text",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.wording import note_text
 from dispatch_cli.engine.call.trace import Does, End, MaskKind
@@ -49,7 +50,6 @@ from dispatch_cli.render.resolve_wording import (
     unwrapped_sentence,
 )
 from dispatch_cli.render.words import over_label, place_cell, schema_label
-from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport
 
 if TYPE_CHECKING:

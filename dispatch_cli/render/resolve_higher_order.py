@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.render.document import (
     Block,
@@ -32,7 +33,6 @@ from dispatch_cli.render.resolve_higher_order_wording import (
 )
 from dispatch_cli.render.resolve_wording import thread_lines
 from dispatch_cli.render.words import place_cell
-from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.call.higher_order.modes import ACTIVE
@@ -22,7 +23,6 @@ from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autogr
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.resolve_step_wording import some_keys
 from dispatch_cli.render.words import short_function
-from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 _ASKERS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
 from dispatch_cli.answers.table.wording import source_label
@@ -25,7 +26,6 @@ from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.words import some_of
 from dispatch_cli.report.call_keys import CarriedKey
-from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 
 DOES = {

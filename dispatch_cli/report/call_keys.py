@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.keys.outcomes import ThreadKeys, thread_keys
 from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
@@ -15,7 +16,6 @@ from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.key_outcomes import ThreadKeys, thread_keys
 
 
 class TensorKeys(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import changed_slots, row_of
@@ -21,7 +22,6 @@ from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice

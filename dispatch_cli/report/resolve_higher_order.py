@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.keys.outcomes import KeyOutcome, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, row_of
 from dispatch_cli.engine.call.higher_order.trace import FakeModes, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import End, EndKind
@@ -13,7 +14,6 @@ from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.key_outcomes import KeyOutcome, ThreadKeys, Visit, key_outcomes, thread_keys
 
 
 class HigherOrderStep(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.keys.key_answer import key_answer
 from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
@@ -20,7 +21,6 @@ from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.report.call_request import CallRequest, call_report, keys_of_call, read_call
 from dispatch_cli.report.call_words import ABSENT_WORDS
-from dispatch_cli.report.key_answer import key_answer
 from dispatch_cli.report.resolve import ResolveReport, StepReport
 from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.keys.key import is_key, key_report
+from dispatch_cli.answers.keys.registrations import key_registrations_report
+from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.explore.answers.universe import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.key import is_key, key_report
-from dispatch_cli.report.key_registrations import key_registrations_report
-from dispatch_cli.report.keys import universe_report
 
 
 def keys_answer(session: Session) -> PaneAnswer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.keys.universe_argument import universe_argument
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.universe import UNNAMED_BACKEND
-from dispatch_cli.report.universe_argument import universe_argument
 
 
 def answer_of_keys(

@@ -9,6 +9,11 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from dispatch_cli.answers.keys import document as keys_documents
+from dispatch_cli.answers.keys import key_document as key_documents
+from dispatch_cli.answers.keys.registrations import KeyRegistrationsReport, RegisteredKernel
+from dispatch_cli.answers.keys.registrations_document import KERNELS
+from dispatch_cli.answers.keys.report import UniverseReport
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
@@ -17,13 +22,8 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render import key as key_documents
-from dispatch_cli.render import keys as keys_documents
 from dispatch_cli.render.document import Block, Column, Narrow, Run, TableBlock, Tone
-from dispatch_cli.render.key_registrations import KERNELS
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.key_registrations import KeyRegistrationsReport, RegisteredKernel
-from dispatch_cli.report.keys import UniverseReport
 
 
 class KeyLine(NamedTuple):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.universe import AUTOGRAD, Universe
-from dispatch_cli.report.key import key_report
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 from tests.support import UNIVERSE_OF, load_recording

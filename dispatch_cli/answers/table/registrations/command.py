@@ -89,7 +89,7 @@ def command(
 
 def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], all_rows: bool, out: Output) -> None:
     """The operators with a kernel at each key. Higher-order ones are not among them: Python keeps their kernels."""
-    from dispatch_cli.report.key_registrations import key_registrations_report
+    from dispatch_cli.answers.keys.registrations import key_registrations_report
 
     keys = chosen_keys(state.dispatcher.universe, key_globs, registrable=True)
     assert keys is not None, "a glob is there"
@@ -98,7 +98,7 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], a
     warn_of_overrides(state, out.color)
     report = key_registrations_report(state, keys, names)
     if out.format == "raw":
-        from dispatch_cli.render.key_registrations import raw_key_registrations
+        from dispatch_cli.answers.keys.registrations_document import raw_key_registrations
 
         write(raw_key_registrations(report), out.file)
     else:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.keys.key import Filler, KeyReport
+from dispatch_cli.answers.keys.key_wording import FEW, groups_label, listed
+from dispatch_cli.answers.keys.report import ThreadDefault
 from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
-from dispatch_cli.render.key_wording import FEW, groups_label, listed
 from dispatch_cli.render.sheet import fact_sheet as sheet
 from dispatch_cli.render.words import short_kernel
-from dispatch_cli.report.key import Filler, KeyReport
-from dispatch_cli.report.keys import ThreadDefault
 
 __all__ = ["document", "sheet"]
 

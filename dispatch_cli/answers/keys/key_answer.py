@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.keys.key import KeyReport, is_key, key_report
+from dispatch_cli.answers.keys.key_set import KeySetReport, key_set_report
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.key import KeyReport, is_key, key_report
-from dispatch_cli.report.key_set import KeySetReport, key_set_report
 
 
 def key_answer(universe: Universe, expression: str) -> KeyReport | KeySetReport:

@@ -85,7 +85,7 @@ def command(
         raise BadInput(at_setting(error, named), out.color) from None
     show(report, out, **how)
     if others and out.file is not None:
-        from dispatch_cli.render.universe_differences import outcome
+        from dispatch_cli.answers.keys.universe_differences_document import outcome
 
         say_written(out.file, outcome(report))
     if others and not report.equal:
@@ -93,7 +93,7 @@ def command(
 
 
 def _differences(one: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
-    from dispatch_cli.report.universe_differences import differences_report
+    from dispatch_cli.answers.keys.universe_differences import differences_report
 
     return differences_report(one, other), {}
 
@@ -110,11 +110,11 @@ def _keys_of_call(
 def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, Any]]:
     """The report, and what its document needs beside it."""
     if expression is None:
-        from dispatch_cli.report.keys import universe_report
+        from dispatch_cli.answers.keys.report import universe_report
 
         return universe_report(universe), {"universe": universe}
-    from dispatch_cli.report.key import KeyReport
-    from dispatch_cli.report.key_answer import key_answer
+    from dispatch_cli.answers.keys.key import KeyReport
+    from dispatch_cli.answers.keys.key_answer import key_answer
 
     report = key_answer(universe, expression)
     return report, {"universe": universe} if isinstance(report, KeyReport) else {}

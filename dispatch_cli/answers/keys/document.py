@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.keys.key_wording import groups_label, listed
+from dispatch_cli.answers.keys.report import AliasRow, CoreAnswer, FunctionalityRow, KeyRow, UniverseReport
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.document import (
@@ -19,10 +21,8 @@ from dispatch_cli.render.document import (
     joined,
     lines,
 )
-from dispatch_cli.render.key_wording import groups_label, listed
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.keys import AliasRow, CoreAnswer, FunctionalityRow, KeyRow, UniverseReport
 
 CODES = {
     CoreAnswer.KERNEL: Run("f", Tone.FALLBACK),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from dispatch_cli.answers.keys.key_wording import listed
+from dispatch_cli.answers.keys.universe_differences import DifferenceRow, DifferencesReport
 from dispatch_cli.engine.keys.universe_differences import Aspect
 from dispatch_cli.render.document import (
     Block,
@@ -19,10 +21,8 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.key_wording import listed
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.universe_differences import DifferenceRow, DifferencesReport
 
 TITLES = {
     Aspect.KEY: "Keys that only one has, or that are of another kind",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.keys.registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
 from dispatch_cli.answers.table.registrations.report import FallbackRow
 from dispatch_cli.model.debug_text import source_file
 from dispatch_cli.model.span import Span
@@ -34,7 +35,6 @@ from dispatch_cli.render.words import (
     short_kernel,
     some_of,
 )
-from dispatch_cli.report.key_registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
 
 MANY = 24
 """More operators than this are folded, unless all are asked for."""

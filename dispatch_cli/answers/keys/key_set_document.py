@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.keys.key_set import KeySetReport
+from dispatch_cli.answers.keys.key_wording import expression_note_text, listed
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
-from dispatch_cli.render.key_wording import expression_note_text, listed
 from dispatch_cli.render.sheet import fact_sheet as sheet
-from dispatch_cli.report.key_set import KeySetReport
 
 __all__ = ["document", "sheet"]
 
