@@ -9,6 +9,8 @@ import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.history import document as history
+from dispatch_cli.answers.history.rows_document import ChangeRow
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.call_chooser import Chooser
@@ -22,9 +24,7 @@ from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.terminal_input import TerminalInput
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render import history
 from dispatch_cli.render.document import Column, TableBlock, cells_of
-from dispatch_cli.render.history_rows import ChangeRow
 from tests.explore.support import drive, flat, newest, screen_text, until
 
 ROOT = Path(__file__).parents[2]

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases
+from dispatch_cli.answers.history.key import HeldKind
+from dispatch_cli.answers.history.report import history_report
+from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.comparison.renames import Likeness, Rename, renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -18,9 +21,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
-from dispatch_cli.report.history import history_report
-from dispatch_cli.report.history_key import HeldKind
-from dispatch_cli.report.history_versions import Versions
 from dispatch_cli.universes import default_name, load
 from tests.report.raw_history import differences, expected
 from tests.support import RECORDINGS

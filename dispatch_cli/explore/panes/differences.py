@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.history import document as history_documents
+from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.differences import (
     ComparedStates,
@@ -23,11 +25,9 @@ from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.render import diff as diff_documents
-from dispatch_cli.render import history as history_documents
 from dispatch_cli.render.diff_wording import outcome, sides_label
 from dispatch_cli.render.document import Block, Column, TableBlock
 from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.history_versions import Versions
 
 _OLDS: list[Column[Old]] = [Column("State", lambda one, _: one.name)]
 

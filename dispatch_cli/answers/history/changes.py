@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
-from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
-from dispatch_cli.engine.comparison.identity import KernelView
-from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
-from dispatch_cli.engine.history.difference import ChangeKind
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.report.history_rows import (
+from dispatch_cli.answers.history.rows import (
     CauseRow,
     ImplementationRow,
     KeyFate,
@@ -23,7 +17,13 @@ from dispatch_cli.report.history_rows import (
     VersionChanges,
     VersionKernel,
 )
-from dispatch_cli.report.history_versions import Versions
+from dispatch_cli.answers.history.versions import Versions
+from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
+from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
+from dispatch_cli.engine.comparison.identity import KernelView
+from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.rules import Rule
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.comparison.sides import OperatorView, Side

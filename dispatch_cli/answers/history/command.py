@@ -13,8 +13,8 @@ from dispatch_cli.cli.output import Output, output_options, show
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from dispatch_cli.answers.history.versions import Versions
     from dispatch_cli.model.universe import Universe
-    from dispatch_cli.report.history_versions import Versions
 
 
 class _Chosen(NamedTuple):
@@ -56,8 +56,8 @@ def command(operator: str, key: str | None, first: str | None, last: str | None,
 
     The exit code is 0 also where something changed.
     """
-    from dispatch_cli.report.history import history_report
-    from dispatch_cli.report.history_versions import Versions
+    from dispatch_cli.answers.history.report import history_report
+    from dispatch_cli.answers.history.versions import Versions
 
     if key is not None and only is not None:
         raise click.UsageError("--only cannot be combined with KEY, which shows what the operator has there.")
@@ -118,7 +118,7 @@ def _found(versions: Versions, text: str) -> _Chosen:
 
 def _refuse_if_elsewhere(looked_at: Sequence[str], text: str) -> None:
     """Exits with 2 when a version that is not looked at has an operator of that name, and says which."""
-    from dispatch_cli.report.history_versions import Versions
+    from dispatch_cli.answers.history.versions import Versions
 
     every = Versions(_names(None, None))
     found = _found(every, text)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.history.changes import changes_in, concerning, is_empty, limited
+from dispatch_cli.answers.history.key import HeldAtKey, held_at
+from dispatch_cli.answers.history.rows import VersionChanges
+from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.comparison.renames import Rename
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.history_changes import changes_in, concerning, is_empty, limited
-from dispatch_cli.report.history_key import HeldAtKey, held_at
-from dispatch_cli.report.history_rows import VersionChanges
-from dispatch_cli.report.history_versions import Versions
 
 
 class HistoryVersion(NamedTuple):

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.history.key import HeldAtKey, HeldKind
+from dispatch_cli.answers.history.report import HistoryReport, OperatorHistory
+from dispatch_cli.answers.history.rows_document import ChangeRow, change_rows, merged_rows
+from dispatch_cli.answers.history.wording import (
+    held_causes,
+    held_text,
+    plural_versions,
+    renamed,
+    short,
+    there,
+    version_runs,
+)
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -16,20 +28,8 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
 )
-from dispatch_cli.render.history_rows import ChangeRow, change_rows, merged_rows
-from dispatch_cli.render.history_wording import (
-    held_causes,
-    held_text,
-    plural_versions,
-    renamed,
-    short,
-    there,
-    version_runs,
-)
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural, short_function
-from dispatch_cli.report.history import HistoryReport, OperatorHistory
-from dispatch_cli.report.history_key import HeldAtKey, HeldKind
 
 
 def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from dispatch_cli.answers.history.key import HeldAtKey, HeldKind
+from dispatch_cli.answers.history.report import HistoryReport, OperatorHistory
+from dispatch_cli.answers.history.rows import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import is_python_without_place
 from dispatch_cli.render.words import plural, short_kernel, some_of
-from dispatch_cli.report.history import HistoryReport, OperatorHistory
-from dispatch_cli.report.history_key import HeldAtKey, HeldKind
-from dispatch_cli.report.history_rows import CauseRow, VersionAnswer, VersionKernel
 
 PYTHON_FUNCTION = "a Python function"
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.answers.history.changes import kernel_row
+from dispatch_cli.answers.history.rows import CauseRow, VersionChanges, VersionKernel
+from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.report.history_changes import kernel_row
-from dispatch_cli.report.history_rows import CauseRow, VersionChanges, VersionKernel
-from dispatch_cli.report.history_versions import Versions
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import Slot

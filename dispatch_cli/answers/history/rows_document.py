@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dispatch_cli.answers.shared.folding import KeyRuns
-from dispatch_cli.engine.history.difference import ChangeKind
-from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
-from dispatch_cli.render.history_wording import (
+from dispatch_cli.answers.history.report import OperatorHistory
+from dispatch_cli.answers.history.rows import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
+from dispatch_cli.answers.history.wording import (
     answer_text,
     causes_text,
     held_causes,
@@ -17,9 +16,10 @@ from dispatch_cli.render.history_wording import (
     kernels_text,
     short,
 )
+from dispatch_cli.answers.shared.folding import KeyRuns
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
 from dispatch_cli.render.words import runs_label
-from dispatch_cli.report.history import OperatorHistory
-from dispatch_cli.report.history_rows import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
 
 
 class ChangeRow(NamedTuple):
