@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
@@ -12,7 +13,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, Run, Tone
 from dispatch_cli.render.words import count_cell
-from dispatch_cli.report.diff import DiffReport
 
 
 class ChangedRow(NamedTuple):

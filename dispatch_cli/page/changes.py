@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch_cli import bases
+from dispatch_cli.answers.diff.arguments import DiffArguments, as_side
+from dispatch_cli.answers.diff.report import diff_report
+from dispatch_cli.answers.diff.rows import DiffRegistration
+from dispatch_cli.answers.diff.wording import CHANGES, kernels_words, outcome
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.render.data import data_of
-from dispatch_cli.render.diff_wording import CHANGES, kernels_words, outcome
-from dispatch_cli.report.diff import diff_report
-from dispatch_cli.report.diff_arguments import DiffArguments, as_side
-from dispatch_cli.report.diff_rows import DiffRegistration
 
 MOST_REGISTRATIONS = 1000
 """More are counted only."""

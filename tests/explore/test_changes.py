@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets._toast import Toast
 
+from dispatch_cli.answers.diff.report import DiffReport, diff_report
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore import change_slots
@@ -28,7 +29,6 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.document import TableBlock
-from dispatch_cli.report.diff import DiffReport, diff_report
 from dispatch_cli.whatif.effect import SlotEffect, slot_changes
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
 from dispatch_cli.whatif.whatif import WhatIf

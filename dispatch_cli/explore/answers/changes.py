@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.diff.arguments import DiffArguments
+from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.registrations.order import order_report
 from dispatch_cli.checks.check import Finding
@@ -16,9 +19,6 @@ from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
-from dispatch_cli.report.diff import diff_report
-from dispatch_cli.report.diff_arguments import DiffArguments
-from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 
 MOST_NAMED = 50
 """Operators that a command line names; where changes can concern more, everything is compared."""

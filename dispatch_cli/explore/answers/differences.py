@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli import bases
+from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.history.state import State
@@ -13,8 +15,6 @@ from dispatch_cli.explore.answers.sides import Old, old_state, sides_of
 from dispatch_cli.explore.answers.table import exact
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
-from dispatch_cli.report.diff import diff_report
-from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
 
 Step = Callable[[str], None]
 """Told of each step of work that takes long, in a few words."""

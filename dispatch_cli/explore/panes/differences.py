@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.diff import document as diff_documents
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.wording import outcome, sides_label
 from dispatch_cli.answers.history import document as history_documents
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.history.state import State
@@ -24,10 +27,7 @@ from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference_rows, opened_by
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.render import diff as diff_documents
-from dispatch_cli.render.diff_wording import outcome, sides_label
 from dispatch_cli.render.document import Block, Column, TableBlock
-from dispatch_cli.report.diff import DiffReport
 
 _OLDS: list[Column[Old]] = [Column("State", lambda one, _: one.name)]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.rows import DiffKernel, DiffRefused
+from dispatch_cli.answers.diff.wording import answer_words
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.diff_wording import answer_words
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.diff_rows import DiffKernel, DiffRefused
 
 COLUMNS = ("what", "change", "operator", "key", "old", "new", "because", "old_declared_at", "new_declared_at")
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.engine.history.difference import ChangeKind
-from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
-from dispatch_cli.render.diff_wording import CHANGES, NOTHING, kernel_words, kernels_words
-from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone, Under
-from dispatch_cli.render.words import place_cell, plural, short_function
-from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.diff_rows import (
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.rows import (
     DiffFallback,
     DiffHigherOrder,
     DiffKernel,
@@ -20,6 +15,11 @@ from dispatch_cli.report.diff_rows import (
     DiffRefused,
     DiffRegistration,
 )
+from dispatch_cli.answers.diff.sections_document import Fold, grouped, heading, namespace, table
+from dispatch_cli.answers.diff.wording import CHANGES, NOTHING, kernel_words, kernels_words
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone, Under
+from dispatch_cli.render.words import place_cell, plural, short_function
 
 
 def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:

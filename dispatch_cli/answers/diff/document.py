@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.diff.registrations_document import others, refused, registrations
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.schemas_document import definitions
+from dispatch_cli.answers.diff.sections_document import Fold
+from dispatch_cli.answers.diff.sheet_document import sheet
+from dispatch_cli.answers.diff.slots_document import slots
+from dispatch_cli.answers.diff.wording import outcome, sides_label
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.diff_registrations import others, refused, registrations
-from dispatch_cli.render.diff_schemas import definitions
-from dispatch_cli.render.diff_sections import Fold
-from dispatch_cli.render.diff_sheet import sheet
-from dispatch_cli.render.diff_slots import slots
-from dispatch_cli.render.diff_wording import outcome, sides_label
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
-from dispatch_cli.report.diff import DiffReport
 
 __all__ = ["document", "sheet"]
 

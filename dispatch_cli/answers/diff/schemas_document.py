@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.rows import DiffOperator, DiffRename, DiffSchema
+from dispatch_cli.answers.diff.sections_document import Fold, grouped, heading, namespace, table
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.diff_sections import Fold, grouped, heading, namespace, table
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Narrow, Paragraph, Run, Tone, Under
 from dispatch_cli.render.words import place_cell, plural, schema_label
-from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.diff_rows import DiffOperator, DiffRename, DiffSchema
 
 
 def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:

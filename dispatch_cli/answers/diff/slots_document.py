@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.rows import DiffSlots
+from dispatch_cli.answers.diff.sections_document import Fold, heading, table
+from dispatch_cli.answers.diff.wording import answer_words, cause_words
 from dispatch_cli.answers.shared.folding import runs_of
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.diff_sections import Fold, heading, table
-from dispatch_cli.render.diff_wording import answer_words, cause_words
 from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run
 from dispatch_cli.render.words import keys_label, plural, rule_tone, runs_label
-from dispatch_cli.report.diff import DiffReport
-from dispatch_cli.report.diff_rows import DiffSlots
 
 
 def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) -> Iterator[Block]:

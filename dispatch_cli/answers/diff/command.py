@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dispatch_cli.answers.diff.command_sides import embedded_name, opened_sides, side_state, state_without
 from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
 from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
 from dispatch_cli.cli.output import Output, output_options, say_written, show
-from dispatch_cli.cli.sides import embedded_name, opened_sides, side_state, state_without
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -73,9 +73,9 @@ def command(
     does not update the slot (check stale-live-table). Text groups what differs; --op shows each; JSON and CSV have
     everything. Exits with 1 if there is a difference.
     """
-    from dispatch_cli.report.diff import diff_report
-    from dispatch_cli.report.diff_parts import PARTS as EVERY_PART
-    from dispatch_cli.report.diff_parts import DiffChoice
+    from dispatch_cli.answers.diff.parts import PARTS as EVERY_PART
+    from dispatch_cli.answers.diff.parts import DiffChoice
+    from dispatch_cli.answers.diff.report import diff_report
 
     sides = _sides(source)
     *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new), out.color)
@@ -90,7 +90,7 @@ def command(
     universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)
     show(report, out, universes=universes, each=bool(ops))
     if out.file is not None:
-        from dispatch_cli.render.diff_wording import outcome
+        from dispatch_cli.answers.diff.wording import outcome
 
         say_written(out.file, outcome(report))
     if not report.equal:

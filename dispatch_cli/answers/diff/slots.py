@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dispatch_cli.answers.diff.parts import DiffChoice, kernel_of
+from dispatch_cli.answers.diff.rows import DiffKernel, DiffSlotOperator, DiffSlots
 from dispatch_cli.engine.comparison.causes import Answer, CauseKind, SlotCause
 from dispatch_cli.engine.comparison.operators import OperatorChange
 from dispatch_cli.engine.comparison.sides import OperatorView, Side
 from dispatch_cli.engine.comparison.slots import SlotChange
 from dispatch_cli.engine.comparison.states import StatesChange
-from dispatch_cli.report.diff_parts import DiffChoice, kernel_of
-from dispatch_cli.report.diff_rows import DiffKernel, DiffSlotOperator, DiffSlots
 
 _OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
 """The causes that the old state has."""

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dispatch_cli.engine.comparison.states import compare_states
-from dispatch_cli.engine.history.difference import ChangeKind
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.report import diff_parts as rows
-from dispatch_cli.report.diff_parts import EVERYTHING, DiffChoice
-from dispatch_cli.report.diff_rows import (
+from dispatch_cli.answers.diff import parts as rows
+from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.rows import (
     DiffCounts,
     DiffFallback,
     DiffHigherOrder,
@@ -26,7 +23,10 @@ from dispatch_cli.report.diff_rows import (
     DiffSide,
     DiffSlots,
 )
-from dispatch_cli.report.diff_slots import slot_groups
+from dispatch_cli.answers.diff.slots import slot_groups
+from dispatch_cli.engine.comparison.states import compare_states
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.history.state import State
 
 
 @dataclass(frozen=True, slots=True)

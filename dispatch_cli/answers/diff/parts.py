@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import KernelView
-from dispatch_cli.engine.comparison.same_functions import certain_renames
-from dispatch_cli.engine.comparison.sides import Side
-from dispatch_cli.engine.comparison.states import StatesChange
-from dispatch_cli.engine.history.difference import ChangeKind
-from dispatch_cli.model.simplify import text_of_all
-from dispatch_cli.report.diff_rows import (
+from dispatch_cli.answers.diff.rows import (
     DiffFallback,
     DiffHigherOrder,
     DiffImpl,
@@ -26,7 +20,13 @@ from dispatch_cli.report.diff_rows import (
     DiffSchema,
     DiffSide,
 )
-from dispatch_cli.report.schema_changes import schema_changes
+from dispatch_cli.answers.diff.schema_changes import schema_changes
+from dispatch_cli.engine.comparison.identity import KernelView
+from dispatch_cli.engine.comparison.same_functions import certain_renames
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.states import StatesChange
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.model.simplify import text_of_all
 
 PARTS = ("schemas", "registrations", "slots")
 """What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
