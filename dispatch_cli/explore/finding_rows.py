@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.findings import checks_document as check_documents
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.document import finding_blocks, note_fact
@@ -33,7 +34,6 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
 )
-from dispatch_cli.render.edits import fragment
 from dispatch_cli.render.words import keys_label, place_cell
 
 NEW, GONE, SAME = "+", "-", ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dispatch_cli.answers.explain.wording import python_phrase
 from dispatch_cli.answers.findings.crossref.divergence_wording import choice_label
 from dispatch_cli.answers.shared.folding import unfolded
 from dispatch_cli.answers.table.higher_order import document as higher_order
@@ -19,7 +20,6 @@ from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Column, Narrow, Run, Tone
-from dispatch_cli.render.explain_wording import python_phrase
 from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of
 from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, keys_label

@@ -14,7 +14,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.explain_rules import Concerned
+    from dispatch_cli.answers.explain.rule_steps import Concerned
 
 
 LOW = 14

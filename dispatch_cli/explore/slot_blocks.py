@@ -6,6 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.explain import document as explain
+from dispatch_cli.answers.explain.advice.document import advice_lines, further_step, new_changes
+from dispatch_cli.answers.explain.advice.report import Advice, Change
+from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
+from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
+from dispatch_cli.answers.explain.wording import around_sentences, before_phrase, python_sentence, slot_sentences
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import became_stale
@@ -13,15 +21,8 @@ from dispatch_cli.explore.answers.table import said_once
 from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
-from dispatch_cli.render import explain, explain_higher_order
-from dispatch_cli.render.advice import advice_lines, further_step, new_changes
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.explain_wording import around_sentences, before_phrase, python_sentence, slot_sentences
 from dispatch_cli.render.words import inherited_lines, over_label, schema_label
-from dispatch_cli.report.advice import Advice, Change
-from dispatch_cli.report.explain import ExplainReport, SlotExplanation
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
-from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 
 WORKING = "Looking for what would help …"
 

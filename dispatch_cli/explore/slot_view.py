@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dispatch_cli.answers.explain import document as explain
+from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.slot_blocks import Target, ToRegistration, ToSlot, ToSwitchedOff
 from dispatch_cli.explore.table_layout import flow, laid_out_rows
-from dispatch_cli.render import explain, explain_higher_order
 from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, TableBlock, Tone
 from dispatch_cli.render.text_lines import HEADS, TextLine
 from dispatch_cli.render.text_parts import parts_of

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.explain.advice.report import Change as AdvisedChange
+from dispatch_cli.answers.explain.report import explain_slot
+from dispatch_cli.answers.explain.rule_steps import Concerned, Role
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
@@ -13,9 +16,6 @@ from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.words import short_kernel, some_of
-from dispatch_cli.report.advice import Change as AdvisedChange
-from dispatch_cli.report.explain import explain_slot
-from dispatch_cli.report.explain_rules import Concerned, Role
 
 
 class WhichOff(NamedTuple):
@@ -66,7 +66,7 @@ def said_of(ones: Sequence[Concerned]) -> str:
 
 def take_advice(session: Session, advised: AdvisedChange) -> None:
     """Make an advised change on trial, as one step. Errors: Refused."""
-    from dispatch_cli.report.trial import kernel_of
+    from dispatch_cli.answers.explain.advice.trial import kernel_of
 
     changes: list[Change] = []
     for edit in advised.edits:

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from dispatch_cli.answers.explain.advice.document import advice_lines
+from dispatch_cli.answers.explain.advice.report import Advice
+from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of
-from dispatch_cli.report.advice import Advice
-from dispatch_cli.report.slot_advice import slot_advice
 
 MOST_ADVISED = 40
 """Slots with advice; each takes some hundredths of a second."""

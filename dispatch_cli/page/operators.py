@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.explain.report import cause_of
 from dispatch_cli.answers.shared.notes import table_notes, takes_tensors
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
@@ -17,7 +18,6 @@ from dispatch_cli.model.origin import Origin
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
-from dispatch_cli.report.explain import cause_of
 
 OWN, NEW = 1, 2
 """Marks of an operator: the files say something of it; the base does not have it."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from dispatch_cli.answers.explain.rule_steps import RuleLine, concerned_keys, rule_lines
+from dispatch_cli.answers.explain.wording import rule_label, state_label
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import SlotAnswer, runners_up
 from dispatch_cli.engine.rules import Decision
@@ -15,8 +17,6 @@ from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
-from dispatch_cli.render.explain_wording import rule_label, state_label
-from dispatch_cli.report.explain_rules import RuleLine, concerned_keys, rule_lines
 
 OWN = -1
 """In the place of a key: that of the slot itself."""

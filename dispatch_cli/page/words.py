@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.answers.explain.document import ROLE_TONES
+from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
 from dispatch_cli.answers.table.document import TITLES
 from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
@@ -20,8 +22,6 @@ from dispatch_cli.render.coverage_wording import (
     SERVICES_MEAN,
     TRAININGS_MEAN,
 )
-from dispatch_cli.render.explain import ROLE_TONES
-from dispatch_cli.render.explain_wording import ROLES
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
 
 

@@ -44,26 +44,29 @@ OMITTED = {
 }
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {
-    "Advice": {"text": "dispatch_cli.render.advice.advice_text"},
+    "Advice": {"text": "dispatch_cli.answers.explain.advice.document.advice_text"},
     "Assumed": {"text": "dispatch_cli.render.resolve_step_wording.assumption"},
     "Change": {
-        "text": "dispatch_cli.render.advice.change_text",
-        "declarations": "dispatch_cli.render.edits.declarations_text",
+        "text": "dispatch_cli.answers.explain.advice.document.change_text",
+        "declarations": "dispatch_cli.answers.explain.advice.edits_document.declarations_text",
     },
     "ErrorFact": {"text": "dispatch_cli.render.error_answer.fact_text"},
     "ErrorStep": {"text": "dispatch_cli.render.error_answer.step_text"},
     "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_wording.expression_note_text"},
-    "HigherOrderAdvice": {"text": "dispatch_cli.render.explain_higher_order_wording.higher_order_advice_text"},
+    "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.wording.higher_order_advice_text"},
     "ImplChange": {
-        "text": "dispatch_cli.render.explain_higher_order_wording.impl_change_text",
-        "declarations": "dispatch_cli.render.explain_higher_order_wording.impl_declarations",
+        "text": "dispatch_cli.answers.explain.higher_order.wording.impl_change_text",
+        "declarations": "dispatch_cli.answers.explain.higher_order.wording.impl_declarations",
     },
     "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},
     "TraceFinding": {
         "text": "dispatch_cli.render.trace_finding_wording.finding_text",
         "help": "dispatch_cli.render.trace_finding_wording.finding_help",
     },
-    "RuleEntry": {"name": "dispatch_cli.render.rules.name_of", "words": "dispatch_cli.render.rules.words_of"},
+    "RuleEntry": {
+        "name": "dispatch_cli.answers.explain.rules.document.name_of",
+        "words": "dispatch_cli.answers.explain.rules.document.words_of",
+    },
 }
 """Types → further fields in JSON, each with the function that words it."""
 

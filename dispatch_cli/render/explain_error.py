@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dispatch_cli.answers.explain.report import ExplainReport
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.error_answer import fact_text
 from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
 from dispatch_cli.report.error_chain import ChainLink
 from dispatch_cli.report.error_lines import DumpLine
 from dispatch_cli.report.error_text import ErrorText
-from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_error import ErrorReport
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled

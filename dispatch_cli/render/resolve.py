@@ -91,7 +91,7 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:
-        from dispatch_cli.render.advice import advice_lines
+        from dispatch_cli.answers.explain.advice.document import advice_lines
 
         yield from map(Paragraph, advice_lines(report.advice))
 

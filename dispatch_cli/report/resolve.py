@@ -24,7 +24,7 @@ from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.advice import Advice
+    from dispatch_cli.answers.explain.advice.report import Advice
 
 
 class StepReport(NamedTuple):
@@ -172,8 +172,8 @@ def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport
         others = tuple(alternatives(state.dispatcher, call.operator, chosen_by))
         if others:
             return replace(report, alternatives=others)
-    from dispatch_cli.report.questions import Question, failing_slot
-    from dispatch_cli.report.slot_advice import slot_advice
+    from dispatch_cli.answers.explain.advice.questions import Question, failing_slot
+    from dispatch_cli.answers.explain.advice.slot import slot_advice
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
     advice = slot_advice(state, call.operator, failing_slot(call), asked)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.higher_order import missing_autograd
@@ -19,7 +20,6 @@ from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.engine.call.thread import INFRA_MODES
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import ImplEdit, ImplKind, ImplPlace
-from dispatch_cli.report.explain_higher_order import explain_higher_order
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.checks.helpers import StateOf, findings

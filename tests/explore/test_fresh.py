@@ -9,6 +9,7 @@ import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.explain.rule_steps import Role
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
@@ -27,7 +28,6 @@ from dispatch_cli.model.change import RegistrationName, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.explain_rules import Role
 from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
 

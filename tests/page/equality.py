@@ -17,6 +17,10 @@ from typing import Any
 from click.testing import CliRunner
 
 from dispatch_cli import cli
+from dispatch_cli.answers.explain.advice.document import advice_lines
+from dispatch_cli.answers.explain.advice.slot import slot_advice
+from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
+from dispatch_cli.answers.explain.wording import around_sentences, slot_sentences
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.shared.operator_list import listed_operators
 from dispatch_cli.answers.table.higher_order.report import slots_of
@@ -28,12 +32,8 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.advice import advice_lines
 from dispatch_cli.render.data import data_of, report_data
-from dispatch_cli.render.explain_wording import around_sentences, slot_sentences
 from dispatch_cli.report.coverage import coverage_report, overlay_of
-from dispatch_cli.report.explain import ExplainReport, explain_slot
-from dispatch_cli.report.slot_advice import slot_advice
 from tests.page.node import Script, script_of
 from tests.page.states import state_of
 

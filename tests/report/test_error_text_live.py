@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases
+from dispatch_cli.answers.explain.report import SlotExplanation, explain
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import ErrorText, find_errors
-from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of
 from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind

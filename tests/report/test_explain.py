@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.explain.advice.report import Manual
+from dispatch_cli.answers.explain.advice.slot import slot_advice
+from dispatch_cli.answers.explain.alias import explain_alias, explain_block
+from dispatch_cli.answers.explain.report import explain_slot
+from dispatch_cli.answers.explain.rule_steps import Role, RuleState
+from dispatch_cli.answers.explain.wording import around_sentences
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
@@ -16,12 +22,6 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.render.explain_wording import around_sentences
-from dispatch_cli.report.advice import Manual
-from dispatch_cli.report.explain import explain_slot
-from dispatch_cli.report.explain_alias import explain_alias, explain_block
-from dispatch_cli.report.explain_rules import Role, RuleState
-from dispatch_cli.report.slot_advice import slot_advice
 from tests.cli.support import ROOT
 from tests.support import SOME_UNIVERSES
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.answers.explain.report import explain_slot
+from dispatch_cli.answers.explain.rule_steps import RuleState
+from dispatch_cli.answers.explain.rules.report import CASES, RuleExample, rules_report
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.explain import explain_slot
-from dispatch_cli.report.explain_rules import RuleState
-from dispatch_cli.report.rules import CASES, RuleExample, rules_report
 from tests import in_pytorch
 from tests.capture.support import torch_python
 

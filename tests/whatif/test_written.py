@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from dispatch_cli.answers.explain.advice import questions
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
@@ -26,7 +27,6 @@ from dispatch_cli.model.change import Addition, Change, RegistrationName, Remova
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex
-from dispatch_cli.report import questions
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import CannotSave
 from tests.whatif.random_changes import make_random_changes

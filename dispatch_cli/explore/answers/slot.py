@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dispatch_cli.answers.explain.advice.adviser import Steps
+from dispatch_cli.answers.explain.advice.slot import slot_advice_steps
+from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.report.adviser import Steps
-from dispatch_cli.report.explain import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
-from dispatch_cli.report.slot_advice import slot_advice_steps
 
 
 def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer | None:
@@ -50,8 +50,8 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     operator = state.higher_order_operator(name)
     if operator is None:
         return None
+    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
     from dispatch_cli.answers.table.higher_order.place import NoPlace, place_named
-    from dispatch_cli.report.explain_higher_order import explain_higher_order
 
     try:
         place = place_named(state, operator, key)

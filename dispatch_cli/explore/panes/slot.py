@@ -9,6 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
+from dispatch_cli.answers.explain.advice.adviser import Steps
+from dispatch_cli.answers.explain.advice.document import further_step
+from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
 from dispatch_cli.explore.blocks import Blocks
@@ -26,10 +29,7 @@ from dispatch_cli.explore.slot_blocks import (
 from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.explore.switch import filling, switch_at, switched_off, take_advice
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.advice import further_step
 from dispatch_cli.render.document import Paragraph
-from dispatch_cli.report.advice import Change
-from dispatch_cli.report.adviser import Steps
 
 QUIET = 0.12
 """Seconds that the cursor rests on a slot before advice is looked for."""

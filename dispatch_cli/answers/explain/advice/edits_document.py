@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.model.edit import Edit, Function
-from dispatch_cli.report.advice import Change
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.]*(?:::?[A-Za-z_][\w.]*)*")
 _WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"})

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.explain.document import RULES
+from dispatch_cli.answers.explain.rules.report import RuleEntry, RulesReport
+from dispatch_cli.answers.explain.wording import QUESTION
 from dispatch_cli.answers.table.slot_wording import answer_text, kernel_phrase
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.render.document import (
@@ -22,11 +25,8 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.explain import RULES
-from dispatch_cli.render.explain_wording import QUESTION
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import rule_tone
-from dispatch_cli.report.rules import RuleEntry, RulesReport
 
 UNDEFINED_TOO = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
 """The alias keys that fill the Undefined slot as well."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation, Registered
+from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
 from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.python.report import PythonRow
@@ -11,9 +14,6 @@ from dispatch_cli.answers.table.slot_wording import answer_text, kernel_label, k
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.words import below_names, fallthrough_text, short_function, short_kernel, some_of
-from dispatch_cli.report.explain import ExplainReport, SlotExplanation
-from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
-from dispatch_cli.report.explain_rules import Role, RuleLine, RuleState
 
 ROLES = {
     Role.FILLS: "fills the slot",

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple, TypeVar
 
+from dispatch_cli.answers.explain.advice.questions import Calls, Question, answer, failing_slot, works
+from dispatch_cli.answers.explain.advice.remedies import Remedy, remedies, removal
+from dispatch_cli.answers.explain.advice.report import Advice, Change, Filled, Manual
+from dispatch_cli.answers.explain.advice.trial import Trial
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.refusal import Refused
@@ -15,10 +19,6 @@ from dispatch_cli.engine.table.table import TableEntry, changed_slots
 from dispatch_cli.model.edit import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.advice import Advice, Change, Filled, Manual
-from dispatch_cli.report.questions import Calls, Question, answer, failing_slot, works
-from dispatch_cli.report.remedies import Remedy, remedies, removal
-from dispatch_cli.report.trial import Trial
 
 MAX_CHANGES = 4
 """Changes that are shown for one note."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
+from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.table.higher_order.modes import ModeCall, mode_calls
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
@@ -15,8 +17,6 @@ from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.explain_rules import RuleLine, RuleState
-from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, advice_for
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.other_errors import OtherError
 

@@ -16,8 +16,8 @@ def command(numbers: tuple[int, ...], out: Output) -> None:
 
     Every answer names the rule that fills a slot by its number N. The examples are computed when you ask for them.
     """
+    from dispatch_cli.answers.explain.rules.report import rules_report
     from dispatch_cli.api import load_universes
-    from dispatch_cli.report.rules import rules_report
 
     (universe,) = load_universes([None])
     show(rules_report(universe, numbers), out, whole=bool(numbers))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
 from dispatch_cli.answers.table.higher_order.modes import ModeCall, ModeCallKind
 from dispatch_cli.engine.call.higher_order.place import AtPlace
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, PlaceRow
 
 
 def call_before_mode(report: ExplainHigherOrderReport) -> ModeCall | None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dispatch_cli.answers.explain.document import RULES, headed
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, HigherOrderErrorSource
+from dispatch_cli.answers.explain.higher_order.wording import (
+    advice_sentences,
+    answer_sentences,
+    caller_sentences,
+    comparison_sentences,
+    error_sentences,
+)
+from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike
 from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
 from dispatch_cli.answers.table.higher_order.wording import slot_label
@@ -22,17 +32,7 @@ from dispatch_cli.render.document import (
     Tone,
     joined,
 )
-from dispatch_cli.render.explain import RULES, headed
-from dispatch_cli.render.explain_higher_order_wording import (
-    advice_sentences,
-    answer_sentences,
-    caller_sentences,
-    comparison_sentences,
-    error_sentences,
-)
 from dispatch_cli.render.words import aside_lines, over_label
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource
-from dispatch_cli.report.explain_rules import RuleLine, RuleState
 
 _STEPS = {
     DispatchStep.MASK: "key set without the keys that fall through",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.explain.rule_steps import QUESTION_NUMBER, RuleLine, rule_lines
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import row_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -15,7 +16,6 @@ from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING_NUMBER, PRECEDENC
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.explain_rules import QUESTION_NUMBER, RuleLine, rule_lines
 
 SCHEMA = "demo::op(Tensor x) -> Tensor"
 """The operator of the examples."""

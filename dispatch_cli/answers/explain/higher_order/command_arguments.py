@@ -9,10 +9,10 @@ import click
 from dispatch_cli.cli.options import SourceOptions, as_sentence, state_or_newest
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator, ImplPlace
     from dispatch_cli.report.error_text import ErrorText
-    from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 
 
 def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplPlace:
@@ -31,8 +31,8 @@ def from_error(
     """The place that the first error is about, explained. The operator need not be declared."""
     from dataclasses import replace
 
+    from dispatch_cli.answers.explain.higher_order.report import HigherOrderErrorSource, explain_higher_order
     from dispatch_cli.model.higher_order import ImplKind
-    from dispatch_cli.report.explain_higher_order import HigherOrderErrorSource, explain_higher_order
     from dispatch_cli.report.higher_order_error import assumed_operator, place_of
     from dispatch_cli.report.other_errors import is_read_by_author, other_errors
 

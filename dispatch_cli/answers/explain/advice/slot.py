@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.table.slot_notes import slot_notes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.advice import Advice
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.explain.advice.adviser import Steps
+    from dispatch_cli.answers.explain.advice.questions import Question
     from dispatch_cli.answers.shared.notes import Note
-    from dispatch_cli.report.adviser import Steps
-    from dispatch_cli.report.questions import Question
 
 
 def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
@@ -23,7 +23,7 @@ def slot_advice(state: State, name: OperatorName, key: str, asked: Question | No
     notes = slot_notes(state.dispatcher, name, key)
     if not notes:
         return ()
-    from dispatch_cli.report.adviser import finished
+    from dispatch_cli.answers.explain.advice.adviser import finished
 
     return finished(_advised(state, name, notes, asked))
 
@@ -40,7 +40,7 @@ def slot_advice_steps(state: State, name: OperatorName, key: str) -> Steps[tuple
 def _advised(
     state: State, name: OperatorName, notes: tuple[Note, ...], asked: Question | None
 ) -> Steps[tuple[Advice, ...]]:
-    from dispatch_cli.report.adviser import Adviser
+    from dispatch_cli.answers.explain.advice.adviser import Adviser
 
     adviser, found = Adviser(state, name, asked), []
     for note in notes:

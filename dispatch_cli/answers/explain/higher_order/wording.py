@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, ImplChange, ManualForMode
+from dispatch_cli.answers.explain.higher_order.modes_wording import before_mode_sentences, call_before_mode
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, HigherOrderErrorSource, PlaceRow
 from dispatch_cli.answers.findings.guards.yaml_document import scalar
 from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
 from dispatch_cli.model.universe import AUTOGRAD
-from dispatch_cli.render.higher_order_modes import before_mode_sentences, call_before_mode
 from dispatch_cli.render.words import some_of
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource, PlaceRow
-from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, ImplChange, ManualForMode
 
 _DOES = {
     "FakeTensorMode": ", which computes results without data",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.python.report import PythonRow, python_table_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
@@ -18,11 +19,10 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.advice import Advice
-    from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
+    from dispatch_cli.answers.explain.advice.report import Advice
+    from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
     from dispatch_cli.report.explain_error import ErrorReport
 
 
@@ -119,10 +119,10 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
     universe = state.dispatcher.universe
     if key in universe.slot:
-        from dispatch_cli.report.slot_advice import slot_advice
+        from dispatch_cli.answers.explain.advice.slot import slot_advice
 
         return explain_slot(state, name, key)._replace(advice=slot_advice(state, name, key))
-    from dispatch_cli.report.explain_alias import explain_alias, explain_block
+    from dispatch_cli.answers.explain.alias import explain_alias, explain_block
 
     return explain_alias(state, name, key) if universe.is_alias(key) else explain_block(state, name, key)
 

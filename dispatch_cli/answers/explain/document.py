@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dispatch_cli.answers.explain.advice.document import advice_lines, advice_texts
+from dispatch_cli.answers.explain.advice.report import Advice, Manual
+from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
+from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
+from dispatch_cli.answers.explain.wording import (
+    ROLES,
+    alias_sentences,
+    around_sentences,
+    block_sentences,
+    rule_label,
+    slot_sentences,
+    state_label,
+)
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import kernel_label
 from dispatch_cli.answers.table.wording import source_label
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.advice import advice_lines, advice_texts
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -24,15 +37,6 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.explain_wording import (
-    ROLES,
-    alias_sentences,
-    around_sentences,
-    block_sentences,
-    rule_label,
-    slot_sentences,
-    state_label,
-)
 from dispatch_cli.render.words import (
     inherited_lines,
     keys_label,
@@ -43,10 +47,6 @@ from dispatch_cli.render.words import (
     runs_label,
     schema_label,
 )
-from dispatch_cli.report.advice import Advice, Manual
-from dispatch_cli.report.explain import ExplainReport, SlotExplanation
-from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
-from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 
 if TYPE_CHECKING:
     from dispatch_cli.report.explain_error import ErrorReport

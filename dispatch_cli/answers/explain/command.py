@@ -13,12 +13,12 @@ from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
+    from dispatch_cli.answers.explain.report import ExplainReport
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.error_text import ErrorText
-    from dispatch_cli.report.explain import ExplainReport
-    from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
     from dispatch_cli.report.message import MessageReport
 
 
@@ -73,8 +73,8 @@ def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainRepo
     if found is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
         raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
-    from dispatch_cli.cli.explain_higher_order import place_named
-    from dispatch_cli.report.explain_higher_order import explain_higher_order
+    from dispatch_cli.answers.explain.higher_order.command_arguments import place_named
+    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
 
     return explain_higher_order(state, found, place_named(state, found, key), assumed)
 
@@ -153,7 +153,7 @@ def _from_error(
         if named in newest.dispatcher:  # PyTorch's own, which the files do not declare
             state, assumed = newest, is_newest
     if named is not None and named.namespace is None and first.kind in OF_HIGHER_ORDER:
-        from dispatch_cli.cli.explain_higher_order import from_error
+        from dispatch_cli.answers.explain.higher_order.command_arguments import from_error
 
         return from_error(state, source, assumed, file, errors)
     if named is None or first.kind not in ANSWERS:
@@ -192,7 +192,7 @@ def _from_error(
 
 
 def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
-    from dispatch_cli.report.explain import explain_report
+    from dispatch_cli.answers.explain.report import explain_report
 
     note_conditions(state, [name])
     return explain_report(state, name, key, assumed)
