@@ -14,8 +14,8 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from dispatch_cli.answers.resolve.call_words import Completion
     from dispatch_cli.model.universe import Universe
-    from dispatch_cli.report.call_words import Completion
 
     Items = list[CompletionItem[str]]
 
@@ -71,7 +71,7 @@ def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys of the chosen universe; of an expression, its last word."""
-    from dispatch_cli.report.call_words import key_set_completions
+    from dispatch_cli.answers.resolve.call_words import key_set_completions
 
     return _completed(key_set_completions(_universe(ctx), incomplete))
 
@@ -89,14 +89,14 @@ def complete_registrable_keys(ctx: click.Context, _param: click.Parameter, incom
 
 def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The words of a tensor: its device first, then the others."""
-    from dispatch_cli.report.call_words import tensor_completions
+    from dispatch_cli.answers.resolve.call_words import tensor_completions
 
     return _completed(tensor_completions(_universe(ctx), incomplete))
 
 
 def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The contexts, and what follows their words."""
-    from dispatch_cli.report.call_words import context_completions
+    from dispatch_cli.answers.resolve.call_words import context_completions
 
     return _completed(context_completions(_universe(ctx), incomplete))
 
@@ -117,7 +117,7 @@ def complete_dtypes(ctx: click.Context, _param: click.Parameter, incomplete: str
 
 
 def _option_words(ctx: click.Context, option: str, incomplete: str) -> Items:
-    from dispatch_cli.report.call_words import option_words
+    from dispatch_cli.answers.resolve.call_words import option_words
 
     return _plain(_starting(option_words(_universe(ctx), option), incomplete))
 

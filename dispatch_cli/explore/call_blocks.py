@@ -10,6 +10,16 @@ from dispatch_cli.answers.keys import key_set_document as key_set
 from dispatch_cli.answers.keys.key import KeyReport
 from dispatch_cli.answers.keys.key_set import KeySetReport
 from dispatch_cli.answers.keys.outcomes import KeyOutcome
+from dispatch_cli.answers.resolve import call_keys_document as call_keys
+from dispatch_cli.answers.resolve import document as resolve
+from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
+from dispatch_cli.answers.resolve.call_keys import CallKeysReport
+from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.answers.resolve.higher_order_wording import end_sentence as higher_order_end
+from dispatch_cli.answers.resolve.higher_order_wording import step_lines
+from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
+from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase, step_sentence
+from dispatch_cli.answers.resolve.wording import end_sentence, option_labels
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.history.state import State
@@ -18,7 +28,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.render import call_keys, resolve, resolve_higher_order
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -33,14 +42,7 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.resolve_higher_order_wording import end_sentence as higher_order_end
-from dispatch_cli.render.resolve_higher_order_wording import step_lines
-from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase, step_sentence
-from dispatch_cli.render.resolve_wording import end_sentence, option_labels
 from dispatch_cli.render.words import place_cell
-from dispatch_cli.report.call_keys import CallKeysReport
-from dispatch_cli.report.resolve import ResolveReport, StepReport
-from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 CHANGED = "*"
 """The mark of a step that is another one than without the changes, or without the files."""

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.tensors import TensorMaker
-from dispatch_cli.model.call import LAYOUTS, CallError, TensorSpec
-from dispatch_cli.model.suggest import starting
-from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.call_words import (
+from dispatch_cli.answers.resolve.call_words import (
     ABSENT_WORDS,
     NAMED_WORDS,
     context_completions,
@@ -19,6 +15,10 @@ from dispatch_cli.report.call_words import (
     option_words,
     tensor_words,
 )
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.model.call import LAYOUTS, CallError, TensorSpec
+from dispatch_cli.model.suggest import starting
+from dispatch_cli.model.universe import Universe
 
 
 class CallPart(Enum):

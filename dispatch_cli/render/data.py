@@ -45,7 +45,7 @@ OMITTED = {
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {
     "Advice": {"text": "dispatch_cli.answers.explain.advice.document.advice_text"},
-    "Assumed": {"text": "dispatch_cli.render.resolve_step_wording.assumption"},
+    "Assumed": {"text": "dispatch_cli.answers.resolve.step_wording.assumption"},
     "Change": {
         "text": "dispatch_cli.answers.explain.advice.document.change_text",
         "declarations": "dispatch_cli.answers.explain.advice.edits_document.declarations_text",

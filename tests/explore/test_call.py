@@ -10,6 +10,8 @@ from functools import cache
 import pytest
 
 from dispatch_cli import api, bases, universes
+from dispatch_cli.answers.resolve.call_words import context_completions, tensor_completions
+from dispatch_cli.answers.resolve.report import ResolveReport
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer, taken
 from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks, target_of
@@ -22,8 +24,6 @@ from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.document import TableBlock
-from dispatch_cli.report.call_words import context_completions, tensor_completions
-from dispatch_cli.report.resolve import ResolveReport
 from tests.cli.support import call
 from tests.engine.call.random_calls import Generator
 from tests.engine.call.recorded_calls import names, operator_of, recorded_of

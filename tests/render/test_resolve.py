@@ -12,21 +12,22 @@ from typing import NamedTuple
 import pytest
 from rich.cells import cell_len
 
+from dispatch_cli.answers.resolve import document as resolve
+from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
+from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport, resolve_higher_order_report
+from dispatch_cli.answers.resolve.report import ResolveReport, resolve_report
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS, CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render import resolve, resolve_higher_order
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.document import Block
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from dispatch_cli.report.resolve import ResolveReport, resolve_report
-from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport, resolve_higher_order_report
 
 COUNT = 120
 WIDTHS = (40, 80, 200)

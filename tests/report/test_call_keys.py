@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.answers.resolve.call_keys import call_keys_report
 from dispatch_cli.model.call import CallError, Context, TensorSpec
-from dispatch_cli.report.call_keys import call_keys_report
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 from tests.engine.call.random_calls import Generator

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from dispatch_cli.answers.keys.outcomes import KeyStatus
+from dispatch_cli.answers.resolve.report import ResolveReport, resolve_report
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
@@ -16,7 +17,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.resolve import ResolveReport, resolve_report
 
 DECLARATIONS = """\
 dispatch: 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.call_options import context_option, tensor_option
+from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
@@ -102,7 +102,7 @@ def _keys_of_call(
     universe: Universe, tensors: tuple[str, ...], contexts: tuple[str, ...]
 ) -> tuple[Any, dict[str, Any]]:
     """The keys of a call of any operator. Errors: InputError."""
-    from dispatch_cli.report.call_request import keys_of_call
+    from dispatch_cli.answers.resolve.call_request import keys_of_call
 
     return keys_of_call(universe, tensors, contexts), {}
 

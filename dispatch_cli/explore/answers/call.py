@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.keys.key_answer import key_answer
+from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, keys_of_call, read_call
+from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
+from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
+from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
@@ -19,10 +23,6 @@ from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
-from dispatch_cli.report.call_request import CallRequest, call_report, keys_of_call, read_call
-from dispatch_cli.report.call_words import ABSENT_WORDS
-from dispatch_cli.report.resolve import ResolveReport, StepReport
-from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
 CallAnswered = ResolveReport | ResolveHigherOrderReport
 OPTIONS = Options._fields

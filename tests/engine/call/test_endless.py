@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.answers.resolve.wording import raised_label
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -12,7 +13,6 @@ from dispatch_cli.model.call import TensorSpec
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
-from dispatch_cli.render.resolve_wording import raised_label
 from tests import in_pytorch
 from tests.capture.support import torch_python
 

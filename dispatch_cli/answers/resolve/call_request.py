@@ -21,9 +21,9 @@ from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.call_keys import CallKeysReport
-    from dispatch_cli.report.resolve import ResolveReport
-    from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
+    from dispatch_cli.answers.resolve.call_keys import CallKeysReport
+    from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
+    from dispatch_cli.answers.resolve.report import ResolveReport
 
 _Spec = TypeVar("_Spec")
 
@@ -74,14 +74,14 @@ def call_report(
     """
     try:
         if given.higher_order is not None:
+            from dispatch_cli.answers.resolve.higher_order import resolve_higher_order_report
             from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-            from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
 
             followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
             return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
         assert given.name is not None, "an unknown operator is a problem"
+        from dispatch_cli.answers.resolve.report import resolve_report
         from dispatch_cli.engine.call.simulate import simulate
-        from dispatch_cli.report.resolve import resolve_report
 
         call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
         return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
@@ -91,7 +91,7 @@ def call_report(
 
 def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[str]) -> CallKeysReport:
     """The keys of a call of any operator. Errors: InputError, with everything that is wrong."""
-    from dispatch_cli.report.call_keys import call_keys_report
+    from dispatch_cli.answers.resolve.call_keys import call_keys_report
 
     problems: list[Problem] = []
     specs, entered = _read_thread(universe, tensors, contexts, problems)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dispatch_cli.cli.call_options import context_option, tensor_option
+from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
 from dispatch_cli.cli.completion import (
     complete_devices,
     complete_dtypes,
@@ -101,9 +101,9 @@ def command(
 
     The exit code is 1 when PyTorch would raise an error.
     """
+    from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.report.call_request import CallRequest, call_report, read_call
 
     state, assumed = state_or_newest(source, out.color, operator)
     asked = CallRequest(operator, tensors, Options(**options), keyset, contexts)

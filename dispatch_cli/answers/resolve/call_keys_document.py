@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.keys.key_wording import listed
+from dispatch_cli.answers.resolve.call_keys import CallKeysReport, CarriedKey
+from dispatch_cli.answers.resolve.wording import from_label, thread_lines
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -19,9 +21,7 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.resolve_wording import from_label, thread_lines
 from dispatch_cli.render.sheet import fact_sheet as sheet
-from dispatch_cli.report.call_keys import CallKeysReport, CarriedKey
 
 __all__ = ["document", "sheet"]
 _COMBINED = "combined"

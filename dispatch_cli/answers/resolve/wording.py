@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
+from dispatch_cli.answers.resolve.call_keys import CarriedKey
+from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
+from dispatch_cli.answers.resolve.report import ResolveReport, Stage, StepReport
+from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
 from dispatch_cli.answers.table.wording import source_label
@@ -22,11 +26,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
-from dispatch_cli.render.call_end_wording import handed_over, raised_label
-from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
 from dispatch_cli.render.words import some_of
-from dispatch_cli.report.call_keys import CarriedKey
-from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 
 DOES = {
     Does.ENDS: "ends",

@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
+from dispatch_cli.answers.resolve.document import answer, heading, key_columns, path, tone
+from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.answers.resolve.higher_order_wording import (
+    deferred_sentence,
+    end_sentence,
+    fake_mode_sentences,
+    holds_label,
+    impl_label,
+    step_lines,
+)
+from dispatch_cli.answers.resolve.wording import thread_lines
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.render.document import (
     Block,
@@ -22,18 +33,7 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.resolve import answer, heading, key_columns, path, tone
-from dispatch_cli.render.resolve_higher_order_wording import (
-    deferred_sentence,
-    end_sentence,
-    fake_mode_sentences,
-    holds_label,
-    impl_label,
-    step_lines,
-)
-from dispatch_cli.render.resolve_wording import thread_lines
 from dispatch_cli.render.words import place_cell
-from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 
 def document(report: ResolveHigherOrderReport, width: int | None = None, full: bool = False) -> Iterator[Block]:

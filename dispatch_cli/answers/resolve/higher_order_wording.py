@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
+from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
+from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.answers.resolve.step_wording import some_keys
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.call.higher_order.modes import ACTIVE
@@ -20,10 +23,7 @@ from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
-from dispatch_cli.render.call_end_wording import handed_over, raised_label
-from dispatch_cli.render.resolve_step_wording import some_keys
 from dispatch_cli.render.words import short_function
-from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 _ASKERS = {
     Asker.MODE: "the mode {name}{place}",

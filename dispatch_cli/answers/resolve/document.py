@@ -6,33 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
-from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import note_text
-from dispatch_cli.engine.call.trace import Does, End, MaskKind
-from dispatch_cli.render.call_end_wording import error_lines, fake_sentence
-from dispatch_cli.render.document import (
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Gap,
-    Inline,
-    Narrow,
-    Paragraph,
-    ParagraphKind,
-    Run,
-    TableBlock,
-    Tone,
-    lines,
-)
-from dispatch_cli.render.resolve_step_wording import (
+from dispatch_cli.answers.resolve.end_wording import error_lines, fake_sentence
+from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
+from dispatch_cli.answers.resolve.step_wording import (
     assumption,
     gradient_sentence,
     kernel_label,
     observed_sentence,
     step_sentence,
 )
-from dispatch_cli.render.resolve_wording import (
+from dispatch_cli.answers.resolve.wording import (
     alternative_sentences,
     end_sentence,
     excluded_sentences,
@@ -49,11 +32,28 @@ from dispatch_cli.render.resolve_wording import (
     thread_lines,
     unwrapped_sentence,
 )
+from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.wording import note_text
+from dispatch_cli.engine.call.trace import Does, End, MaskKind
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    lines,
+)
 from dispatch_cli.render.words import over_label, place_cell, schema_label
-from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
+    from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
 
 DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
