@@ -9,7 +9,7 @@ COMMANDS = {
     "explain": "dispatch_cli.answers.explain.command",
     "rules": "dispatch_cli.answers.explain.rules.command",
     "resolve": "dispatch_cli.answers.resolve.command",
-    "trace": "dispatch_cli.cli.trace",
+    "trace": "dispatch_cli.answers.trace.command",
     "keys": "dispatch_cli.answers.keys.command",
     "coverage": "dispatch_cli.cli.coverage",
     "check-invariants": "dispatch_cli.answers.findings.command",
@@ -58,7 +58,7 @@ DOCUMENTS = {
     "rules": "dispatch_cli.answers.explain.rules.document",
     "table": "dispatch_cli.answers.table.document",
     "table-summary": "dispatch_cli.answers.table.summary_document",
-    "trace": "dispatch_cli.render.trace",
+    "trace": "dispatch_cli.answers.trace.document",
     "universe-differences": "dispatch_cli.answers.keys.universe_differences_document",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is another view of a table."""

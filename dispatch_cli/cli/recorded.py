@@ -10,7 +10,7 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.options import SourceOptions
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.answers.trace.view import TraceView
 
 trace_option = click.option(
     "--trace",
@@ -24,7 +24,7 @@ def with_recording(source: SourceOptions, file: str, color: str = "auto") -> tup
     """What is loaded with the recording of a program, and the recording. Errors: BadInput, UsageError."""
     if source.bases or source.keys or source.universe:
         raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
-    from dispatch_cli.cli.trace_answer import trace_view
+    from dispatch_cli.answers.trace.command_answer import trace_view
 
     view = trace_view(file, color)
     return source._replace(bases=(view.base if view.known.is_base else file,)), view

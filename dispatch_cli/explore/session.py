@@ -13,9 +13,9 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.findings.report import FindingsReport
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.change import Change
     from dispatch_cli.model.problem import Problem
-    from dispatch_cli.report.trace_view import TraceView
     from dispatch_cli.whatif.shared import Shared
     from dispatch_cli.whatif.whatif import WhatIf
 

@@ -5,6 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dispatch_cli.answers.trace.finding_wording import (
+    finding_help,
+    finding_places,
+    finding_text,
+    finding_title,
+)
+from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.report import TraceReport, TraceRow
+from dispatch_cli.answers.trace.tree_document import ShownLine
+from dispatch_cli.answers.trace.view import TraceView
+from dispatch_cli.answers.trace.wording import (
+    forward_calls,
+    missing_sentences,
+    place_text,
+    seen_sentence,
+    state_sentence,
+    unfinished_sentence,
+)
 from dispatch_cli.explore.answers.trace import MOST_LINES, ShownCalls, findings_about
 from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.call_blocks import call_blocks
@@ -24,25 +42,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.text_list import list_layout
-from dispatch_cli.render.trace_finding_wording import (
-    finding_help,
-    finding_places,
-    finding_text,
-    finding_title,
-)
-from dispatch_cli.render.trace_tree import ShownLine
-from dispatch_cli.render.trace_wording import (
-    forward_calls,
-    missing_sentences,
-    place_text,
-    seen_sentence,
-    state_sentence,
-    unfinished_sentence,
-)
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.trace import TraceReport, TraceRow
-from dispatch_cli.report.trace_findings import TraceFinding
-from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.recording import PythonPlace
 
 FINDINGS: list[Column[TraceFinding]] = [

@@ -12,6 +12,7 @@ from dispatch_cli.answers.keys.universe_argument import universe_argument
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.slot_notes import backend_key_below
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
@@ -29,7 +30,6 @@ from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.words import below_names
-from dispatch_cli.report.trace_view import TraceView
 
 
 class PageFile(NamedTuple):

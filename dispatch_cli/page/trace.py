@@ -6,18 +6,18 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.trace_finding_wording import finding_help, finding_text, finding_title
-from dispatch_cli.render.trace_wording import (
+from dispatch_cli.answers.trace.finding_wording import finding_help, finding_text, finding_title
+from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.report import TraceReport, TraceRow, trace_report
+from dispatch_cli.answers.trace.view import TraceView
+from dispatch_cli.answers.trace.wording import (
     missing_sentences,
     row_path,
     seen_sentence,
     state_sentence,
     unfinished_sentence,
 )
-from dispatch_cli.report.trace import TraceReport, TraceRow, trace_report
-from dispatch_cli.report.trace_findings import TraceFinding
-from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.page.pool import Pool
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Wanted
 

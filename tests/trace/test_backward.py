@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.recording import read
 from dispatch_cli.trace.state import state_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.cli.trace import ONLY
+from dispatch_cli.answers.trace.command import ONLY
 from dispatch_cli.trace.facts import CallFact
 from tests.cli.support import COMMAND, Result, call, environment, process
 from tests.trace.support import every
@@ -117,7 +117,7 @@ def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypat
     def trace_view(file: str, color: str) -> None:
         raise ZeroDivisionError(f"{file} {color}")
 
-    monkeypatch.setattr("dispatch_cli.cli.trace_run.trace_view", trace_view)
+    monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)
     monkeypatch.chdir(folder)
     (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")
     done = call("trace", "--save", "kept", "--python", sys.executable, "seven.py")
@@ -132,7 +132,7 @@ def test_who_does_not_wait_for_the_answer_gets_the_exit_code(
     def trace_view(_file: str, _color: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dispatch_cli.cli.trace_run.trace_view", trace_view)
+    monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
     monkeypatch.chdir(folder)
     (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.answers.trace.view import registered_at
 from dispatch_cli.model.higher_order import ImplKind
-from dispatch_cli.report.trace_view import registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explainer
 from dispatch_cli.trace.recording import read

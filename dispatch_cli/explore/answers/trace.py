@@ -9,14 +9,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.selection import select_names
+from dispatch_cli.answers.trace.call import trace_call_report
+from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.report import TraceReport, TraceRow, TraceThread, trace_report
+from dispatch_cli.answers.trace.tree_document import ShownLine, thread_title, tree_lines
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.files.paths import as_argument
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.trace_tree import ShownLine, thread_title, tree_lines
-from dispatch_cli.report.trace import TraceReport, TraceRow, TraceThread, trace_report
-from dispatch_cli.report.trace_call import trace_call_report
-from dispatch_cli.report.trace_findings import TraceFinding
-from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.selected import Wanted
 

@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.tree_document import COLUMNS, ShownLine
+from dispatch_cli.answers.trace.wording import TIMES
 from dispatch_cli.explore import trace_blocks
 from dispatch_cli.explore.answers.trace import (
     MOST_LINES,
@@ -27,9 +30,6 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, operator_of, span_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
-from dispatch_cli.render.trace_tree import COLUMNS, ShownLine
-from dispatch_cli.render.trace_wording import TIMES
-from dispatch_cli.report.trace_findings import TraceFinding
 
 WIDE = 100  # columns of the view from which there is room for all that has to be known of the recording
 

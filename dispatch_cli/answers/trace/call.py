@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from dispatch_cli.answers.resolve.report import RecordedCallReport, resolve_report
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.model.call import ContextKind
-from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.devices import tensor_devices
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import gradient_loss

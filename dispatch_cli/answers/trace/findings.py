@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.answers.trace.view import TraceView, registered_at
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, META
-from dispatch_cli.report.trace_view import TraceView, registered_at
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import (

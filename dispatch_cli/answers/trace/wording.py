@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.trace.kernels import KernelReached
+from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
+from dispatch_cli.answers.trace.view import TracePath
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.trace import KernelsSeen, TraceReport, TraceRow
-from dispatch_cli.report.trace_coverage import KernelReached
-from dispatch_cli.report.trace_view import TracePath
 from dispatch_cli.trace.facts import FallbackKind
 from dispatch_cli.trace.recording import PythonPlace
 

@@ -5,6 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
+from dispatch_cli.answers.trace.finding_wording import (
+    finding_help,
+    finding_keys,
+    finding_places,
+    finding_title,
+    findings_sentence,
+    loss_text,
+)
+from dispatch_cli.answers.trace.findings import TraceFinding, TraceFindingKind
+from dispatch_cli.answers.trace.kernels import KernelReached
+from dispatch_cli.answers.trace.report import TraceReport
+from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal
+from dispatch_cli.answers.trace.tree_document import COLUMNS, thread_title, tree_lines
+from dispatch_cli.answers.trace.wording import (
+    TIMES,
+    duration,
+    kernels_sentence,
+    missing_sentences,
+    path_text,
+    place_text,
+    seen_sentence,
+    state_sentence,
+    unfinished_sentence,
+)
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -21,31 +45,7 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.trace_finding_wording import (
-    finding_help,
-    finding_keys,
-    finding_places,
-    finding_title,
-    findings_sentence,
-    loss_text,
-)
-from dispatch_cli.render.trace_tree import COLUMNS, thread_title, tree_lines
-from dispatch_cli.render.trace_wording import (
-    TIMES,
-    duration,
-    kernels_sentence,
-    missing_sentences,
-    path_text,
-    place_text,
-    seen_sentence,
-    state_sentence,
-    unfinished_sentence,
-)
 from dispatch_cli.render.words import plural, short_kernel
-from dispatch_cli.report.trace import TraceReport
-from dispatch_cli.report.trace_coverage import KernelReached
-from dispatch_cli.report.trace_findings import TraceFinding, TraceFindingKind
-from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal
 
 TOTALS = 20
 

@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.render.trace_wording import path_text
-from dispatch_cli.report.trace_view import CallEnd, TraceView
+from dispatch_cli.answers.trace.view import CallEnd, TraceView
+from dispatch_cli.answers.trace.wording import path_text
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.selected import Selected
 

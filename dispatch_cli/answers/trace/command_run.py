@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
+from dispatch_cli.answers.trace.command_answer import TraceAsked, check_asked, show_trace, trace_view
 from dispatch_cli.cli.options import say_note
 from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, write
 from dispatch_cli.cli.system import CannotWrite
-from dispatch_cli.cli.trace_answer import TraceAsked, check_asked, show_trace, trace_view
 
 if TYPE_CHECKING:
     from dispatch_cli.trace.kept import RecordingPlace

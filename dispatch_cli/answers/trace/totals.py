@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from dispatch_cli.report.trace_view import TraceView
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected

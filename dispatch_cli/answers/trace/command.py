@@ -7,10 +7,10 @@ from typing import Any, cast
 import click
 
 from dispatch_cli.answers.findings.crossref.command_options import python_option
+from dispatch_cli.answers.trace.command_answer import CHROME, TraceAsked
+from dispatch_cli.answers.trace.command_run import RunAsked
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
 from dispatch_cli.cli.output import Output, output_option, output_options
-from dispatch_cli.cli.trace_answer import CHROME, TraceAsked
-from dispatch_cli.cli.trace_run import RunAsked
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
 """What --only takes: the values of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
@@ -197,7 +197,8 @@ def command(
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """
-    from dispatch_cli.cli import trace_answer, trace_run
+    from dispatch_cli.answers.trace import command_answer as trace_answer
+    from dispatch_cli.answers.trace import command_run as trace_run
 
     if recorder:
         trace_run.print_recorder()

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.trace import Hop
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
-from dispatch_cli.report.trace_view import TraceView
 from dispatch_cli.trace.explained import Explained
 
 

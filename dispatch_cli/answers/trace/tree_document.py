@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.answers.trace.report import TraceRow, TraceThread
+from dispatch_cli.answers.trace.wording import TIMES, headings_of, row_end, row_operator, row_path, short_heading
 from dispatch_cli.render.document import Column, Inline, Run, Tone, joined
-from dispatch_cli.render.trace_wording import TIMES, headings_of, row_end, row_operator, row_path, short_heading
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.trace import TraceRow, TraceThread
 from dispatch_cli.trace.recording import PythonPlace
 
 INDENT = 2

@@ -10,7 +10,7 @@ from dispatch_cli.cli.options import as_sentence, say_note
 from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
-    from dispatch_cli.report.trace_view import TraceView
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.trace.devices import DeviceChange
     from dispatch_cli.trace.selected import Wanted
 
@@ -50,15 +50,15 @@ def check_asked(asked: TraceAsked, out: Output) -> None:
         assert refused is not None, "some universe is embedded"
         raise refused
     if asked.kernels:
-        from dispatch_cli.cli.trace_kernels import check_kernels
+        from dispatch_cli.answers.trace.command_kernels import check_kernels
 
         check_kernels(asked.kernels, out.color)
 
 
 def trace_view(file: str, color: str) -> TraceView:
     """A recording, read, with what the engine says of it. Exits with 2 when it cannot be read."""
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.report.trace_view import TraceView
     from dispatch_cli.trace.recording import is_being_written, read
     from dispatch_cli.trace.state import state_of
 
@@ -82,15 +82,15 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
             return
         wanted = _wanted(view, asked)
         if out.format == CHROME:
-            from dispatch_cli.render.chrome import chrome_text
+            from dispatch_cli.answers.trace.chrome_document import chrome_text
 
             write(chrome_text(view, view.select(wanted)), out.file, kind="data")
             return
-        from dispatch_cli.report.trace import trace_report
+        from dispatch_cli.answers.trace.report import trace_report
 
         own = None
         if asked.kernels:
-            from dispatch_cli.cli.trace_kernels import declared_steps
+            from dispatch_cli.answers.trace.command_kernels import declared_steps
 
             own = declared_steps(asked.kernels, view.base, out.color)
         report = trace_report(view, wanted, asked.depth, own)
@@ -115,7 +115,7 @@ def _check_together(asked: TraceAsked, out: Output) -> None:
 
 def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
     """Show one call as `resolve` does."""
-    from dispatch_cli.report.trace_call import trace_call_report
+    from dispatch_cli.answers.trace.call import trace_call_report
 
     count = len(view.recording.calls)
     if number >= count:
