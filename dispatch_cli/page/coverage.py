@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from dispatch_cli.answers.coverage.counts import coverage_counts
+from dispatch_cli.answers.coverage.report import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier, CoveredShape
@@ -13,8 +15,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
-from dispatch_cli.report.coverage import overlay_of
-from dispatch_cli.report.coverage_counts import coverage_counts
 
 
 def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]:

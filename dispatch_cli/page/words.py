@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.answers.coverage.wording import (
+    GRADIENTS_MEAN,
+    LACKS_MEAN,
+    SERVED_MEANS,
+    SERVICE_NAMES,
+    SERVICES_MEAN,
+    TRAININGS_MEAN,
+)
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
@@ -14,14 +22,6 @@ from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.quoting import CONTROL, UNSEEN
-from dispatch_cli.render.coverage_wording import (
-    GRADIENTS_MEAN,
-    LACKS_MEAN,
-    SERVED_MEANS,
-    SERVICE_NAMES,
-    SERVICES_MEAN,
-    TRAININGS_MEAN,
-)
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
 
 

@@ -12,6 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from dispatch_cli import api
+from dispatch_cli.answers.coverage import document as coverage
+from dispatch_cli.answers.coverage.report import coverage_report
 from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.answers.table.registrations import document as registrations
@@ -19,12 +21,10 @@ from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.explore.blocks import Blocks, LinesView, Rows
 from dispatch_cli.explore.line_looks import MARK, can_be_written
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render import coverage
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style, line_width
 from dispatch_cli.render.text_list import cut, list_layout
-from dispatch_cli.report.coverage import coverage_report
 
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\x1b[31m\u202e $foo {z}"
 ROWS = tuple(range(40))

@@ -17,6 +17,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from dispatch_cli import cli
+from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
 from dispatch_cli.answers.explain.advice.document import advice_lines
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
@@ -33,7 +34,6 @@ from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.data import data_of, report_data
-from dispatch_cli.report.coverage import coverage_report, overlay_of
 from tests.page.node import Script, script_of
 from tests.page.states import state_of
 

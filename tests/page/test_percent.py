@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dispatch_cli.render.coverage_wording import percent_text
-from dispatch_cli.report.coverage_counts import percent
+from dispatch_cli.answers.coverage.counts import percent
+from dispatch_cli.answers.coverage.wording import percent_text
 from tests.page.node import Script, needs_node, script_of
 from tests.page.pages import page_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dispatch_cli.answers.coverage.needs import BackendNeed
 from dispatch_cli.render.sheet import Sheet, csv_text
-from dispatch_cli.report.coverage_needs import BackendNeed
 
 
 @pytest.mark.parametrize(

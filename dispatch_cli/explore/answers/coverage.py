@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from dispatch_cli.answers.coverage.document import filtered
+from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, overlay_of
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.coverage import filtered
-from dispatch_cli.report.coverage import CoverageReport, coverage_report, overlay_of
 
 
 class ListedOperators(NamedTuple):

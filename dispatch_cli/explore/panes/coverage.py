@@ -7,6 +7,17 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.coverage.document import (
+    OperatorFamily,
+    about,
+    columns,
+    counted_blocks,
+    overlay_blocks,
+    said,
+    words,
+)
+from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_share, training_words
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.coverage import ListedOperators, backends, coverage_answer
@@ -16,11 +27,8 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import PRIVATE_USE1
-from dispatch_cli.render.coverage import OperatorFamily, about, columns, counted_blocks, overlay_blocks, said, words
-from dispatch_cli.render.coverage_wording import SERVICE_NAMES, served_share, training_words
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
 from dispatch_cli.render.words import place_cell, plural
-from dispatch_cli.report.coverage import CoverageReport, CoverageRow
 
 _BACKENDS: list[Column[CoveredBackend]] = [
     Column("Backend", lambda one, _: one.key),

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dispatch_cli.answers.shared.selection import has_words
-from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
-from dispatch_cli.render.coverage_wording import (
+from dispatch_cli.answers.coverage.counts import PassageCount, ServiceCount, TrainingCount
+from dispatch_cli.answers.coverage.needs import NeedCount
+from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
+from dispatch_cli.answers.coverage.wording import (
     AUTOCAST_MEANS,
     GRADIENTS_MEAN,
     LACKS_MEAN,
@@ -26,6 +27,8 @@ from dispatch_cli.render.coverage_wording import (
     service_words,
     training_words,
 )
+from dispatch_cli.answers.shared.selection import has_words
+from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -40,9 +43,6 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import over_label, place_cell, plural, short_kernel, some_of
-from dispatch_cli.report.coverage import CoverageReport, CoverageRow
-from dispatch_cli.report.coverage_counts import PassageCount, ServiceCount, TrainingCount
-from dispatch_cli.report.coverage_needs import NeedCount
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""

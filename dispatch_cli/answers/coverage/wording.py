@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dispatch_cli.answers.coverage.needs import BackendNeed
+from dispatch_cli.answers.coverage.report import CoverageReport
 from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.coverage import CoverageReport
-from dispatch_cli.report.coverage_needs import BackendNeed
 
 
 def service_words(

@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
-from dispatch_cli.engine.coverage.backend import CoveredBackend
-from dispatch_cli.engine.coverage.coverage import Classifier
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
-from dispatch_cli.report.coverage_counts import (
+from dispatch_cli.answers.coverage.counts import (
     PassageCount,
     ServiceCount,
     TrainingCount,
@@ -25,7 +17,15 @@ from dispatch_cli.report.coverage_counts import (
     service_rank,
     training_rank,
 )
-from dispatch_cli.report.coverage_needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
+from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
+from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import OWN, Origin
+from dispatch_cli.model.span import Span
 
 
 class CoverageRow(NamedTuple):

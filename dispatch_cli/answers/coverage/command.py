@@ -22,10 +22,10 @@ from dispatch_cli.cli.options import (
 from dispatch_cli.cli.output import BadInput, Output, output_options, say, say_written, show
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.coverage.report import CoverageReport
     from dispatch_cli.engine.coverage.backend import CoveredBackend
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.coverage import CoverageReport
 
 
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
@@ -116,9 +116,9 @@ def command(
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
+    from dispatch_cli.answers.coverage.document import filtered
+    from dispatch_cli.answers.coverage.report import CoverageOrder, coverage_report, overlay_of
     from dispatch_cli.engine.coverage.answers import Service
-    from dispatch_cli.render.coverage import filtered
-    from dispatch_cli.report.coverage import CoverageOrder, coverage_report, overlay_of
 
     whole = coverage_report(
         state,
@@ -136,7 +136,7 @@ def command(
     report = filtered(whole, words)
     show(report, out)
     if out.file is not None:
-        from dispatch_cli.render.coverage_wording import served_share
+        from dispatch_cli.answers.coverage.wording import served_share
 
         say_written(out.file, served_share(report))
     return 0 if fail_under is None else _gate(report, fail_under)
@@ -144,7 +144,7 @@ def command(
 
 def _gate(report: CoverageReport, wanted: float) -> int:
     """The exit code; standard error says why it is 1, and what it leaves out."""
-    from dispatch_cli.render.coverage_wording import served_by, served_share
+    from dispatch_cli.answers.coverage.wording import served_by, served_share
 
     is_under = report.is_under(wanted)
     if is_under:
@@ -187,7 +187,7 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
     """The operators with one of the tags; exits with 2 for a tag that no operator has."""
     if not tags:
         return names
-    from dispatch_cli.report.coverage import known_tags, with_tags
+    from dispatch_cli.answers.coverage.report import known_tags, with_tags
 
     found = known_tags(state, names)
     for tag in tags:
