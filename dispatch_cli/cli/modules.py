@@ -18,18 +18,18 @@ COMMANDS = {
     "page": "dispatch_cli.cli.page",
     "checks": "dispatch_cli.answers.findings.checks_command",
     "history": "dispatch_cli.answers.history.command",
-    "bases": "dispatch_cli.cli.bases",
-    "extract": "dispatch_cli.cli.extract",
-    "capture": "dispatch_cli.cli.capture",
+    "bases": "dispatch_cli.answers.sources.bases_command",
+    "extract": "dispatch_cli.answers.sources.extract_command",
+    "capture": "dispatch_cli.answers.sources.capture_command",
     "crossref": "dispatch_cli.answers.findings.crossref.command",
-    "schema": "dispatch_cli.cli.schema",
+    "schema": "dispatch_cli.answers.sources.schema_command",
 }
 """Command → the module that has it, as ``command``."""
 
 DOCUMENTS = {
     "against": "dispatch_cli.answers.findings.crossref.against_document",
     "backend-fallbacks": "dispatch_cli.answers.table.registrations.fallbacks_document",
-    "bases": "dispatch_cli.render.bases",
+    "bases": "dispatch_cli.answers.sources.bases_document",
     "call-keys": "dispatch_cli.answers.resolve.call_keys_document",
     "checks": "dispatch_cli.answers.findings.checks_document",
     "coverage": "dispatch_cli.answers.coverage.document",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.sources.bases import BasesReport
 from dispatch_cli.bases import Description
 from dispatch_cli.bases.overlay import OverlayDescription
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.report.bases import BasesReport
 
 
 def document(report: BasesReport, _: int | None = None) -> Iterator[Block]:

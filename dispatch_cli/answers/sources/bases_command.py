@@ -11,6 +11,6 @@ from dispatch_cli.cli.output import Output, output_options, show
 @output_options()
 def command(out: Output) -> None:
     """List the embedded PyTorch states, which --base and `extends` can name."""
-    from dispatch_cli.report.bases import bases_report
+    from dispatch_cli.answers.sources.bases import bases_report
 
     show(bases_report(), out)
