@@ -24,8 +24,9 @@ from dispatch_cli.render.slot_wording import otherwise_text
 from dispatch_cli.render.words import some_of, source_label
 from dispatch_cli.report.call_keys import CarriedKey
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
-from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
+from dispatch_cli.report.resolve import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
+from dispatch_cli.trace.calls import CallEnd
 
 DOES = {
     Does.ENDS: "ends",
@@ -231,6 +232,17 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
             if error is not None and error.slot is not None:
                 return f"The call fails at {error.slot}, after {where} has run: {raised_label(report.end)}"
             return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
+
+
+def recorded_end_sentence(report: ResolveReport) -> str | None:
+    """The end of a recorded call of which less is known than of a simulated one; None of other calls."""
+    if not isinstance(report, RecordedCallReport) or report.end is None:
+        return None
+    if report.ended is CallEnd.UNFINISHED:
+        return f"The end of the call is not recorded; it came to {report.steps[-1].hop.slot}."
+    error = report.end.error
+    unknown = report.assumed_kernels and error is not None and error.kind is ErrorKind.KERNEL
+    return f"The call raised, at {report.steps[-1].hop.slot} or after that." if unknown else None
 
 
 def _rule(step: StepReport) -> str:

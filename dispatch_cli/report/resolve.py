@@ -21,6 +21,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.report.notes import Note, table_notes
 from dispatch_cli.report.table import TableRow, changed_slots, row_of
+from dispatch_cli.trace.calls import CallEnd
 
 if TYPE_CHECKING:
     from dispatch_cli.report.advice import Advice
@@ -115,11 +116,17 @@ class ResolveReport:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCallReport(ResolveReport):
-    """A call of a recording. predicted: where other kernels were observed, the keys of those that are predicted."""
+    """A call of a recording.
+
+    predicted: where other kernels were observed, the keys of those that are predicted. ended: how it ended.
+    assumed_kernels: where it did not return, the keys of kernels of which it is not known whether they ran.
+    """
 
     REPORT: ClassVar[str] = "trace-call"
 
     predicted: tuple[str, ...]
+    ended: CallEnd
+    assumed_kernels: tuple[str, ...]
 
 
 def resolve_report(

@@ -12,7 +12,8 @@ from dispatch_cli.model.declarations import Step
 from dispatch_cli.report.trace_coverage import KernelReached, kernels_reached
 from dispatch_cli.report.trace_findings import TraceFinding, trace_findings
 from dispatch_cli.report.trace_totals import LineTotal, OperatorTotal, line_totals, operator_totals
-from dispatch_cli.report.trace_view import CallEnd, TracePath, TraceView
+from dispatch_cli.report.trace_view import TracePath, TraceView
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording

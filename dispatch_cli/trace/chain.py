@@ -46,6 +46,11 @@ def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
     return None
 
 
+def has_kernel(hop: Hop) -> bool:
+    """Whether there is a kernel; a call that comes to a slot without one ends there."""
+    return hop.live.kernel is not None or hop.python is not None
+
+
 def is_seen(hop: Hop) -> bool:
     """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
     return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
