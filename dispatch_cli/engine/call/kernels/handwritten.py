@@ -71,6 +71,12 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 )
 """The kernel goes on with other operators."""
 
+NORMALIZES_WITHOUT_WEIGHT: frozenset[Place] = frozenset(
+    ("BatchRulesNorm", "FuncTorchBatched", f"aten::{name}") for name in ("native_group_norm", "native_layer_norm")
+)
+"""The batching rule calls the operator without weight and bias, which it applies to the result: where one of them is
+batched, that of native_layer_norm; in every case, that of native_group_norm."""
+
 DECOMPOSES_FOR_JVP: frozenset[Place] = frozenset(
     ("VariableType", "Autograd", f"aten::{name}")
     for name in (

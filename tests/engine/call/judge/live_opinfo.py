@@ -70,6 +70,15 @@ def call_others() -> None:
     for call in calls:
         torch.func.vmap(lambda x, call=call: (call(x), x)[1], randomness="different")(torch.ones(2, 3))
     call_backward_of_others()
+    call_norms()
+
+
+def call_norms() -> None:
+    """Normalizations inside of two vmaps, each of which batches one tensor."""
+    aten, vmap = torch.ops.aten, torch.func.vmap
+    weights, images = torch.ones(2, 4), torch.ones(2, 3, 4, 5)
+    vmap(lambda w: vmap(lambda x: aten.native_group_norm(x, w, w, 3, 4, 5, 2, 1e-5))(images))(weights)
+    vmap(lambda x: vmap(lambda w: aten.native_layer_norm(x, [4], w, w, 1e-5))(weights))(torch.ones(2, 3, 4))
 
 
 def call_backward_of_others() -> None:
