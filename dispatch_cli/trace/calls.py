@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from array import array
+from enum import Enum
 
 NONE = -1
 """What a column of numbers has where there is none."""
 RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
-"""How a call ended; one that is still open is not known."""
+"""How a call ended, as it is recorded; one that is still open is not known."""
+
+
+class CallEnd(Enum):
+    """How a call ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    UNFINISHED = "unfinished"
+    """Its end is not recorded."""
 
 
 class RecordedCalls:
@@ -41,10 +51,6 @@ class RecordedCalls:
         self.parent.append(parent)
         self.end.append(NONE)
         self.raised.append(NOT_KNOWN)
-
-    def returned(self, call: int) -> bool:
-        """Whether a call ended, and did not raise: only then did all of its kernels run."""
-        return self.end[call] != NONE and self.raised[call] != RAISED
 
     def microseconds(self, call: int) -> int | None:
         """How long a call took; None where its end is not recorded."""

@@ -9,7 +9,10 @@ from dispatch_cli.engine.call.kernels.entry import COMPOSITES, backend_keys
 from dispatch_cli.engine.call.trace import Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_mutable
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.recording import Ran
@@ -46,6 +49,11 @@ def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
     return None
 
 
+def has_kernel(hop: Hop) -> bool:
+    """Whether there is a kernel; a call that comes to a slot without one ends there."""
+    return hop.live.kernel is not None or hop.python is not None
+
+
 def is_seen(hop: Hop) -> bool:
     """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
     return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
@@ -72,8 +80,8 @@ def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: 
     """With which kernel of the same operator one goes on.
 
     One that computes, one written in other operators, and Python code that gets the call may call the same operator
-    with tensors of its own; such a call is another one. So is functionalization's trial of an operator in place, on
-    meta tensors.
+    with tensors of its own; such a call is another one. So is the trial that functionalization makes of an operator in
+    place first, on meta tensors.
     """
     kernel, universe = ran[at], dispatcher.universe
     if kernel.slot == PYTHON:
@@ -90,10 +98,17 @@ def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: 
         return None
     if dispatcher.operator(operator).live[kernel.slot].rule in COMPOSITES:
         return None
-    layout = dispatcher.layout
+    writes = operator.name.endswith("_") and is_mutable(_schema_of(operator, dispatcher))
+    tries = kernel.slot == FUNCTIONALIZE and writes
+    if inside and tries and _is_on_meta(ran[inside[0]], dispatcher.layout):
+        del inside[0]
+    return inside[0] if inside else None
 
-    def on_meta(raw: int) -> bool:
-        return DispatchKeySet(layout, raw & (layout.functionality_mask | layout.backend_mask)).has(META)
 
-    is_trial = kernel.slot == FUNCTIONALIZE and not on_meta(kernel.raw)
-    return next((number for number in inside if not (is_trial and on_meta(ran[number].raw))), None)
+def _schema_of(operator: OperatorName, dispatcher: Dispatcher) -> FunctionSchema | None:
+    definition = dispatcher.operator(operator).definition
+    return None if definition is None else definition.known_schema
+
+
+def _is_on_meta(kernel: Ran, layout: KeyLayout) -> bool:
+    return DispatchKeySet(layout, kernel.raw & (layout.functionality_mask | layout.backend_mask)).has(META)

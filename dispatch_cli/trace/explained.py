@@ -14,6 +14,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.observed import NotObserved, mode_names, observed
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.signature import GENERATOR
@@ -25,7 +26,8 @@ class Explained(NamedTuple):
     state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
     problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
-    seen: how many of its kernels were observed.
+    seen: how many of its kernels were observed. ended: how the calls ended. assumed: of calls that did not return, the
+    kernels that are predicted after those of *call*: it is not known whether they ran.
     """
 
     operator: OperatorName
@@ -39,6 +41,8 @@ class Explained(NamedTuple):
     subclasses: tuple[str | None, ...] = ()
     grad_mode: bool = True
     seen: int = 1
+    ended: CallEnd = CallEnd.RETURNED
+    assumed: tuple[Hop, ...] = ()
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -55,10 +59,6 @@ class Explained(NamedTuple):
         """The kernels up to one that calls the operator again, which is a call of its own."""
         again = next((at for at, hop in enumerate(self.hops) if hop.does is Does.CALLS_ANEW), len(self.hops))
         return self.hops[: again + 1]
-
-    def ran(self, returned: bool) -> tuple[Hop, ...]:
-        """Of these kernels those that ran: in a call that did not return, only what was observed is certain."""
-        return self.own_hops if returned else self.own_hops[: self.seen]
 
     @property
     def selection(self) -> Selection | None:

@@ -13,6 +13,7 @@ from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.explained import Explained
 
 
@@ -50,18 +51,18 @@ class FallbackKind(Enum):
     """That of autograd: the operator has no autograd kernel."""
 
 
-def facts_of(explained: Explained, universe: Universe, returned: bool = True) -> tuple[CallFact, ...]:
-    """The facts about a call that follow from its kernels: all but AUTOCAST and RAISED. returned: it did not raise.
+def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
+    """The facts about a call that follow from its kernels: all but AUTOCAST and RAISED.
 
     What the operator does that a kernel calls again is about that call.
     """
     found = []
-    hops = explained.ran(returned)
+    hops = explained.own_hops
     if any(kind is not FallbackKind.AUTOGRAD for _, kind in fallbacks(hops, universe)):
         found.append(CallFact.FALLBACK)
     if any(hop.does is Does.DECOMPOSES for hop in hops):
         found.append(CallFact.DECOMPOSES)
-    if returned and gradient_loss(explained, universe) is not None:
+    if gradient_loss(explained, universe) is not None:
         found.append(CallFact.NO_GRADIENT)
     if any(is_stale(hop) for hop in hops):
         found.append(CallFact.STALE)
@@ -89,8 +90,13 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
 
 
 def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | None:
-    """What becomes of the gradient, where a tensor wants one and what ran gives none; None where nothing is lost."""
-    return lost_gradient(explained.hops, universe) if explained.wants_gradient else None
+    """What becomes of the gradient, where a tensor wants one and what ran gives none.
+
+    None where nothing is lost, and of a call that did not return.
+    """
+    if not explained.wants_gradient or explained.ended is not CallEnd.RETURNED:
+        return None
+    return lost_gradient(explained.hops, universe)
 
 
 def autocast_hop(hops: Iterable[Hop], universe: Universe) -> Hop | None:

@@ -6,15 +6,20 @@ from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 
+from dispatch_cli.engine.call.errors import raised_by_kernel
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import EndKind
-from dispatch_cli.trace.calls import NONE
-from dispatch_cli.trace.chain import Difference, chain_of, difference, is_seen, slot_of
+from dispatch_cli.trace.calls import NONE, RAISED, CallEnd
+from dispatch_cli.trace.chain import Difference, chain_of, difference, has_kernel, is_seen, slot_of
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran
 
 _ENDS_ITSELF = End(EndKind.KERNEL)
+_MAIN = "MainThread"
+"""What Python calls the thread that runs the program."""
+_GOES_ON = ("fork", "partial", "state")
+"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 
 class Happened:
@@ -22,7 +27,7 @@ class Happened:
 
     A kernel of a user is predicted to redispatch. That it calls its operator again is seen by the call inside of it,
     that it does not go on to a kernel that is missing by the return of the call, and all else by the kernels that were
-    observed.
+    observed. A prediction is about calls that return: in others, what was not observed is `Explained.assumed`.
     """
 
     def __init__(self, explainer: Explainer) -> None:
@@ -33,18 +38,30 @@ class Happened:
         self._misses: dict[int, bool] = {}
         self._others: list[Explained] = []
         self._differences: list[Difference | None] = []
+        names, stopped = self._recording.threads, self._recording.stopped
+        is_whole = self._recording.end is not None and all(one.reason in _GOES_ON for one in stopped)
+        self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
+        """The thread whose calls have all ended, where the recording goes as far as that."""
+
+    def ended_as(self, call: int) -> CallEnd:
+        """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
+        calls = self._recording.calls
+        if calls.end[call] == NONE:
+            return CallEnd.RAISED if calls.thread[call] == self._main else CallEnd.UNFINISHED
+        return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
 
     def number_of(self, call: int) -> int:
         """A number for what happened in a call: that of its signature, where it is as predicted."""
-        signature = self._recording.calls.signature[call]
+        signature, ended = self._recording.calls.signature[call], self.ended_as(call)
+        returned = ended is CallEnd.RETURNED
         ran = self._recording.kernels.get(call)
         again = self.again(call)
         inside = NONE if again == NONE else self._recording.calls.signature[again]
         made_by = None if inside == NONE or ran else self._calls_again_at(signature, inside)
-        is_wrong = made_by is None and self._misses_a_kernel(signature) and self._recording.calls.returned(call)
-        if not ran and not is_wrong and made_by is None:
+        is_wrong = returned and made_by is None and self._misses_a_kernel(signature)
+        if returned and not ran and not is_wrong and made_by is None:
             return signature
-        look = (signature, inside, tuple(ran or ()), is_wrong)
+        look = (signature, inside, tuple(ran or ()), is_wrong, ended)
         number = self._numbers.get(look)
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
@@ -53,7 +70,8 @@ class Happened:
             if is_wrong and differs is None and (ran or found.hops[-2].why is not Why.CONVENTION):
                 differs = Difference(sum(map(is_seen, found.hops)), None, slot_of(found.hops[-1]))
             self._differences.append(differs)
-            self._others.append(self._observed(signature, inside, ran or (), differs))
+            observed = self._observed(signature, inside, ran or (), is_wrong, differs)
+            self._others.append(observed if returned else self._stopped(observed, inside, ran or (), ended))
         return number
 
     def of_number(self, number: int) -> Explained:
@@ -104,19 +122,27 @@ class Happened:
                 return at if hop.why is Why.CONVENTION and hop.python is None else None
         return None
 
-    def _observed(self, signature: int, inside: int, ran: Sequence[Ran], differs: Difference | None) -> Explained:
-        """What happened. inside: the signature of the call that the kernels made again, or `NONE`."""
+    def _observed(
+        self, signature: int, inside: int, ran: Sequence[Ran], is_wrong: bool, differs: Difference | None
+    ) -> Explained:
+        """What happens in such a call where it returns.
+
+        inside: the signature of the call that the kernels made again, or `NONE`. is_wrong: it does not go on to the
+        kernel that is missing.
+        """
         found = self._explainer.of_signature(signature)
         if found.call is None:
             return found
         if not ran:
             made_by = None if inside == NONE else self._calls_again_at(signature, inside)
-            if made_by is None:
-                return self._of_kernels(found, len(found.hops) - 1, ())
-            return self._with_call_inside(found, made_by, inside)
+            if made_by is not None:
+                return self._with_call_inside(found, made_by, inside)
+            return self._of_kernels(found, len(found.hops) - 1, ()) if is_wrong else found
         seen = chain_of(found.operator, ran, found.state.dispatcher)
         if differs is None:
-            return found._replace(seen=self._position(found, len(seen)) if seen[-1].raised else len(found.hops))
+            if seen[-1].raised and len(seen) < sum(map(is_seen, found.hops)):  # and what called it caught that
+                return self._of_kernels(found, self._position(found, len(seen)), ())
+            return found._replace(seen=len(found.hops))
         at = self._position(found, differs.at)
         following = seen[differs.at] if differs.at < len(seen) else None
         if at and following is not None and not following.redispatched and inside != NONE:
@@ -124,6 +150,36 @@ class Happened:
             if first and slot_of(first[0]) == following.slot:
                 return self._with_call_inside(found, at - 1, inside)._replace(seen=at)
         return self._of_kernels(found, at, seen[differs.at :])
+
+    def _stopped(self, found: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
+        """What happened in a call that did not return. found: what would have, had it returned."""
+        found = found._replace(ended=ended)
+        if found.call is None or found.end is None:
+            return found
+        hops, end = found.hops, found.end
+        seen = chain_of(found.operator, ran, found.state.dispatcher) if ran else []
+        called_again = self._begins_with(inside, hops[len(found.own_hops) :])
+        known, most = _reached(found, len(seen), called_again)
+        raised_at = _raised_at(hops, seen)
+        if not seen and known == most and not called_again:
+            raised_at = known - 1
+        last = hops[known - 1]
+        if raised_at == known - 1 and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
+            last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
+        if ended is CallEnd.UNFINISHED:
+            end = End(EndKind.NOT_KNOWN)
+        elif known < len(hops) or end.error is None:
+            error = raised_by_kernel()
+            if raised_at is not None and raised_at < known - 1:
+                error = error._replace(slot=hops[raised_at].slot)
+            end = End(EndKind.ERROR, end.handler if known == len(hops) else None, error)
+        call = found.call._replace(hops=(*hops[: known - 1], last), end=end)
+        return found._replace(call=call, seen=min(found.seen, known), assumed=hops[known:most])
+
+    def _begins_with(self, inside: int, hops: Sequence[Hop]) -> bool:
+        """Whether the call that was made again is the one that is predicted. hops: that of it."""
+        first = () if inside == NONE else self._explainer.of_signature(inside).hops
+        return bool(hops and first) and first[0].slot == hops[0].slot
 
     @staticmethod
     def _position(found: Explained, kernel: int) -> int:
@@ -163,3 +219,26 @@ class Happened:
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
         return found._replace(call=found.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
+
+
+def _reached(found: Explained, seen: int, called_again: bool) -> tuple[int, int]:
+    """How many kernels of a call that did not return are known to have run, and how many may have.
+
+    seen: how many were observed; 0 where none of them was, but for the first one: the others up to one that calls the
+    operator again ran if it was called again. A slot without a kernel, where the call ends as predicted, stays.
+    """
+    hops, own = found.hops, len(found.own_hops)
+    places = [at for at, hop in enumerate(hops) if is_seen(hop)]
+    if not seen:
+        known, most = own if called_again else 1, own
+    elif seen < len(places):
+        known, most = places[seen - 1] + 1, places[seen]
+    else:
+        known, most = places[-1] + 1 if places else 1, len(hops)
+    return (known if any(map(has_kernel, hops[known:most])) else most), most
+
+
+def _raised_at(hops: Sequence[Hop], seen: Sequence[Ran]) -> int | None:
+    """The last of the kernels that were seen to raise, by its position among the hops; None where none was."""
+    kernels = zip((at for at, hop in enumerate(hops) if is_seen(hop)), seen, strict=False)
+    return max((at for at, kernel in kernels if kernel.raised), default=None)

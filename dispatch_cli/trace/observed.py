@@ -38,11 +38,9 @@ def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
         if name not in signature:
             raise NotObserved(f"{_WORDS[name]} could not be read")
     tensors = signature["tensors"]
-    return Observed(
-        tuple(value_of(one, layout) for one in tensors if one[1:] != [GENERATOR]),
-        thread_of(signature, layout),
-        options_of(signature, layout),
-    )
+    thread = thread_of(signature, layout)
+    values = tuple(value_of(one, layout, thread) for one in tensors if one[1:] != [GENERATOR])
+    return Observed(values, thread, options_of(signature, layout))
 
 
 _WORDS = {"tensors": "its tensors", "keys": "the keys of its thread"}
@@ -55,15 +53,26 @@ def keys_of(raw: int, layout: KeyLayout) -> DispatchKeySet:
     return DispatchKeySet(layout, raw)
 
 
-def value_of(data: list[Any], layout: KeyLayout) -> Value:
-    """A tensor, with what it wraps. Errors: NotObserved."""
+def value_of(data: list[Any], layout: KeyLayout, thread: Thread) -> Value:
+    """A tensor, with what it wraps. Errors: NotObserved.
+
+    What a ``jvp`` has wrapped may have a tangent; whether it has is not recorded.
+    """
     keyset = keys_of(data[0], layout)
     if data[1:] in ([Absent.NONE.value], [Absent.UNDEFINED.value]):
         return Value(keyset, data[1], TensorSpec(absent=Absent(data[1])))
     if len(data) == 1:
         return Value(keyset, str(keyset), None)
     _, kind, level, inner = data
-    return Value(keyset, str(keyset), None, Wrapper(WrapperKind(kind), level), value_of(inner, layout))
+    is_of_jvp = level is not None and any(one.level == level and one.kind is ContextKind.JVP for one in thread.layers)
+    return Value(
+        keyset,
+        str(keyset),
+        None,
+        Wrapper(WrapperKind(kind), level),
+        value_of(inner, layout, thread),
+        has_tangent=is_of_jvp,
+    )
 
 
 def options_of(signature: Mapping[str, Any], layout: KeyLayout) -> Options:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
-from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.casts import casts_of
 from dispatch_cli.trace.devices import DeviceChange
 from dispatch_cli.trace.explained import Explained, Explainer
@@ -60,27 +59,24 @@ class Wanted(NamedTuple):
 class CallFacts:
     """The facts of calls, decided once for those that are alike."""
 
-    def __init__(
-        self, recording: Recording, happened: Happened, explainer: Explainer, has_raised: Callable[[int], bool]
-    ) -> None:
+    def __init__(self, recording: Recording, happened: Happened, explainer: Explainer) -> None:
         self._explainer = explainer
-        self._has_raised = has_raised
         self._calls = recording.calls
         self._happened = happened
         self._with_nodes: bytearray | None = None
         self._universe = explainer.state.dispatcher.universe
-        self._known: dict[tuple[int, bool], tuple[CallFact, ...]] = {}
+        self._known: dict[int, tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
         """The facts of a call."""
-        known = number, returned = self._happened.number_of(call), self._calls.returned(call)
-        found = self._known.get(known)
+        number = self._happened.number_of(call)
+        found = self._known.get(number)
         if found is None:
-            found = self._known[known] = facts_of(self._happened.of_number(number), self._universe, returned)
+            found = self._known[number] = facts_of(self._happened.of_number(number), self._universe)
         if CallFact.NO_GRADIENT in found and self.gives_gradient(call):
             found = tuple(one for one in found if one is not CallFact.NO_GRADIENT)
         found = (*found, CallFact.AUTOCAST) if call in self.casts else found
-        return (*found, CallFact.RAISED) if self._has_raised(call) else found
+        return (*found, CallFact.RAISED) if self._happened.ended_as(call) is CallEnd.RAISED else found
 
     @cached_property
     def casts(self) -> dict[int, int]:

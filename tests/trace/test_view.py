@@ -82,7 +82,8 @@ def test_a_call_is_explained_as_resolve_does(file: str) -> None:
     assert [step["slot"] for one in found["selections"] for step in one["steps"]] == ["AutocastCPU", "AutogradCPU"]
     assert found["tensors"] == ["cpu", "cpu requires_grad"]
     resolved = json.loads(call("resolve", "aten::relu", "--tensor", "cpu", "--format", "json").out)
-    assert found.keys() - resolved.keys() == {"predicted"}, "of a call that was not observed, nothing else is predicted"
+    assert found.keys() - resolved.keys() == {"predicted", "ended", "assumed_kernels"}
+    assert (found["predicted"], found["ended"], found["assumed_kernels"]) == ([], "returned", [])
 
 
 def test_numbers_are_positions_whatever_is_shown(file: str) -> None:

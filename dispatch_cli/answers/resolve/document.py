@@ -9,6 +9,7 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.end_wording import error_lines, fake_sentence
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
+    assumed_sentence,
     assumption,
     gradient_sentence,
     kernel_label,
@@ -26,6 +27,7 @@ from dispatch_cli.answers.resolve.wording import (
     outcome_kernel_label,
     outcome_rule,
     own_function_sentence,
+    recorded_end_sentence,
     stage_title,
     status_label,
     tensor_count,
@@ -73,7 +75,7 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
 
 def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """How the call ends, and what there is to say of it in sentences. by: what makes error texts full."""
-    yield from answer(report.end, end_sentence(report, short), full, by)
+    yield from answer(report.end, recorded_end_sentence(report) or end_sentence(report, short), full, by)
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
     if own_function is not None:
@@ -87,6 +89,7 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
         if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
             sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
         sentences += [observed_sentence(report.predicted)] if report.predicted else []
+        sentences += [assumed_sentence(report.assumed_kernels)] if report.assumed_kernels else []
     sentences += [] if report.gradient is None else [gradient_sentence(report.gradient)]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))

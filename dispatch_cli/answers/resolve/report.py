@@ -22,6 +22,7 @@ from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
+from dispatch_cli.trace.calls import CallEnd
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.advice.report import Advice
@@ -116,11 +117,17 @@ class ResolveReport:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCallReport(ResolveReport):
-    """A call of a recording. predicted: where other kernels were observed, the keys of those that are predicted."""
+    """A call of a recording.
+
+    predicted: where other kernels were observed, the keys of those that are predicted. ended: how it ended.
+    assumed_kernels: where it did not return, the keys of kernels of which it is not known whether they ran.
+    """
 
     REPORT: ClassVar[str] = "trace-call"
 
     predicted: tuple[str, ...]
+    ended: CallEnd
+    assumed_kernels: tuple[str, ...]
 
 
 def resolve_report(

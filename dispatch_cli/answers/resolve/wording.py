@@ -8,7 +8,7 @@ from typing import Any
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.resolve.call_keys import CarriedKey
 from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
-from dispatch_cli.answers.resolve.report import ResolveReport, Stage, StepReport
+from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
@@ -27,6 +27,7 @@ from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.words import some_of
+from dispatch_cli.trace.calls import CallEnd
 
 DOES = {
     Does.ENDS: "ends",
@@ -232,6 +233,17 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
             if error is not None and error.slot is not None:
                 return f"The call fails at {error.slot}, after {where} has run: {raised_label(report.end)}"
             return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
+
+
+def recorded_end_sentence(report: ResolveReport) -> str | None:
+    """The end of a recorded call of which less is known than of a simulated one; None of other calls."""
+    if not isinstance(report, RecordedCallReport) or report.end is None:
+        return None
+    if report.ended is CallEnd.UNFINISHED:
+        return f"The end of the call is not recorded; it came to {report.steps[-1].hop.slot}."
+    error = report.end.error
+    unknown = report.assumed_kernels and error is not None and error.kind is ErrorKind.KERNEL
+    return f"The call raised, at {report.steps[-1].hop.slot} or after that." if unknown else None
 
 
 def _rule(step: StepReport) -> str:

@@ -8,7 +8,9 @@ from dataclasses import fields
 from dispatch_cli.answers.resolve.report import RecordedCallReport, resolve_report
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
+from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.model.call import ContextKind
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.devices import tensor_devices
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import gradient_loss
@@ -21,22 +23,38 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     explained = view.happened.of_call(call)
     if explained.call is None:
         return None
-    report = resolve_report(explained.state, explained.call, advised=False)
-    returned, universe = view.recording.calls.returned(call), explained.state.dispatcher.universe
+    path = view.path(call)
+    report = resolve_report(explained.state, _call_of(view, call, explained.call), advised=False)
+    universe = explained.state.dispatcher.universe
     said = {field.name: getattr(report, field.name) for field in fields(report)}
     said |= {
         "over": (view.base,) if view.known.is_base else (),
         "tensors": tuple(_tensors(explained)),
         "contexts": tuple(_contexts(view, explained, signature)),
         "left_out": (),
-        "gradient": None if not returned or view.facts.gives_gradient(call) else gradient_loss(explained, universe),
+        "gradient": None if view.facts.gives_gradient(call) else gradient_loss(explained, universe),
     }
-    return RecordedCallReport(**said, predicted=_predicted(view, call))
+    return RecordedCallReport(
+        **said,
+        predicted=_predicted(view, call),
+        ended=explained.ended,
+        assumed_kernels=path.assumed,
+    )
+
+
+def _call_of(view: TraceView, call: int, happened: Call) -> Call:
+    """The call with its kernels. One that raises as predicted is shown as predicted, with what PyTorch says then."""
+    predicted = view.explainer.of_call(call).call
+    if predicted is None or predicted.end.error is None or view.difference(call) is not None:
+        return happened
+    return predicted if view.path(call).assumed else happened
 
 
 def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
     """The keys of the kernels that are predicted, where something else was observed."""
     predicted, observed = view.explainer.of_call(call), view.happened.of_call(call)
+    if observed.ended is not CallEnd.RETURNED and view.difference(call) is None:
+        return ()
     if [(one.slot, one.does) for one in predicted.hops] == [(one.slot, one.does) for one in observed.hops]:
         return ()
     return tuple(one.slot for one in predicted.hops)

@@ -10,9 +10,10 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.answers.trace.view import CallEnd, TraceView
+from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.answers.trace.wording import path_text
-from dispatch_cli.trace.calls import NONE
+from dispatch_cli.engine.call.trace import Does
+from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.selected import Selected
 
 
@@ -46,10 +47,14 @@ def _meta(pid: int, tid: int, what: str, name: str) -> dict[str, Any]:
 def _event(view: TraceView, call: int, pid: int, end: int) -> dict[str, Any]:
     calls, path = view.recording.calls, view.path(call)
     place, forward = view.recording.place_of(call), view.backward.forward_of(call)
-    args: dict[str, Any] = {"call": call, "kernels": path_text(tuple(one.key for one in path.kernels))}
-    if path.kernels:
-        args["observed"] = sum(one.observed for one in path.kernels)
-        args["registered_at"] = path.kernels[-1].registered_at
+    args: dict[str, Any] = {"call": call, "kernels": path_text(tuple(one.key for one in path.own))}
+    if path.own:
+        args["observed"] = sum(one.observed for one in path.own)
+        args["registered_at"] = path.own[-1].registered_at
+        if path.own[-1].does is Does.CALLS_ANEW:
+            args["calls_again"] = True
+    if path.assumed:
+        args["assumed"] = path_text(path.assumed)
     args["end"] = path.end.value if path.end is not None else path.problem
     if path.skipped:
         args["fell_through"] = ", ".join(path.skipped)

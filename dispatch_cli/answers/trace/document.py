@@ -23,7 +23,7 @@ from dispatch_cli.answers.trace.wording import (
     duration,
     kernels_sentence,
     missing_sentences,
-    path_text,
+    path_total,
     place_text,
     seen_sentence,
     state_sentence,
@@ -130,7 +130,7 @@ def _operators(report: TraceReport) -> Iterator[Block]:
 
     def paths(one: OperatorTotal, _: bool) -> Inline:
         several = len(one.paths) > 1
-        said = (f"{path_text(each.keys)}{f' {TIMES}{each.calls:,}' if several else ''}" for each in one.paths[:4])
+        said = (f"{path_total(each)}{f' {TIMES}{each.calls:,}' if several else ''}" for each in one.paths[:4])
         return lines(*said, *([f"{len(one.paths) - 4} more"] if len(one.paths) > 4 else []))
 
     columns: list[Column[OperatorTotal]] = [
@@ -225,9 +225,11 @@ def sheet(report: TraceReport) -> Sheet:
     """A row for each line of the trees; where kernels of files are asked about, a row for each of these."""
     if report.kernels is not None:
         return _kernel_sheet(report.kernels)
-    columns = ("thread", "call", "level", "times", "all", "operator", "kernels", "end", "python_line", "microseconds")
     return Sheet(
-        columns,
+        (
+            *("thread", "call", "level", "times", "all", "operator", "kernels", "assumed", "end"),
+            *("python_line", "microseconds"),
+        ),
         (
             (
                 thread.name,
@@ -236,7 +238,8 @@ def sheet(report: TraceReport) -> Sheet:
                 row.times,
                 row.all,
                 row.operator,
-                () if row.path is None else tuple(one.key for one in row.path.kernels),
+                () if row.path is None else tuple(one.key for one in row.path.own),
+                () if row.path is None else row.path.assumed,
                 None if row.path is None else row.path.end,
                 None if row.place is None else str(row.place),
                 row.microseconds,

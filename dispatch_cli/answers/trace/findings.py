@@ -106,15 +106,14 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
     casts = view.facts.casts
-    known: dict[tuple[int, bool], tuple[_About, ...]] = {}
+    known: dict[int, tuple[_About, ...]] = {}
     found: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
-            alike = number, returned = view.happened.number_of(call), calls.returned(call)
-            abouts = known.get(alike)
+            number = view.happened.number_of(call)
+            abouts = known.get(number)
             if abouts is None:
-                explained = view.happened.of_number(number)
-                abouts = known[alike] = tuple(dict.fromkeys(_of_calls(explained, returned)))
+                abouts = known[number] = tuple(dict.fromkeys(_of_calls(view.happened.of_number(number))))
             for about in abouts:
                 if about.kind is TraceFindingKind.NO_GRADIENT and view.facts.gives_gradient(call):
                     continue
@@ -148,14 +147,14 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
     )
 
 
-def _of_calls(explained: Explained, returned: bool) -> Iterator[_About]:
-    """What there is to find about calls of a signature. returned: they ended, and did not raise."""
+def _of_calls(explained: Explained) -> Iterator[_About]:
+    """What there is to find about calls in which the same happened."""
     universe, name = explained.state.dispatcher.universe, str(explained.operator)
-    hops = explained.ran(returned)
+    hops = explained.own_hops
     for hop, kind in fallbacks(hops, universe):
         if kind is not FallbackKind.AUTOGRAD:
             yield _about(TraceFindingKind.FALLBACK, name, hop)._replace(fallback=kind)
-    lost = gradient_loss(explained, universe) if returned else None
+    lost = gradient_loss(explained, universe)
     if lost is not None:
         yield _About(TraceFindingKind.NO_GRADIENT, name, lost.key, gradient=lost.loss)
     if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:

@@ -59,11 +59,10 @@ def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:
     """How many calls ran each registration, as was observed, and as is only predicted."""
     observed: Counter[_Which] = Counter()
     predicted: Counter[_Which] = Counter()
-    calls = view.recording.calls
-    alike = Counter((view.happened.number_of(call), calls.returned(call)) for call in range(len(calls)))
-    for (number, returned), count in alike.items():
+    alike = Counter(map(view.happened.number_of, range(len(view.recording.calls))))
+    for number, count in alike.items():
         explained = view.happened.of_number(number)
-        ran = explained.ran(returned)
+        ran = explained.own_hops
         seen = {*_registrations(explained, ran[: explained.seen])}
         for one in seen:
             observed[one] += count

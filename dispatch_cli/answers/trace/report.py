@@ -11,8 +11,9 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.trace.findings import TraceFinding, trace_findings
 from dispatch_cli.answers.trace.kernels import KernelReached, kernels_reached
 from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal, line_totals, operator_totals
-from dispatch_cli.answers.trace.view import CallEnd, TracePath, TraceView
+from dispatch_cli.answers.trace.view import TracePath, TraceView
 from dispatch_cli.model.declarations import Step
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording

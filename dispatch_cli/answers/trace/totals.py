@@ -6,7 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from dispatch_cli.answers.trace.view import TraceView
-from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
 
@@ -27,10 +27,21 @@ class OperatorTotal(NamedTuple):
 
 
 class PathTotal(NamedTuple):
-    """Kernels in turn by key, and how many calls run them."""
+    """Kernels in turn by key, and how many calls run them.
+
+    assumed: the keys of those that are predicted after them, in calls that did not return. ended: how the calls ended.
+    """
 
     keys: tuple[str, ...]
+    assumed: tuple[str, ...]
+    ended: CallEnd
     calls: int
+
+
+class _PathKey(NamedTuple):
+    keys: tuple[str, ...]
+    assumed: tuple[str, ...]
+    ended: CallEnd
 
 
 def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, ...]:
@@ -55,16 +66,21 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
                 times[number] += calls.microseconds(call) or 0
             around.append(call)
             operators[operator] += 1
-    by_name: dict[str, Counter[tuple[str, ...]]] = {}
+    by_name: dict[str, Counter[_PathKey]] = {}
     spent: Counter[str] = Counter()
     for number, count in counts.items():
-        name = str(view.happened.of_number(number).operator)
-        keys = tuple(one.key for one in view.path_of(number).own)
-        by_name.setdefault(name, Counter())[keys] += count
+        happened, path = view.happened.of_number(number), view.path_of(number)
+        name = str(happened.operator)
+        key = _PathKey(tuple(one.key for one in path.own), path.assumed, happened.ended)
+        by_name.setdefault(name, Counter())[key] += count
         spent[name] += times[number]
     found = [
         OperatorTotal(
-            name, sum(paths.values()), casts[name], spent[name], tuple(PathTotal(*one) for one in paths.most_common())
+            name,
+            paths.total(),
+            casts[name],
+            spent[name],
+            tuple(PathTotal(*path, count) for path, count in paths.most_common()),
         )
         for name, paths in by_name.items()
     ]

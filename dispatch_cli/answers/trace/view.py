@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli import bases
@@ -14,30 +13,14 @@ from dispatch_cli.model.debug_text import registered_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.backward import Backward
-from dispatch_cli.trace.calls import NONE, RAISED
-from dispatch_cli.trace.chain import Difference, is_seen
+from dispatch_cli.trace.calls import NONE, CallEnd
+from dispatch_cli.trace.chain import Difference, has_kernel, is_seen
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import FallbackKind, fallbacks
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
-
-_MAIN = "MainThread"
-"""What Python calls the thread that runs the program."""
-
-
-_GOES_ON = ("fork", "partial", "state")
-"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
-
-
-class CallEnd(Enum):
-    """How a call ended."""
-
-    RETURNED = "returned"
-    RAISED = "raised"
-    UNFINISHED = "unfinished"
-    """Its end is not recorded."""
 
 
 class TraceKernel(NamedTuple):
@@ -62,12 +45,15 @@ class TraceKernel(NamedTuple):
 class TracePath(NamedTuple):
     """What calls of one signature do.
 
+    kernels: those that run. assumed: of a call that did not return, the keys of the kernels that are predicted after
+    these; it is not known whether they ran.
     skipped: the keys whose entries fell through. excluded: those that the thread excludes and a fresh one would not.
-    end: how the call ends, as the engine says; handler: the class that gets it then, where that is known.
-    problem: why nothing can be said.
+    end: how the call ends, as the engine says, or as was observed; handler: the class that gets it then, where that is
+    known. problem: why nothing can be said.
     """
 
     kernels: tuple[TraceKernel, ...]
+    assumed: tuple[str, ...]
     skipped: tuple[str, ...]
     excluded: tuple[str, ...]
     end: EndKind | None
@@ -90,17 +76,11 @@ class TraceView:
         self.state = known.state
         self.explainer = Explainer(recording, known.state, known.not_known)
         self.happened = Happened(self.explainer)
-        self.facts = CallFacts(
-            recording, self.happened, self.explainer, lambda call: self.ended_as(call) is CallEnd.RAISED
-        )
+        self.facts = CallFacts(recording, self.happened, self.explainer)
         self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
-        names = recording.threads
-        is_whole = recording.end is not None and all(one.reason in _GOES_ON for one in recording.stopped)
-        self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
-        """The thread whose calls have all ended, where the recording goes as far as that."""
 
     @property
     def base(self) -> str:
@@ -145,11 +125,8 @@ class TraceView:
         return known is not None and source_file(known.kernel.debug) == source_file(kernel.debug)
 
     def ended_as(self, call: int) -> CallEnd:
-        """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
-        calls = self.recording.calls
-        if calls.end[call] == NONE:
-            return CallEnd.RAISED if calls.thread[call] == self._main else CallEnd.UNFINISHED
-        return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
+        """How a call ended."""
+        return self.happened.ended_as(call)
 
     def calls_again(self, call: int) -> bool:
         """Whether one of the calls right inside of a call is of the same operator."""
@@ -163,7 +140,7 @@ class TraceView:
         if shown is None:
             path = self.path(call)
             keys = tuple((one.key, one.does, one.fallback) for one in path.kernels)
-            look = (self.recording.operator_of(call), keys, path.end, path.handler, path.problem)
+            look = (self.recording.operator_of(call), keys, path.assumed, path.end, path.handler, path.problem)
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.backward.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
@@ -187,7 +164,7 @@ def registered_at(kernel: Kernel | None) -> str | None:
 def _path(explained: Explained) -> TracePath:
     selection, end = explained.selection, explained.end
     if selection is None or end is None:
-        return TracePath((), (), (), None, None, explained.problem)
+        return TracePath((), (), (), (), None, None, explained.problem)
     universe = selection.keyset.layout.universe
     as_fallback = {id(hop): kind for hop, kind in fallbacks(explained.hops, universe)}
     usual = {universe.runtime_parts[key][0] for key in universe.default_excluded}
@@ -199,11 +176,11 @@ def _path(explained: Explained) -> TracePath:
     kernels = tuple(
         _kernel(hop, as_fallback.get(id(hop)), number < explained.seen)
         for number, hop in enumerate(explained.hops)
-        if hop.live.kernel is not None or hop.python is not None
+        if has_kernel(hop)
     )
-    return TracePath(
-        kernels, selection.skipped, excluded, end.kind, None if end.handler is None else end.handler.name or None, None
-    )
+    assumed = tuple(hop.slot for hop in explained.assumed if has_kernel(hop))
+    handler = None if end.handler is None else end.handler.name or None
+    return TracePath(kernels, assumed, selection.skipped, excluded, end.kind, handler, None)
 
 
 def _kernel(hop: Hop, fallback: FallbackKind | None, observed: bool) -> TraceKernel:

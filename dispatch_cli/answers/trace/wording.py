@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.answers.trace.kernels import KernelReached
 from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
+from dispatch_cli.answers.trace.totals import PathTotal
 from dispatch_cli.answers.trace.view import TracePath
-from dispatch_cli.engine.call.trace import EndKind
+from dispatch_cli.engine.call.trace import Does, EndKind
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import plural
+from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.facts import FallbackKind
 from dispatch_cli.trace.recording import PythonPlace
 
@@ -17,36 +19,42 @@ ARROW = " → "
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-def path_runs(path: TracePath, predicted: tuple[str, ...] = (), again: bool = False) -> tuple[Run, ...]:
-    """The keys of the kernels in turn, and how the call ends, where it is not in a kernel that computes.
+def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool = True) -> tuple[Run, ...]:
+    """The keys of the kernels in turn, up to one that calls the operator again, which is a call of its own.
 
-    predicted: the keys of the kernels that are predicted, where others were observed. again: only up to the kernel that
-    calls the operator again, since that call is shown, too.
+    Then how the call ends, where it is not in a kernel that computes. predicted: the keys of the kernels that are
+    predicted, where others were observed. returned: the call did; another one has an end that is said beside the path.
     """
     if path.problem is not None:
         return (Run(f"not known: {path.problem}", Tone.WARN),)
     found: list[Run] = []
-    kernels = path.own if again else path.kernels
+    kernels = path.own
+    calls_again = bool(kernels) and kernels[-1].does is Does.CALLS_ANEW
     for kernel in kernels:
         if found:
             found.append(Run(ARROW, Tone.DIM))
-        last = kernel is kernels[-1] and len(kernels) == len(path.kernels)
+        last = kernel is kernels[-1] and not calls_again
         tone = Tone.FALLBACK if kernel.fallback is not None else Tone.KERNEL if last else Tone.PLAIN
         found.append(Run(kernel.key, tone))
         if kernel.fallback is not None:
             found.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
-    if len(kernels) < len(path.kernels):
+    if calls_again:
         found.append(Run(" (calls again)", Tone.DIM))
+    if path.assumed:
+        found.append(Run(f" (assumed: {path_text(path.assumed)})", Tone.DIM))
     if predicted:
         return (*found, Run(f" (predicted: {path_text(predicted)})", Tone.BAD))
-    if len(kernels) < len(path.kernels):
+    if calls_again:
         return tuple(found)
-    ending = _ENDINGS.get(path.end) if path.end is not None else None
-    if path.end is EndKind.HANDLER:
-        ending = f" ({path.handler or 'Python'})"
+    end = path.end if returned or not kernels else _ENDS_OF.get(kernels[-1].does)
+    ending = f" ({path.handler or 'Python'})" if end is EndKind.HANDLER else _ENDINGS.get(end)
     if ending is not None:
-        found.append(Run(ending, Tone.BAD if path.end is EndKind.ERROR else Tone.DIM))
+        found.append(Run(ending, Tone.BAD if end is EndKind.ERROR else Tone.DIM))
     return tuple(found)
+
+
+_ENDS_OF = {Does.DECOMPOSES: EndKind.DECOMPOSITION, Does.HANDS_OVER: EndKind.HANDLER}
+"""How kernels end their part of a call that does not return."""
 
 
 _FALLBACKS = {
@@ -54,7 +62,7 @@ _FALLBACKS = {
     FallbackKind.VMAP: "fallback of vmap",
     FallbackKind.AUTOGRAD: "no autograd kernel",
 }
-_ENDINGS = {
+_ENDINGS: dict[EndKind | None, str] = {
     EndKind.DECOMPOSITION: " (decomposes)",
     EndKind.ERROR: " (raises)",
     EndKind.NOT_KNOWN: " (not known)",
@@ -64,7 +72,7 @@ _ENDINGS = {
 def row_path(row: TraceRow) -> tuple[Run, ...]:
     """The kernels of a row in turn. What a kernel calls again is a row of its own."""
     assert row.path is not None, "a group has no path"
-    return path_runs(row.path, row.predicted, row.calls_again)
+    return path_runs(row.path, row.predicted, not row.raised and not row.unfinished)
 
 
 def row_end(row: TraceRow) -> tuple[Run, ...]:
@@ -84,6 +92,13 @@ def duration(microseconds: int) -> str:
 def path_text(keys: tuple[str, ...]) -> str:
     """Kernels in turn, by key."""
     return ARROW.join(keys) or "no kernel"
+
+
+def path_total(path: PathTotal) -> str:
+    """The kernels of several calls in turn, and that the calls did not return."""
+    assumed = f" (assumed: {path_text(path.assumed)})" if path.assumed else ""
+    ended = f" {path.ended.value}" if path.ended is not CallEnd.RETURNED else ""
+    return f"{path_text(path.keys)}{assumed}{ended}"
 
 
 def place_label(place: PythonPlace, directory: str | None) -> str:
@@ -135,8 +150,10 @@ def seen_sentence(report: TraceReport) -> str:
     if report.seen is KernelsSeen.ALL:
         different = report.counts.different
         known = "as predicted in all calls" if not different else f"not as predicted in {plural(different, 'call')}"
-        return f"all are observed; {known}"
-    return "the key of the first of each call is observed, those after it are predicted"
+        early = ", up to the one that raised" if report.counts.raised and not different else ""
+        return f"all are observed; {known}{early}"
+    early = ", and assumed where the call did not return" if report.counts.raised or report.counts.unfinished else ""
+    return f"the key of the first of each call is observed, those after it are predicted{early}"
 
 
 def state_sentence(report: TraceReport) -> str:

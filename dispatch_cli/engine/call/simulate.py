@@ -77,7 +77,8 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
     for wrapper in wrapper_levels(spec, thread):
         layer = None if wrapper.level is None else thread.layers[wrapper.level - 1]
         value = maker.wrap(value, wrapper, layer is not None and layer.inference)
-        value = value._replace(needs_gradient=layer is not None and layer.kind is ContextKind.GRAD)
+        kind = None if layer is None else layer.kind
+        value = value._replace(needs_gradient=kind is ContextKind.GRAD, has_tangent=kind is ContextKind.JVP)
     return value
 
 

@@ -40,6 +40,7 @@ class Value(NamedTuple):
         of a bare key set that stands for all arguments.
     wrapper: what it is, where it wraps another; inner: that other.
     needs_gradient: it is an input of functorch's ``grad`` at the level of its wrapper, not wrapped on the way.
+    has_tangent: the same for functorch's ``jvp``: it may have a forward derivative.
     is_immutable: it is a view, made inside of a transform, of a tensor from outside (``TensorWrapper::is_immutable``).
     """
 
@@ -49,6 +50,7 @@ class Value(NamedTuple):
     wrapper: Wrapper | None = None
     inner: Value | None = None
     needs_gradient: bool = False
+    has_tangent: bool = False
     is_immutable: bool = False
 
     def has(self, key: str) -> bool:
@@ -149,7 +151,8 @@ class TensorMaker:
             inner = self.slice(value.inner, inference)
             if inner is value.inner:
                 return value
-            return self.wrap(inner, value.wrapper, inference)._replace(needs_gradient=value.needs_gradient)
+            wrapped = self.wrap(inner, value.wrapper, inference)
+            return wrapped._replace(needs_gradient=value.needs_gradient, has_tangent=value.has_tangent)
         if spec is None:
             return value
         if spec.nested:

@@ -21,13 +21,14 @@ class Seen:
 
     kernels: those that ran, in the order in which they began: depth, slot, key set, how reached, raised.
     announced: PyTorch told of the call; not so for operators that are not observed, and for redispatches to another
-    operator.
+    operator. number: of a recorded call, its position in the recording.
     """
 
     operator: str
     data: dict[str, Any]
     kernels: list[list[Any]] = field(default_factory=list)
     announced: bool = True
+    number: int = -1
 
 
 @dataclass
@@ -45,7 +46,7 @@ def traced(path: Path) -> Trace:
     signatures: list[dict[str, Any]] = []
     threads: Threads = defaultdict(list)
     running: dict[int, list[Seen]] = defaultdict(list)
-    stopped, state = [], None
+    stopped, state, count = [], None, 0
     for tag, *values in read(path)[1:]:
         if tag == "o":
             operators.append(values[1])
@@ -53,7 +54,8 @@ def traced(path: Path) -> Trace:
             signatures.append(values[1])
         elif tag == "c":
             signature = signatures[values[0]]
-            call = Seen(operators[signature["operator"]], signature)
+            call = Seen(operators[signature["operator"]], signature, number=count)
+            count += 1
             threads[values[1]].append(call)
             running[values[1]].append(call)
         elif tag == "k":

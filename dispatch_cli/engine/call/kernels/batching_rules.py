@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, refused
 from dispatch_cli.engine.call.kernels import functorch
-from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES, Place
-from dispatch_cli.engine.call.schema_facts import returns_tensors_only
+from dispatch_cli.engine.call.kernels.handwritten import (
+    CALLS_OTHERS,
+    COMPUTES,
+    EXCLUDES,
+    NORMALIZES_WITHOUT_WEIGHT,
+    Place,
+)
+from dispatch_cli.engine.call.schema_facts import arguments_of, returns_tensors_only
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises
+from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.model.call import Absent, TensorSpec
+from dispatch_cli.model.schema.arguments import is_tensor_list
 
 SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
 """How the names of the source files begin."""
@@ -35,13 +43,28 @@ def batching_rule(moment: Moment, place: Place) -> KernelStep:
     if place in CALLS_OTHERS or source == _OF_OTHERS:
         return decomposes(Why.CORE_KERNEL)
     values = functorch.unwrapped_values(moment)
+    if place in NORMALIZES_WITHOUT_WEIGHT:
+        values = _without_weight(moment, values)
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
     keeps_key = source == _OLDER and place not in EXCLUDES and values != moment.values
     excluded = () if keeps_key else (moment.slot,)
-    # They pass an undefined tensor on as None.
-    values = tuple(moment.maker.make(_NONE) if value.is_undefined else value for value in values)
+    # They pass an undefined tensor on as None, but in a list as it is.
+    values = tuple(
+        moment.maker.make(_NONE) if value.is_undefined and not (of is not None and is_tensor_list(of.type)) else value
+        for of, value in zip(arguments_of(moment.schema, len(values)), values, strict=True)
+    )
     thread = moment.thread.exclude(moment.maker.known(*excluded))
     return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
+
+
+def _without_weight(moment: Moment, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The tensors of a normalization with None for weight and bias, where the rule applies these itself."""
+    arguments = arguments_of(moment.schema, len(values))
+    weights = [at for at, one in enumerate(arguments) if one is not None and one.name in ("weight", "bias")]
+    if str(moment.name) == "aten::native_layer_norm" and all(values[at] is moment.values[at] for at in weights):
+        return values
+    none = moment.maker.make(_NONE)
+    return tuple(none if at in weights else value for at, value in enumerate(values))
 
 
 def _escaped(source: str) -> Error:

@@ -15,6 +15,7 @@ from dispatch_cli.engine.call.kernels.handwritten import (
     CALLS_OTHERS,
     COMPUTES,
     COMPUTES_IN_PYTHON,
+    DECOMPOSES_FOR_JVP,
     LIFTS_FUNCTIONAL,
     NOT_IMPLEMENTED,
     PRIMS,
@@ -98,6 +99,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
         undefined = _undefined_argument(moment)
         if undefined is not None:
             return raises(refused(ErrorKind.UNDEFINED, undefined), Why.CORE_KERNEL)
+        if place in DECOMPOSES_FOR_JVP and any(value.has_tangent for value in moment.values):
+            return decomposes(Why.CORE_KERNEL)
         return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL, thread=_guarded(moment))
     if source in ("ADInplaceOrViewType", "VariableTypeManual") and moment.slot == AD_INPLACE_OR_VIEW:
         return redispatches(moment.below(moment.slot), Why.CORE_KERNEL, thread=_guarded(moment))
@@ -180,6 +183,10 @@ def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> Kern
 
 
 def _applies_views_again(moment: Moment, source: str) -> bool:
-    """Functorch's ``functionalize`` does, by default; what turns on functionalization otherwise does not."""
-    layers = moment.thread.layers
-    return source != "RegisterFunctionalization" or bool(layers and layers[-1].kind is ContextKind.FUNCTIONALIZE)
+    """Functorch's ``functionalize`` does, by default; what turns on functionalization otherwise does not.
+
+    Nor does what comes here past that transform, which has saved no keys then.
+    """
+    layer = moment.thread.layers[-1] if moment.thread.layers else None
+    is_inside = layer is not None and layer.kind is ContextKind.FUNCTIONALIZE and layer.saved is not None
+    return source != "RegisterFunctionalization" or is_inside

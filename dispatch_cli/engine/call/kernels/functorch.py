@@ -147,7 +147,9 @@ def _view_below(moment: Moment, value: Value, layers: tuple[Layer, ...]) -> Valu
         wrapper = Wrapper(WrapperKind.GRAD, layer.level)
         wrapped = moment.maker.wrap(found, wrapper, moment.thread.inference)
         return wrapped._replace(
-            needs_gradient=is_own and value.needs_gradient, is_immutable=not is_own or value.is_immutable
+            needs_gradient=is_own and value.needs_gradient,
+            has_tangent=is_own and value.has_tangent,
+            is_immutable=not is_own or value.is_immutable,
         )
     if is_own and value.wrapper is not None and found is not inner:
         return moment.maker.wrap(found, value.wrapper, moment.thread.inference)

@@ -71,6 +71,23 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 )
 """The kernel goes on with other operators."""
 
+NORMALIZES_WITHOUT_WEIGHT: frozenset[Place] = frozenset(
+    ("BatchRulesNorm", "FuncTorchBatched", f"aten::{name}") for name in ("native_group_norm", "native_layer_norm")
+)
+"""The batching rule calls the operator without weight and bias, which it applies to the result: where one of them is
+batched, that of native_layer_norm; in every case, that of native_group_norm."""
+
+DECOMPOSES_FOR_JVP: frozenset[Place] = frozenset(
+    ("VariableType", "Autograd", f"aten::{name}")
+    for name in (
+        *("_log_softmax_backward_data", "_softmax_backward_data", "nll_loss2d_backward", "nll_loss_backward"),
+        *("batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward"),
+        *("native_batch_norm_backward", "native_layer_norm_backward"),
+    )
+)
+"""The generated autograd kernel has no formula for a forward derivative, and goes on with what
+torch/_decomp/decompositions_for_jvp.py registers in its place where a tensor has a tangent."""
+
 LIFTS_FUNCTIONAL = frozenset({"aten::lift", "aten::lift_fresh", "aten::lift_fresh_copy"})
 """Operators whose kernel for functionalization goes on with others if the tensor is functional already."""
 

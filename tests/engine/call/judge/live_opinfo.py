@@ -69,6 +69,37 @@ def call_others() -> None:
     ]
     for call in calls:
         torch.func.vmap(lambda x, call=call: (call(x), x)[1], randomness="different")(torch.ones(2, 3))
+    call_backward_of_others()
+    call_norms()
+
+
+def call_norms() -> None:
+    """Normalizations inside of two vmaps, each of which batches one tensor."""
+    aten, vmap = torch.ops.aten, torch.func.vmap
+    weights, images = torch.ones(2, 4), torch.ones(2, 3, 4, 5)
+    vmap(lambda w: vmap(lambda x: aten.native_group_norm(x, w, w, 3, 4, 5, 2, 1e-5))(images))(weights)
+    vmap(lambda x: vmap(lambda w: aten.native_layer_norm(x, [4], w, w, 1e-5))(weights))(torch.ones(2, 3, 4))
+
+
+def call_backward_of_others() -> None:
+    """Operators of backward passes that have other operators in the place of a forward derivative."""
+    aten, ones, mask = torch.ops.aten, torch.ones(3), [True, True, True]
+    bytes_, labels, total_weight = torch.ones(0, dtype=torch.uint8), torch.tensor([0, 2]), torch.tensor(2.0)
+    of_pixels = torch.zeros(1, 1, 2, dtype=torch.int64)
+    norm = (ones, ones, ones, ones, ones)
+    calls: List[Callable[[Any], Any]] = [  # noqa: UP006
+        lambda x: aten._log_softmax_backward_data(x, x, 0, x.dtype),
+        lambda x: aten._softmax_backward_data(x, x, 0, x.dtype),
+        lambda x: aten.nll_loss_backward(x.sum(), x, labels, None, 1, -100, total_weight),
+        lambda x: aten.nll_loss2d_backward(x.sum(), x.reshape(1, 3, 1, 2), of_pixels, None, 1, -100, total_weight),
+        lambda x: aten.native_layer_norm_backward(x, x, [3], torch.ones(2, 1), torch.ones(2, 1), ones, ones, mask),
+        lambda x: aten.native_batch_norm_backward(x, x, *norm, True, 1e-5, mask),
+        lambda x: aten.batch_norm_backward(x, x, *norm, True, 1e-5, mask, bytes_),
+        lambda x: aten.cudnn_batch_norm_backward(x, x, *norm, 1e-5, bytes_),
+        lambda x: aten.miopen_batch_norm_backward(x, x, *norm, 1e-5),
+    ]
+    for call in calls:
+        torch.func.jvp(call, (torch.ones(2, 3),), (torch.ones(2, 3),))
 
 
 def main() -> None:

@@ -10,7 +10,13 @@ from typing import Any
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.document import document
-from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
+from dispatch_cli.engine.call.kernels.handwritten import (
+    CALLS_OTHERS,
+    COMPUTES,
+    DECOMPOSES_FOR_JVP,
+    EXCLUDES,
+    NORMALIZES_WITHOUT_WEIGHT,
+)
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
@@ -40,7 +46,7 @@ CONTEXTS = (
     "vmap_inplace",
     "functionalize_inplace",
 )
-HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES
+HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES | DECOMPOSES_FOR_JVP | NORMALIZES_WITHOUT_WEIGHT
 
 
 def has_modules(python: str) -> bool:

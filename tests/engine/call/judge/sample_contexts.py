@@ -12,7 +12,10 @@ func: Any = importlib.import_module("torch.func")
 
 
 class Sample:
-    """One call: a function of its tensors. differentiable: the places of those of a floating type."""
+    """One call: a function of its tensors. differentiable: the places of those of a floating type.
+
+    more: arguments beside those of the sample.
+    """
 
     def __init__(self, info: Any, dtype: Any, sample: Any, in_place: bool) -> None:
         leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
@@ -22,13 +25,14 @@ class Sample:
         ]
         self._operator = info.inplace_variant if in_place else info.op
         self._leaves, self._spec = leaves, spec
+        self.more: Dict[str, Any] = {}  # noqa: UP006
         self.can_require_grad = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
 
     def __call__(self, *tensors: Any) -> Any:
         given = iter(tensors)
         leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
         first, args, kwargs = pytree.tree_unflatten(leaves, self._spec)
-        result = self._operator(first, *args, **kwargs)
+        result = self._operator(first, *args, **kwargs, **self.more)
         return tuple(one for one in pytree.tree_leaves(result) if isinstance(one, torch.Tensor))
 
 

@@ -19,8 +19,6 @@ OPERATORS = 40
 """As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""
 SEED = "DISPATCH_CLI_LIVE_SEED"
 KNOWN = (
-    # The forward derivative is made of other operators, which are called in its place.
-    (r"Autograd\w+ .*VariableType_\d+\.cpp: goes no further.*", r"aten::_softmax_backward_data"),
     # A tensor without dimensions is returned as it is.
     (r"FuncTorchBatched .*: goes no further.*", r"aten::(transpose|squeeze)_?\.(int|dims)|aten::transpose_"),
 )

@@ -1,0 +1,163 @@
+"""Calls that do not return: what is known to have run, what is assumed, and what did not run, in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from dispatch_cli.trace.verify import has_compiler
+from tests.capture.support import torch_python
+from tests.cli.support import call
+from tests.engine.call.judge.run import has_modules
+from tests.engine.call.judge.test_judge import SEED
+from tests.trace.judge.endings import judged_runs, table, together
+from tests.trace.support import PLAIN, Writer
+from tests.trace.test_view import KERNELS
+
+SAMPLES = 40
+BY_DIMENSIONS = ("softmax_backward_data", "transpose", "squeeze")
+"""Parts of the names of operators whose batching rule returns, or fills, a tensor without dimensions itself."""
+OF_RESIZE = ("AutogradCPU", "ADInplaceOrView", "CPU")
+
+
+class Case(NamedTuple):
+    """A call of ``x.resize_as_(y)`` where x requires a gradient, and what is shown of it.
+
+    seen: its kernels, where they were observed: slot, key set, whether it raised. ended: True where it raised, None
+    where its end is not recorded.
+    """
+
+    seen: Sequence[tuple[str, int, bool]]
+    ended: bool | None
+    keys: tuple[str, ...]
+    assumed: tuple[str, ...]
+    text: str
+
+
+AUTOGRAD, VIEW = ("AutogradCPU", 85899411457, True), ("ADInplaceOrView", 17179934721, True)
+"""As in a live PyTorch 2.13, and as it would be."""
+CASES = {
+    "as in PyTorch": Case((AUTOGRAD,), True, OF_RESIZE[:1], (), "AutogradCPU raised"),
+    "the second one raises": Case((AUTOGRAD, VIEW), True, OF_RESIZE[:2], (), "AutogradCPU → ADInplaceOrView raised"),
+    "the first one raises, after the second one": Case(
+        (AUTOGRAD, (*VIEW[:2], False), ("CPU", 65537, False)),
+        True,
+        OF_RESIZE,
+        (),
+        "AutogradCPU → ADInplaceOrView → CPU raised",
+    ),
+    "not observed": Case((), True, OF_RESIZE[:1], OF_RESIZE[1:], "AutogradCPU (assumed: ADInplaceOrView → CPU) raised"),
+    "unfinished": Case(
+        (), None, OF_RESIZE[:1], OF_RESIZE[1:], "AutogradCPU (assumed: ADInplaceOrView → CPU) unfinished"
+    ),
+    "returned": Case((), False, OF_RESIZE, (), "AutogradCPU → ADInplaceOrView → CPU"),
+}
+
+
+def recorded(case: Case, folder: Path) -> str:
+    made = Writer()
+    made.call("aten::resize_as_", tensors=(PLAIN, PLAIN), grads=(True, False), ends=False)
+    for depth, (slot, keys, raised) in enumerate(case.seen):
+        made.add("k", 0, depth, slot, keys, "redispatch" if depth else "call", raised)
+    if case.ended is not None:
+        made.end(raised=case.ended)
+    file = folder / "f.trace"
+    file.write_text(made.text(), encoding="utf-8")
+    return str(file)
+
+
+def said(file: str, *options: str) -> str:
+    result = call("trace", file, *options)
+    assert result.code == 0, result.err
+    return result.out
+
+
+def answer(file: str, *options: str) -> Any:
+    return json.loads(said(file, *options, "--format", "json"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_format_shows_what_is_known_to_have_run(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    file, only = recorded(case, tmp_path), ("--op", "aten::resize_as_")
+    found = answer(file, *only)
+    (row,) = found["threads"][0]["rows"]
+    (event,) = [
+        one["args"] for one in json.loads(said(file, *only, "--format", "chrome"))["traceEvents"] if one["ph"] == "X"
+    ]
+    (line,) = csv.DictReader(said(file, *only, "--format", "csv").splitlines())
+    (total,) = found["operators"][0]["paths"]
+    shown = {
+        "json": ([one["key"] for one in row["path"]["kernels"]], row["path"]["assumed"]),
+        "chrome": (event["kernels"].split(" → "), event.get("assumed", "").split(" → ") if case.assumed else []),
+        "csv": (line["kernels"].split(), line["assumed"].split()),
+        "table": (total["keys"], total["assumed"]),
+    }
+    assert shown == dict.fromkeys(shown, ([*case.keys], [*case.assumed]))
+    assert f"  {case.text}\n" in said(file, *only)
+    assert found["counts"]["different"] == 0
+    ends = {True: ("raised", "error"), None: ("unfinished", "not-known"), False: ("returned", "kernel")}
+    assert (total["ended"], line["end"]) == ends[case.ended] == (total["ended"], row["path"]["end"])
+    assert [one["observed"] for one in row["path"]["kernels"]] == [True, *[bool(case.seen)] * (len(case.keys) - 1)]
+    assert answer(file, "--explain", "0")["assumed_kernels"] == [*case.assumed]
+
+
+def test_a_kernel_that_raised_itself_is_said_to(tmp_path: Path) -> None:
+    for name, does in (
+        ("as in PyTorch", ["raises"]),
+        ("the second one raises", ["redispatches", "raises"]),
+        ("the first one raises, after the second one", ["redispatches", "redispatches", "ends"]),
+        ("not observed", ["redispatches"]),
+    ):
+        file = recorded(CASES[name], tmp_path)
+        (row,) = answer(file, "--op", "aten::resize_as_")["threads"][0]["rows"]
+        assert [one["does"] for one in row["path"]["kernels"]] == does, name
+    explained = said(recorded(CASES["the first one raises, after the second one"], tmp_path), "--explain", "0")
+    assert "The call fails at AutogradCPU, after " in explained
+    explained = said(recorded(CASES["not observed"], tmp_path), "--explain", "0")
+    assert "The call raised, at AutogradCPU or after that.\n" in explained
+    assert "It is not known whether the call came to ADInplaceOrView > CPU" in explained
+    assert "this is not what is predicted" not in explained
+
+
+def test_a_call_that_was_made_again_is_one_of_its_own_in_every_format() -> None:
+    file = str(KERNELS)
+    found = answer(file)
+    rows = {row["number"]: row for one in found["threads"] for row in one["rows"] if row["operator"]}
+    own = {}
+    for number, row in rows.items():
+        kernels = row["path"]["kernels"]
+        last = next((at for at, one in enumerate(kernels) if one["does"] == "calls-anew"), len(kernels))
+        own[number] = [one["key"] for one in kernels[: last + 1]]
+    assert any(len(own[number]) < len(row["path"]["kernels"]) for number, row in rows.items())
+    sheet = csv.DictReader(said(file, "--format", "csv").splitlines())
+    assert {int(one["call"]): one["kernels"].split() for one in sheet if one["operator"]} == own
+    events = json.loads(said(file, "--format", "chrome"))["traceEvents"]
+    in_chrome = {one["args"]["call"]: one["args"] for one in events if one["ph"] == "X"}
+    assert {number: in_chrome[number]["kernels"].split(" → ") for number in own} == own
+    assert {number for number in own if in_chrome[number].get("calls_again")} == {
+        number for number, row in rows.items() if "calls-anew" in [one["does"] for one in row["path"]["kernels"]]
+    }
+
+
+@pytest.mark.live
+def test_calls_that_raise() -> None:
+    """A few of PyTorch's samples, made to fail; `python -m tests.trace.judge.endings` judges thousands."""
+    python = torch_python()
+    if not has_compiler():
+        pytest.skip("there is no C++ compiler")
+    if not has_modules(python):
+        pytest.skip("PyTorch's own samples need NumPy")
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    judged = together(judged_runs(python, SAMPLES, seed))
+    assert all(one.raised >= SAMPLES for one in judged.values())
+    assert all(one.wrong.total() == 0 for one in judged.values()), table(judged)
+    different = [what for one in judged.values() for what in one.different]
+    assert all(any(name in what.partition(": ")[0] for name in BY_DIMENSIONS) for what in different), table(judged)
