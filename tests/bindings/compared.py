@@ -1,0 +1,163 @@
+"""Programs of calls, answered by a live PyTorch and by our bindings, and what differs."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
+from tests.bindings import answers
+from tests.bindings.answers import CRASH, Answer
+
+SCRIPT = Path(answers.__file__)
+
+
+class Difference(NamedTuple):
+    """A step that is answered in two ways. before: the steps of its program before it."""
+
+    before: tuple[str, ...]
+    step: str
+    live: Answer
+    ours: Answer
+
+    def __str__(self) -> str:
+        return "\n".join([*self.before, f">>> {self.step}", f"  live: {_short(self.live)}", f"  ours: {_short(self.ours)}"])
+
+
+def live_answers(python: str, programs: Sequence[Sequence[str]]) -> list[list[Answer]]:
+    """Those of a Python's PyTorch."""
+    done = in_pytorch.run([python, str(SCRIPT)], input=json.dumps(programs))
+    return [[Answer(*answer) for answer in program] for program in json.loads(done.stdout)]
+
+
+class Own:
+    """Our side, over a state that is as it was again after each program."""
+
+    def __init__(self, universe: Universe, dispatcher: Dispatcher) -> None:
+        self.universe = universe
+        self.dispatcher = dispatcher
+
+    def answers(self, programs: Iterable[Sequence[str]]) -> list[list[Answer]]:
+        """The answers of the bindings."""
+        return [self._answers(program) for program in programs]
+
+    def _answers(self, program: Sequence[str]) -> list[Answer]:
+        before = self.dispatcher.checkpoint()
+        bindings = Bindings(self.universe, self.dispatcher)
+        scope = answers.names(bindings, bindings.Tag, str)
+        found = []
+        with answers.plain_warnings():
+            for step in program:
+                with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+                    answer = answers.do(step, scope)
+                found.append(answer._replace(printed=answers.comparable(out.getvalue())))
+        scope.clear()
+        del bindings
+        gc.collect()
+        self.dispatcher.restore(before)
+        return found
+
+
+def differences(programs: Sequence[Sequence[str]], live: list[list[Answer]], ours: list[list[Answer]]) -> list[Difference]:
+    """The steps that differ."""
+    found = []
+    for program, theirs, own in zip(programs, live, ours, strict=True):
+        for number, (step, one, other) in enumerate(zip(program, theirs, own, strict=True)):
+            if one != other:
+                found.append(Difference(tuple(program[:number]), step, one, other))
+    return found
+
+
+class OnPurpose(NamedTuple):
+    """Differences that are meant.
+
+    reason: why. step: which steps may differ so. live, ours: what their answers are like, kind and text. example: a
+    program whose last step is one of them.
+    """
+
+    reason: str
+    step: str
+    live: str
+    ours: str
+    example: tuple[str, ...]
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether the difference is one of these."""
+        return (
+            re.search(self.step, difference.step) is not None
+            and re.match(self.live, _whole(difference.live), re.DOTALL) is not None
+            and re.match(self.ours, _whole(difference.ours), re.DOTALL) is not None
+        )
+
+
+ON_PURPOSE: tuple[OnPurpose, ...] = ()
+
+
+def _whole(answer: Answer) -> str:
+    return f"{answer.kind}: {answer.text}|{answer.printed}"
+
+
+def _short(answer: Answer) -> str:
+    text = f"{answer.kind}: {answer.text}" + (f" (printed {answer.printed!r})" if answer.printed else "")
+    return text if len(text) < 1500 else f"{text[:700]} … {text[-700:]}"
+
+
+_CALLED = re.compile(r"(?:\b[CKSRmg]\d?\.|\)\.|^|= )(\w+)\(")
+
+
+def function_of(step: str) -> str:
+    """The name of what a step calls last."""
+    names = re.findall(r"(?:\.|\b)(\w+)\(", re.sub(r"'(?:[^'\\]|\\.)*'", "''", step))
+    method = re.match(r"(?:\w+ = )?(?:C|m\d?|f|g\d)\.(\w+)", step)
+    if method:
+        return method[1]
+    closing = re.search(r"\)\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)$", step)
+    return closing[1] if closing else names[0] if names else step
+
+
+def table(programs: Sequence[Sequence[str]], found: Sequence[Difference]) -> str:
+    """Functions with the number of their inputs, equal and different, and the differences by reason."""
+    counted = Counter(function_of(step) for program in programs for step in program)
+    inputs = {name: {step for program in programs for step in program if function_of(step) == name} for name in counted}
+    different = Counter(function_of(difference.step) for difference in found)
+    lines = [f"{'function':<55} {'calls':>7} {'inputs':>7} {'equal':>7} {'differ':>7}"]
+    for name in sorted(counted):
+        differ = different[name]
+        lines.append(f"{name:<55} {counted[name]:>7} {len(inputs[name]):>7} {counted[name] - differ:>7} {differ:>7}")
+    total = sum(counted.values())
+    lines.append(f"{'all':<55} {total:>7} {sum(map(len, inputs.values())):>7} {total - len(found):>7} {len(found):>7}")
+    return "\n".join(lines)
+
+
+def reason_of(difference: Difference) -> str | None:
+    """The reason for a difference that is meant."""
+    return next((entry.reason for entry in ON_PURPOSE if entry.covers(difference)), None)
+
+
+def _left_out() -> tuple[str, ...]:
+    from tests.bindings.test_live_names import LEFT_OUT, LEFT_OUT_ELSEWHERE
+
+    return (*LEFT_OUT, *LEFT_OUT_ELSEWHERE)
+
+
+def random_programs(python: str, universe: Universe, seed: int, count: int) -> list[list[str]]:
+    """Programs of calls of all functions that the PyTorch of *python* has."""
+    import random
+
+    from tests.bindings.random_calls import RandomCalls
+
+    code = "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names; print(json.dumps(live_names.names()))"
+    done = in_pytorch.run([python, "-c", code, str(SCRIPT.parent)])
+    calls = RandomCalls(random.Random(seed), json.loads(done.stdout), _left_out(), sorted(universe.ids))
+    return [calls.program() for _ in range(count)]
