@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import ClassVar, SupportsInt
 
 from dispatch_cli import universes
+from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.engine.keys.layout import layout_of
@@ -53,8 +54,10 @@ class KeySpace:
         self._functionalities |= {number: universe.ids[name] for name, number in self.starts.items()}
         # ``EndOfFunctionalityKeys`` counts as a functionality, with a bit of its own above all others
         end = len(universe.functionalities) + 1
-        self._bits[end] = 1 << (len(universe.backends) + end - 1)
+        self._end_bit = len(universe.backends) + end - 1
+        self._bits[end] = 1 << self._end_bit
         self._functionalities[end] = end
+        self._per_backend = sum(self.layout.key_bits[name] for name in universe.per_backend)
         self.DispatchKey: type[DispatchKey] = type("DispatchKey", (DispatchKey,), {"_space": self, "__slots__": ()})
         members = {name: self.DispatchKey(number) for name, number in self.members.items()}
         self.DispatchKey.__members__ = members
@@ -146,6 +149,19 @@ class KeySpace:
         number = highest.value + 1 if highest.value in self.starts.values() else highest.value
         name = self.names.get(number, UNDEFINED)
         return name if name in self.universe.slot else UNDEFINED
+
+    def printed(self, bits: KeyBits) -> str:
+        """``c10::toString`` of a set. Errors: RuntimeError for a bit beyond those of all functionalities.
+
+        The first of them is a key without a name, with which the set ends.
+        """
+        beyond = bits.bits >> self._end_bit
+        if beyond and not beyond & 1:
+            raise internal_assert("next_functionality_ <= iterator::end_iter_mask_val", "c10/core/DispatchKeySet.cpp")
+        text = str(bits)
+        # it counts only after a key that has a backend
+        has_backends = bits.bits & self.layout.backend_mask and bits.bits & self._per_backend
+        return f"{text[:-1]}, {UNKNOWN_TEXT})" if beyond and has_backends else text
 
     def wrap(self, bits: KeyBits) -> BoundKeySet:
         """Make a DispatchKeySet of the engine's bits."""
@@ -264,7 +280,7 @@ class BoundKeySet:
         return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKeySet", self.raw_repr())
 
     def __repr__(self) -> str:
-        return str(self._bits)
+        return self._space.printed(self._bits)
 
 
 @lru_cache(maxsize=1)

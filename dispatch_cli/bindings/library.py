@@ -6,6 +6,7 @@ Source: ``torch/csrc/utils/python_dispatch.cpp`` (class ``_DispatchModule``).
 from __future__ import annotations
 
 import sys
+import warnings
 import weakref
 from enum import Enum
 
@@ -58,12 +59,12 @@ class DispatchModule:
     @takes("(self: object, name: str, dispatch: str = '', debug: str = 'default_def_name_t_t') -> object")
     def def_name_t_t(self, name: str, dispatch: str = "", debug: str = "default_def_name_t_t") -> DispatchModule:
         """``m.def(name, kernel)`` with a kernel Tensor → Tensor, whose schema is inferred if *name* is only a name."""
-        key = self._parse_key(dispatch)
+        key, kernel = self._parse_key(dispatch), self._t_t_kernel("def_name_t_t", debug)
         if "(" in given(name):
             schema, alias = read_schema(name, allow_typevars=True), AliasAnalysisKind.FROM_SCHEMA
         else:
             schema, alias = _inferred_schema(read_name(name)), AliasAnalysisKind.CONSERVATIVE
-        return self._define_with_kernel(schema, alias, key, self._t_t_kernel("def_name_t_t", debug))
+        return self._define_with_kernel(schema, alias, key, kernel)
 
     @takes(
         "(self: object, name: str, dispatch: str = '', alias: str = '', "
@@ -81,13 +82,14 @@ class DispatchModule:
     def impl_t_t(self, name: str, dispatch: str = "", debug: str = "impl_t_t") -> DispatchModule:
         """``m.impl(name, kernel)`` with a kernel Tensor → Tensor; no *dispatch* is the catch-all."""
         key = self._parse_key(dispatch)
-        self._warn(self._library.implement(read_name(name), self._t_t_kernel("impl_t_t", debug), key))
+        self._implement(name, self._t_t_kernel("impl_t_t", debug), key)
         return self
 
     @takes("(self: object, name: str, dispatch: c10::DispatchKey, func: object, with_keyset: bool = False) -> None")
     def impl(self, name: str, dispatch: DispatchKey, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
         """Register a Python kernel. Nothing is ever called here, so *func* and *with_keyset* do not matter."""
-        self._warn(self._library.implement(read_name(name), self._python_kernel(), dispatch.name))
+        read_name(name)  # which PyTorch does first
+        self._implement(name, self._python_kernel(), self._registrable(dispatch))
 
     @takes(
         "(self: object, schema: str, alias_analysis: str = '', "
@@ -106,7 +108,7 @@ class DispatchModule:
     @takes("(self: object, dispatch: c10::DispatchKey, func: object, with_keyset: bool = False) -> None")
     def fallback(self, dispatch: DispatchKey, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
         """Register a Python backend fallback."""
-        self._fall_back(self._python_kernel(), dispatch.name)
+        self._fall_back(self._python_kernel(), self._registrable(dispatch))
 
     @takes("(self: object, dispatch: str = '') -> object")
     def fallback_fallthrough(self, dispatch: str = "") -> DispatchModule:
@@ -118,6 +120,15 @@ class DispatchModule:
     def reset(self) -> None:
         """Take everything back now."""
         self._library.drop()
+
+    def _implement(self, name: str, kernel: Kernel, key: str | None) -> None:
+        self._warn(self._library.implement(read_name(name), kernel, key, name), kernel.python)
+
+    def _registrable(self, key: DispatchKey) -> str:
+        """The name of a key. Errors: RuntimeError for what is none, such as a marker, at which PyTorch registers."""
+        if key.name not in self._space.universe.ids and key.name != UNDEFINED:
+            raise RuntimeError(f"{self._space.text(key)} ({key.value}) is no dispatch key")
+        return key.name
 
     def _parse_key(self, dispatch: str) -> str | None:
         return self._space.parse(dispatch).name if given(dispatch) else None
@@ -149,21 +160,30 @@ class DispatchModule:
         self._warn(self._library.implement(definition.operator, kernel, key))
         return self
 
-    def _warn(self, registration: Registration) -> None:
-        """Say on standard error that a kernel overrides another, once for all operators, as PyTorch does."""
+    def _warn(self, registration: Registration, by_python: bool = False) -> None:
+        """Warn that a kernel overrides another, once for all operators, as PyTorch does: mostly on standard error.
+
+        by_python: as a warning of Python, as where a Python kernel is registered.
+        """
         if self._space.warned or not registration.warns or registration.operator is None:
             return
         self._space.warned = True
         definition = self._library.dispatcher.operator(registration.operator).definition
-        operator = str(registration.operator) if definition is None else f"{definition.schema}\n    {definition.debug}"
-        sys.stderr.write(
-            f"Warning: {self._space.universe.override_warning or OVERRIDE_WARNING}\n"
-            "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
-            f"  operator: {operator}\n"
-            f"  dispatch key: {registration.key}\n"
-            f"  previous kernel: {registration.warning_names or 'no debug info'}\n"
-            f"       new kernel: {registration.kernel.debug}\n"
+        operator = (
+            (registration.operator, "no debug info") if definition is None else (definition.schema, definition.debug)
         )
+        text = (
+            f"{self._space.universe.override_warning or OVERRIDE_WARNING}\n"
+            "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+            f"  operator: {operator[0]}\n    {operator[1]}\n"
+            f"  dispatch key: {'(catch all)' if registration.catch_all else registration.key}\n"
+            f"  previous kernel: {registration.warning_names or 'no debug info'}\n"
+            f"       new kernel: {registration.kernel.debug}"
+        )
+        if by_python:
+            warnings.warn(text, UserWarning, stacklevel=5)
+        else:
+            sys.stderr.write(f"Warning: {text}\n")
 
 
 class Tag(Enum):

@@ -118,9 +118,13 @@ class OperatorFunctions:
         return [str(operator) for operator in self.dispatcher]
 
     @takes("(arg0: str, arg1: str) -> tuple[str, str] | None")
-    def _dispatch_pystub(self, name: str, overload: str, /) -> tuple[str, str] | None:  # noqa: ARG002
-        """The Python module that registers an operator's Python rules: none does here."""
-        return None
+    def _dispatch_pystub(self, name: str, overload: str, /) -> tuple[str, str] | None:
+        """The Python module of an operator's fake implementation, and its context (``m.set_python_module``).
+
+        A captured state does not have those of PyTorch's own operators.
+        """
+        operator = self.dispatcher.find(OperatorName(given(name), given(overload)))
+        return None if operator is None or operator.definition is None else operator.definition.python_module
 
     # kernels
 
@@ -147,7 +151,7 @@ class OperatorFunctions:
         operator = self.dispatcher.operator(read_name(name))
         registration = operator.active(dispatch.name)
         if registration is None:
-            raise RuntimeError(f"no kernel for {dispatch.name} on {operator.name}")
+            raise RuntimeError(f"no kernel for {self.space.text(dispatch)} on {operator.name}")
         return registration.kernel.fallthrough
 
     @takes("(arg0: str, arg1: str) -> bool")
@@ -184,8 +188,10 @@ def _check_block(dispatcher: Dispatcher, block: Block) -> None:
     """Refuse what PyTorch's ``Library`` constructor refuses in words that only a C++ program would see."""
     if block.kind is LibraryKind.IMPL:
         return
-    if block.kind is LibraryKind.DEF and block.namespace == WILDCARD:
-        raise RuntimeError("bad optional access")
+    if block.namespace == WILDCARD:
+        if block.kind is LibraryKind.DEF:
+            raise RuntimeError("bad optional access")
+        return
     if block.dispatch_key is not None:
         if block.kind is LibraryKind.DEF:
             # a namespace that is taken is noticed first

@@ -126,6 +126,9 @@ def _definition(one: ExtractedDefinition) -> Data:
         entry["alias_analysis"] = one.alias_analysis
     if one.tags:
         entry["tags"] = list(one.tags)
+    if one.python_module is not None:
+        entry["python_module"], context = one.python_module
+        entry |= {"python_module_context": context} if context else {}
     return entry
 
 

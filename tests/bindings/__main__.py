@@ -12,6 +12,7 @@ from collections import Counter
 
 from dispatch_cli.api import load_state
 from tests.bindings.compared import ON_PURPOSE, Own, differences, live_answers, random_programs, reason_of, table
+from tests.bindings.random_calls import STEADY
 from tests.capture.support import TORCH_PYTHON, captured
 
 SHOWN = 40
@@ -23,8 +24,8 @@ def main(python: str, count: str = "2000", seed: str = "") -> int:
 
     os.environ[TORCH_PYTHON] = python
     chosen = int(seed or random.randrange(1 << 31))
-    dispatcher = load_state([str(captured())]).dispatcher
-    programs = random_programs(python, dispatcher.universe, chosen, int(count))
+    dispatcher = load_state([str(captured(vmap=False))]).dispatcher
+    programs = [*STEADY, *random_programs(python, chosen, int(count))]
     programs += [list(entry.example) for entry in ON_PURPOSE]
     live = live_answers(python, programs)
     found = differences(programs, live, Own(dispatcher.universe, dispatcher).answers(programs))

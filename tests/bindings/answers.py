@@ -12,11 +12,12 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-SECONDS = 120
+SECONDS = 20
 """After which a program that does not end is stopped."""
 
 
@@ -132,6 +133,8 @@ def shown(value: Any) -> str:
 _SPELLINGS = (
     # addresses, and the names of modules in which a class stands
     (re.compile(r"<[\w.]*?_?(\w+) object at 0x[0-9a-f]+>"), r"<\1>"),
+    (re.compile(r" at 0x[0-9a-f]+>"), ">"),
+    (re.compile(r"registered at /[^\s:]*/(site-packages/)"), r"registered at \1"),
     # the path and the line of the build
     (re.compile(r'INTERNAL ASSERT FAILED at "(?:[^"]*?/)?((?:c10|aten|torch)/[^"]*)"(?::\d+)?'), r'FAILED at "\1"'),
     # where and in which function it was warned
@@ -145,6 +148,12 @@ def comparable(text: str) -> str:
     for pattern, spelling in _SPELLINGS:
         text = pattern.sub(spelling, text)
     return text
+
+
+def printed_by(step: str, text: str) -> str:
+    """What a step has printed. The order of a hash table of PyTorch does not count."""
+    text = comparable(text)
+    return "".join(sorted(text.splitlines(keepends=True))) if "_print_registrations" in step else text
 
 
 @contextlib.contextmanager
@@ -200,19 +209,28 @@ def _answer_all(program: list[str], left_out: set[int], scope: dict[str, Any], o
             sys.stdout.flush()
             sys.stderr.flush()
             printed.seek(begin)
-            text = comparable(printed.read().decode(errors="backslashreplace"))
+            text = printed_by(step, printed.read().decode(errors="backslashreplace"))
             out.write(json.dumps(answer._replace(printed=text)) + "\n")
             out.flush()
 
 
 def live_tensor(text: str) -> Any:
-    """A tensor of PyTorch that is as the description says."""
+    """A tensor of PyTorch that is as the description says, made in a thread whose state nobody has changed."""
+    made: list[Any] = []
+    thread = threading.Thread(target=lambda: made.append(_made_tensor(text)))
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def _made_tensor(text: str) -> Any:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     device, *words = text.split()
     functorch: Any = torch._C._functorch
-    with torch.inference_mode("inference" in words):
+    with warnings.catch_warnings(), torch.inference_mode("inference" in words):
+        warnings.simplefilter("ignore")
         dtype = torch.complex64 if "conj" in words else torch.float32
         tensor = torch.ones((2, 2), dtype=dtype, device=device)
         made: dict[str, Callable[[Any], Any]] = {
@@ -224,7 +242,7 @@ def live_tensor(text: str) -> Any:
             "nested": lambda x: torch.nested.nested_tensor([x]),
             "conj": lambda x: x.conj(),
             "neg": torch._neg_view,
-            "zerotensor": lambda x: torch._efficientzerotensor((2, 2), device=device),
+            "zerotensor": lambda _: torch._efficientzerotensor((2, 2), device=device),
             "quantized": lambda x: torch.quantize_per_tensor(x, 1.0, 0, torch.quint8),
             "fake": lambda x: FakeTensorMode().from_tensor(x),
             "subclass=Own": lambda x: torch.Tensor._make_subclass(_own_class(), x),

@@ -7,11 +7,10 @@ import gc
 import io
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -21,6 +20,8 @@ from tests.bindings import answers
 from tests.bindings.answers import CRASH, Answer
 
 SCRIPT = Path(answers.__file__)
+SHOWN_BEFORE, SHOWN_TEXT = 60, 700
+"""How much of a text is shown: before the first difference, and in all."""
 
 
 class Difference(NamedTuple):
@@ -32,7 +33,12 @@ class Difference(NamedTuple):
     ours: Answer
 
     def __str__(self) -> str:
-        return "\n".join([*self.before, f">>> {self.step}", f"  live: {_short(self.live)}", f"  ours: {_short(self.ours)}"])
+        live, ours = _whole(self.live), _whole(self.ours)
+        pairs = enumerate(zip(live, ours, strict=False))
+        differ = next((number for number, (one, other) in pairs if one != other), min(len(live), len(ours)))
+        begin = max(0, differ - SHOWN_BEFORE)
+        texts = [f"{'… ' if begin else ''}{text[begin : begin + SHOWN_TEXT]}" for text in (live, ours)]
+        return "\n".join([*self.before, f">>> {self.step}", f"  live: {texts[0]}", f"  ours: {texts[1]}"])
 
 
 def live_answers(python: str, programs: Sequence[Sequence[str]]) -> list[list[Answer]]:
@@ -61,7 +67,7 @@ class Own:
             for step in program:
                 with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
                     answer = answers.do(step, scope)
-                found.append(answer._replace(printed=answers.comparable(out.getvalue())))
+                found.append(answer._replace(printed=answers.printed_by(step, out.getvalue())))
         scope.clear()
         del bindings
         gc.collect()
@@ -69,7 +75,9 @@ class Own:
         return found
 
 
-def differences(programs: Sequence[Sequence[str]], live: list[list[Answer]], ours: list[list[Answer]]) -> list[Difference]:
+def differences(
+    programs: Sequence[Sequence[str]], live: list[list[Answer]], ours: list[list[Answer]]
+) -> list[Difference]:
     """The steps that differ."""
     found = []
     for program, theirs, own in zip(programs, live, ours, strict=True):
@@ -101,25 +109,67 @@ class OnPurpose(NamedTuple):
         )
 
 
-ON_PURPOSE: tuple[OnPurpose, ...] = ()
+ON_PURPOSE = (
+    OnPurpose(
+        "tensors are described, and what describes none is refused in words of our own",
+        r"_dispatch_(keys|key_set|isTensorSubclassLike)\(",
+        "TypeError: .*incompatible function arguments",
+        "TypeError: (a description of a tensor is needed|'.*': |.*incompatible function arguments.*'(cpu|meta))",
+        ("C._dispatch_keys(3)",),
+    ),
+    OnPurpose(
+        "PyTorch's process ends with a crash; the call is refused",
+        "",
+        CRASH,
+        "[A-Za-z]*Error: .",
+        ("m = C._dispatch_library('IMPL', '_', '')", "m.impl_t_t('op')"),
+    ),
+    OnPurpose(
+        "every key of the universe is a member of the enum; PyTorch's lacks some, which have a name only in C++",
+        "",
+        r".*DispatchKey\.\?\?\?",
+        r".*DispatchKey\.(?!\?)",
+        ("K(4)",),
+    ),
+    OnPurpose(
+        "names and schemas are bounded in length",
+        "70000",
+        "",
+        "RuntimeError: the schema is longer than 65536 characters",
+        ("C._dispatch_dump('x' * 70000)",),
+    ),
+    OnPurpose(
+        "bytes of a name or schema that are no UTF-8 are refused in words of our own",
+        r"b'\\xff'",
+        "UnicodeDecodeError: |value: ",
+        "RuntimeError: the schema has a character that is not valid Unicode text",
+        ("C._dispatch_dump(b'\\xff')",),
+    ),
+    OnPurpose(
+        "no warning that torch.device('mkldnn') is to go",
+        "_dispatch_key_for_device",
+        ".*Warning: 'mkldnn' is no longer used as device type",
+        "RuntimeError: 0 FAILED",
+        ("C._dispatch_key_for_device('mkldnn')",),
+    ),
+    OnPurpose(
+        "PyTorch registers at numbers that are no key, and at markers, beyond its tables; the call is refused",
+        r"\.(impl|fallback)\(",
+        "value: |RuntimeError: fallback",
+        r"RuntimeError: \w+ \(\d+\) is no dispatch key",
+        ("C._dispatch_library('IMPL', 'ns', '').impl('op', K(999), kernel)",),
+    ),
+)
 
 
 def _whole(answer: Answer) -> str:
     return f"{answer.kind}: {answer.text}|{answer.printed}"
 
 
-def _short(answer: Answer) -> str:
-    text = f"{answer.kind}: {answer.text}" + (f" (printed {answer.printed!r})" if answer.printed else "")
-    return text if len(text) < 1500 else f"{text[:700]} … {text[-700:]}"
-
-
-_CALLED = re.compile(r"(?:\b[CKSRmg]\d?\.|\)\.|^|= )(\w+)\(")
-
-
 def function_of(step: str) -> str:
     """The name of what a step calls last."""
     names = re.findall(r"(?:\.|\b)(\w+)\(", re.sub(r"'(?:[^'\\]|\\.)*'", "''", step))
-    method = re.match(r"(?:\w+ = )?(?:C|m\d?|f|g\d)\.(\w+)", step)
+    method = re.match(r"(?:\w+ = )?(?:sorted\()?(?:C|m\d?|f|g\d)\.(\w+)", step)
     if method:
         return method[1]
     closing = re.search(r"\)\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)$", step)
@@ -151,13 +201,16 @@ def _left_out() -> tuple[str, ...]:
     return (*LEFT_OUT, *LEFT_OUT_ELSEWHERE)
 
 
-def random_programs(python: str, universe: Universe, seed: int, count: int) -> list[list[str]]:
+def random_programs(python: str, seed: int, count: int) -> list[list[str]]:
     """Programs of calls of all functions that the PyTorch of *python* has."""
     import random
 
     from tests.bindings.random_calls import RandomCalls
 
-    code = "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names; print(json.dumps(live_names.names()))"
-    done = in_pytorch.run([python, "-c", code, str(SCRIPT.parent)])
-    calls = RandomCalls(random.Random(seed), json.loads(done.stdout), _left_out(), sorted(universe.ids))
+    code = (
+        "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names as live; "
+        "print(json.dumps([live.names(), list(live.C.DispatchKey.__members__)]))"
+    )
+    names, keys = json.loads(in_pytorch.run([python, "-c", code, str(SCRIPT.parent)]).stdout)
+    calls = RandomCalls(random.Random(seed), names, _left_out(), keys)
     return [calls.program() for _ in range(count)]

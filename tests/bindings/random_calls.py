@@ -16,11 +16,37 @@ Program = list[str]
 NAMES = (
     *("'aten::add.Tensor'", "'aten::tanh'", "'aten::to.dtype'", "'aten::add'", "'aten::empty.memory_format'"),
     *("'ns::op'", "'ns::dangling'", "'ns::math'", "'ns::op.x'", "'ns::kernel_only'"),
-    *("'op'", "''", "'::'", "'a::b::c'", "'aten::'", "'aten::add.'", "'.x'", "'aten::add.Tensor.x'", "'ns::op(Tensor x)'"),
-    *("' aten::tanh'", "'aten::tanh '", "'é'", "'aten::tanh\\0x'", "b'aten::tanh'", "bytearray(b'aten::tanh')", "b'\\xff'"),
+    *(
+        "'op'",
+        "''",
+        "'::'",
+        "'a::b::c'",
+        "'aten::'",
+        "'aten::add.'",
+        "'.x'",
+        "'aten::add.Tensor.x'",
+        "'ns::op(Tensor x)'",
+    ),
+    *(
+        "' aten::tanh'",
+        "'aten::tanh '",
+        "'é'",
+        "'aten::tanh\\0x'",
+        "b'aten::tanh'",
+        "bytearray(b'aten::tanh')",
+        "b'\\xff'",
+    ),
     *("'\\ud800'", "'x' * 70000", "'1'", "'aten:add'", "'default'", "'aten::add.default'"),
 )
-NAMES_IN_A_LIBRARY = ("'op'", "'op'", "'op.x'", "'two'", "'ns::op'", "'zz::op'", *NAMES[8:])
+NAMES_IN_A_LIBRARY = (
+    "'op'",
+    "'op'",
+    "'op.x'",
+    "'two'",
+    "'ns::op'",
+    "'zz::op'",
+    *(name for name in NAMES[8:] if "70000" not in name),
+)
 KEY_NAMES = (
     *("'CPU'", "'CUDA'", "'Meta'", "'AutogradCPU'", "'SparseCPU'", "'QuantizedCPU'", "'NestedTensorCPU'", "'XLA'"),
     *("'Undefined'", "'Autograd'", "'CompositeImplicitAutograd'", "'CompositeExplicitAutograd'", "'PrivateUse1'"),
@@ -29,11 +55,26 @@ KEY_NAMES = (
     *("'AutogradFunctionality'", "'Dense'", "'Sparse'", "'AutogradPrivateUse1'", "'FuncTorchDynamicLayerFrontMode'"),
 )
 WRONG_KEY_NAMES = (
-    *("''", "'cpu'", "'CPU '", "'QuantizedHIP'", "'CatchAll'", "'StartOfDenseBackends'", "'???'", "'CPU\\0x'", "'\\ud800'"),
+    *(
+        "''",
+        "'cpu'",
+        "'CPU '",
+        "'QuantizedHIP'",
+        "'CatchAll'",
+        "'StartOfDenseBackends'",
+        "'???'",
+        "'CPU\\0x'",
+        "'\\ud800'",
+    ),
     *("'EndOfFunctionalityKeys'", "'CPU, CUDA'", "b'CPU'", "bytearray(b'CPU')", "'DispatchKey.CPU'"),
 )
 SCHEMAS = (
-    *("'op(Tensor x) -> Tensor'", "'op(Tensor x) -> Tensor'", "'op.x(Tensor x) -> Tensor'", "'two(Tensor a) -> Tensor'"),
+    *(
+        "'op(Tensor x) -> Tensor'",
+        "'op(Tensor x) -> Tensor'",
+        "'op.x(Tensor x) -> Tensor'",
+        "'two(Tensor a) -> Tensor'",
+    ),
     *("'ns::op(Tensor x) -> Tensor'", "'zz::op(Tensor x) -> Tensor'", "'op(Tensor x, int y=3) -> Tensor'"),
     *("'op(Tensr x) -> Tensor'", "'op(Tensor(a!) x) -> Tensor(a!)'", "'op'", "''", "'op('", "'op() -> ()'"),
     *("'op(t x) -> t'", "b'op(Tensor x) -> Tensor'", "b'\\xff'", "'op(Tensor x) -> Tensor\\0x'"),
@@ -56,26 +97,88 @@ TEXTS = {
     "device": DEVICES,
 }
 NUMBERS = (
-    *("0", "1", "7", "49", "-1", "255", "65535", "65536", "2**31", "2**32 - 1", "2**32", "2**63 - 1", "2**63", "2**64 - 1"),
+    *(
+        "0",
+        "1",
+        "7",
+        "49",
+        "-1",
+        "255",
+        "65535",
+        "65536",
+        "2**31",
+        "2**32 - 1",
+        "2**32",
+        "2**63 - 1",
+        "2**63",
+        "2**64 - 1",
+    ),
     *("2**64", "-2**63", "10**30", "1.0", "1.5", "float('nan')", "1j", "True", "Index(3)", "Index(-1)", "Index('x')"),
     *("Integer(3)", "Integer(2**70)", "'3'", "b'3'", "65537", "2**62", "2**61 + 5"),
 )
-BOOLEANS = ("True", "False", "True", "False", "0", "1", "2.5", "1j", "None", "'x'", "''", "[]", "[1]", "thing", "truth", "Index(1)", "b'x'")
+BOOLEANS = (
+    "True",
+    "False",
+    "True",
+    "False",
+    "0",
+    "1",
+    "2.5",
+    "1j",
+    "None",
+    "'x'",
+    "''",
+    "[]",
+    "[1]",
+    "thing",
+    "truth",
+    "Index(1)",
+    "b'x'",
+)
 TAGS = (
     *("[]", "[Tag.core]", "(Tag.pointwise, Tag.core)", "()", "None", "'core'", "['core']", "[0]", "Tag.core", "b''"),
-    *("bytearray()", "bytearray(b'x')", "{}", "set()", "{Tag.core}", "iter([])", "(tag for tag in [Tag.core])", "range(0)"),
+    *(
+        "bytearray()",
+        "bytearray(b'x')",
+        "{}",
+        "set()",
+        "{Tag.core}",
+        "iter([])",
+        "(tag for tag in [Tag.core])",
+        "range(0)",
+    ),
     *("[None]", "{}.values()", "map(str, [])", "zip()", "{Tag.core: 1}.keys()"),
 )
 TENSORS = (
     *("cpu", "cpu requires_grad", "meta", "cpu sparse", "cpu sparse_csr", "cpu sparse_csc", "cpu mkldnn", "cpu nested"),
-    *("cpu conj", "cpu neg", "cpu zerotensor", "cpu quantized", "cpu inference", "cpu fake", "cpu subclass=Own"),
+    *("cpu conj", "cpu neg", "cpu zerotensor", "cpu quantized", "cpu inference", "cpu subclass=Own"),
     *("cpu functional", "cpu batched", "cpu grad-wrapped", "cpu functional batched", "cpu batched grad-wrapped"),
     *("meta functional", "meta batched", "cpu conj functional", "cpu conj batched", "cpu conj grad-wrapped"),
-    *("cpu neg grad-wrapped", "cpu grad-wrapped batched", "meta grad-wrapped", "cpu fake functional", "cpu nested batched"),
-    *("cpu sparse grad-wrapped", "cpu subclass=Own grad-wrapped", "cpu zerotensor grad-wrapped", "cpu fake grad-wrapped"),
+    *("cpu neg grad-wrapped", "cpu grad-wrapped batched", "meta grad-wrapped", "cpu nested batched"),
+    *("cpu sparse grad-wrapped", "cpu subclass=Own grad-wrapped", "cpu zerotensor grad-wrapped"),
 )
-ANYTHING = ("None", "3", "-1", "2**70", "1.5", "'x'", "b'x'", "b'\\xff'", "[]", "()", "{}", "thing", "unprintable", "K.CPU", "S(K.CPU)", "kernel", "K", "True")
-NO_TENSOR = ("3", "[]", "K.CPU", "thing", "b'cpu'", "1.5", "unprintable")
+FAKE_TENSORS = ("cpu fake", "cpu fake functional", "cpu fake grad-wrapped", "cpu fake requires_grad")
+"""The first fake tensor imports modules that register operators."""
+ANYTHING = (
+    "None",
+    "3",
+    "-1",
+    "2**70",
+    "1.5",
+    "'x'",
+    "b'x'",
+    "b'\\xff'",
+    "[]",
+    "()",
+    "{}",
+    "thing",
+    "unprintable",
+    "K.CPU",
+    "S(K.CPU)",
+    "kernel",
+    "True",
+)
+NO_TENSOR = ("None", "3", "[]", "K.CPU", "thing", "b'cpu'", "1.5", "unprintable")
 KEY_CLASS, KEY_SET_CLASS = "DispatchKey", "DispatchKeySet"
 LEFT_OUT_METHODS = ("__init__", "__getstate__", "__setstate__", "__repr__")
 _SPLIT = re.compile(r", (?=\*{0,2}\w+(?::|$))")
@@ -93,7 +196,9 @@ class RandomCalls:
     ) -> None:
         self.dice = dice
         self.keys = keys
-        functions = {name: said for name, said in names.items() if isinstance(said, str) and said.startswith(f"{name}(")}
+        functions = {
+            name: said for name, said in names.items() if isinstance(said, str) and said.startswith(f"{name}(")
+        }
         functions["_enable_functionalization"] = "_enable_functionalization(reapply_views: bool = False) -> None"
         functions["_disable_functionalization"] = "_disable_functionalization() -> None"
         self.functions = {name: said for name, said in functions.items() if name not in left_out}
@@ -107,13 +212,22 @@ class RandomCalls:
             for name, said in names["_DispatchModule"].items()
             if f"_DispatchModule.{name}" not in left_out and name != "reset"
         }
-        self.set_methods = {
-            name: said for name, said in names[KEY_SET_CLASS].items() if name not in LEFT_OUT_METHODS
-        }
+        self.set_methods = {name: said for name, said in names[KEY_SET_CLASS].items() if name not in LEFT_OUT_METHODS}
 
     def program(self) -> Program:
         """A program; every function is called by one of them sooner or later."""
-        return self.dice.choice((self.questions, self.questions, self.of_the_thread, self.of_key_sets, self.of_libraries))()
+        return self.dice.choice(
+            (
+                self.questions,
+                self.questions,
+                self.of_the_thread,
+                self.of_key_sets,
+                self.of_libraries,
+                self.of_libraries,
+                self.of_overrides,
+                self.of_tensors,
+            )
+        )()
 
     def questions(self) -> Program:
         """Calls of all functions, with some operators registered."""
@@ -125,7 +239,9 @@ class RandomCalls:
 
     def of_the_thread(self) -> Program:
         """Guards that are entered, and what the functions about the thread's state answer."""
-        about = [name for name in self.functions if re.search(r"_tls|functorch_transforms|functionalization|only_lift", name)]
+        about = [
+            name for name in self.functions if re.search(r"_tls|functorch_transforms|functionalization|only_lift", name)
+        ]
         program: Program = []
         for number in range(self.dice.randint(1, 3)):
             guard = self.dice.choice(sorted(self.guards))
@@ -158,8 +274,20 @@ class RandomCalls:
         program: Program = []
         for number in range(self.dice.randint(1, 3)):
             usual = self.dice.random() < 0.7
-            kind, namespace, key = self.dice.choice((("FRAGMENT", "ns", ""), ("DEF", "ns", ""), ("IMPL", "ns", "CPU"), ("IMPL", "ns", ""), ("IMPL", "_", "")))
-            opened = f"C._dispatch_library('{kind}', '{namespace}', '{key}')" if usual else self.call("C", "_dispatch_library", self.functions["_dispatch_library"])
+            kind, namespace, key = self.dice.choice(
+                (
+                    ("FRAGMENT", "ns", ""),
+                    ("DEF", "ns", ""),
+                    ("IMPL", "ns", "CPU"),
+                    ("IMPL", "ns", ""),
+                    ("IMPL", "_", ""),
+                )
+            )
+            opened = (
+                f"C._dispatch_library('{kind}', '{namespace}', '{key}')"
+                if usual
+                else self.call("C", "_dispatch_library", self.functions["_dispatch_library"])
+            )
             program.append(f"m{number} = {opened}")
             for _ in range(self.dice.randint(2, 5)):
                 name = self.dice.choice(sorted(self.methods))
@@ -169,14 +297,37 @@ class RandomCalls:
         asked = ("_dispatch_dump", "_dispatch_dump_table", "_dispatch_check_invariants", "_dispatch_pystub")
         for operator in ("ns::op", "ns::op.x", "ns::two"):
             program += [f"C.{name}('{operator}')" for name in asked[:3]]
-        return [*program, "C._dispatch_find_dangling_impls()", "C._dispatch_dump_table('aten::tanh')"]
+        return [*program, "sorted(C._dispatch_find_dangling_impls())", "C._dispatch_dump_table('aten::tanh')"]
+
+    def of_overrides(self) -> Program:
+        """Kernels of one operator and key, one after the other, with and without a schema."""
+        program = ["m = C._dispatch_library('FRAGMENT', 'ns', '')"]
+        if self.dice.random() < 0.5:
+            program.append("m.def_('op(Tensor x) -> Tensor')")
+        key = self.dice.choice(KEY_NAMES)
+        for debug in ("first", "second", "third"):
+            ways = (
+                f"m.impl_t_t('op', {key}, '{debug}')",
+                f"m.impl_t_t('op', debug='{debug}')",
+                f"m.impl('op', {key}, kernel)",
+                f"C._dispatch_library('IMPL', 'ns', {key}).impl_t_t('op', '', '{debug}')",
+            )
+            program += [self.dice.choice(ways)]
+        return [*program, "C._dispatch_dump('ns::op')"]
+
+    def of_tensors(self) -> Program:
+        """The functions of tensors."""
+        functions = [name for name, said in self.functions.items() if "torch.Tensor" in said]
+        tensors = self.dice.sample([*TENSORS, *FAKE_TENSORS], 6)
+        return [f"C.{self.dice.choice(functions)}(T('{tensor}'))" for tensor in tensors]
 
     def call(self, owner: str, name: str, signature: str) -> str:
         """A call of a function or a method with this signature, as pybind11 shows it."""
         inside = signature[signature.index("(") + 1 : signature.rindex(") ->")]
         if inside.startswith("self: "):
             inside = inside.partition(", ")[2]
-        return f"{owner}.{name}({self.call_arguments(name, inside)})"
+        call = f"{owner}.{name}({self.call_arguments(name, inside)})"
+        return f"sorted({call})" if name in WITHOUT_ORDER else call
 
     def call_arguments(self, name: str, inside: str) -> str:
         """Arguments for these parameters: mostly as many as there are."""
@@ -241,16 +392,71 @@ class RandomCalls:
     def key_set(self) -> str:
         """A set, or what is none."""
         kind = self.dice.random()
-        keys = [f"S({self.dice.choice((f'K.{self.dice.choice(self.keys)}', self.dice.choice(KEY_NAMES)))})" for _ in range(self.dice.randint(1, 3))]
+        keys = [
+            f"S({self.dice.choice((f'K.{self.dice.choice(self.keys)}', self.dice.choice(KEY_NAMES)))})"
+            for _ in range(self.dice.randint(1, 3))
+        ]
         if kind < 0.6:
             return f"({' | '.join(keys)})"
         if kind < 0.7:
             return f"({keys[0]} - {keys[-1]})"
         if kind < 0.9:
             return f"R({self.dice.randrange(1 << self.dice.randint(1, 64))})"
-        return self.dice.choice(("C._dispatch_keyset_full()", "C._dispatch_tls_local_include_set()", "C._after_autograd_keyset"))
+        return self.dice.choice(
+            ("C._dispatch_keyset_full()", "C._dispatch_tls_local_include_set()", "C._after_autograd_keyset")
+        )
 
 
+STEADY: list[Program] = [
+    [f"C.{function}(T('{tensor}'))" for tensor in (*TENSORS, *FAKE_TENSORS)]
+    for function in ("_dispatch_keys", "_dispatch_isTensorSubclassLike")
+]
+STEADY += [
+    [
+        "g = C._IncludeDispatchKeyGuard(K.FuncTorchDynamicLayerFrontMode)",
+        "g.__enter__()",
+        "C._are_functorch_transforms_active()",
+        "g.__exit__(None, None, None)",
+        "C._are_functorch_transforms_active()",
+        "C._dispatch_tls_set_dispatch_key_included('FuncTorchDynamicLayerBackMode', True)",
+        "C._are_functorch_transforms_active()",
+    ],
+    [
+        "C._enable_functionalization(reapply_views=True)",
+        "C._functionalization_reapply_views_tls()",
+        "C._enable_functionalization()",
+        "C._disable_functionalization()",
+        "C._functionalization_reapply_views_tls()",
+        "C._enable_functionalization()",
+        "C._functionalization_reapply_views_tls()",
+        "C._dispatch_tls_local_include_set()",
+    ],
+    [
+        "m = C._dispatch_library('FRAGMENT', 'ns', '')",
+        "m.impl_t_t('op', 'CPU', 'first').impl_t_t('op', 'CPU', 'second')",
+    ],
+    [
+        "m = C._dispatch_library('FRAGMENT', 'ns', '')",
+        "m.def_('op(Tensor x) -> Tensor').impl_t_t('op', '', 'first').impl_t_t('op', '', 'second')",
+    ],
+    [
+        "C._dispatch_library('FRAGMENT', '_', 'CPU')",
+        "C._dispatch_library('DEF', '_', 'CPU')",
+        "m = C._dispatch_library('IMPL', '_', '')",
+        "m.impl_t_t('zz::qq')",
+        "C._dispatch_library('FRAGMENT', 'ns', '').def_('op(Tensr x) -> Tensor', 'BAD')",
+    ],
+    [
+        "C._dispatch_pystub(3, '')",
+        "C._dispatch_pystub(None, '')",
+        "C._set_only_lift_cpu_tensors('x')",
+        "C._dispatch_dump(b'aten::tanh')",
+        "R(2**63)",
+        "R(2**63).raw_repr()",
+        "R(2**64)",
+    ],
+]
+"""Programs that are always among them."""
 SETUP = [
     "m = C._dispatch_library('FRAGMENT', 'ns', '')",
     "m.def_('op(Tensor x) -> Tensor').impl_t_t('op', 'CPU').impl_t_t('op', 'Autograd')",
@@ -268,6 +474,12 @@ ASKED_OF_THE_THREAD = (
     "_functionalization_reapply_views_tls",
     "_only_lift_cpu_tensors",
 )
+WITHOUT_ORDER = (
+    "_dispatch_get_all_op_names",
+    "_dispatch_find_dangling_impls",
+    "_dispatch_get_registrations_for_dispatch_key",
+)
+"""Functions whose lists are in the order of a hash table of PyTorch."""
 _KINDS = {
     "schema": "schema",
     "alias": "alias",
