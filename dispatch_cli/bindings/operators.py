@@ -166,17 +166,20 @@ class OperatorFunctions:
     @takes("(dispatch_key: str = '') -> list[str]")
     def _dispatch_get_registrations_for_dispatch_key(self, dispatch_key: str = "") -> list[str]:
         """The operators with a kernel at exactly that key; without a key every operator."""
-        if not given(dispatch_key):
-            return list(map(str, self.dispatcher))
-        key = self.space.parse(dispatch_key).name
-        return [str(one.operator) for one in self.dispatcher.registered_at((key,))]
+        return self._registrations_at(dispatch_key)
 
     @takes("(dispatch_key: str = '') -> None")
     def _dispatch_print_registrations_for_dispatch_key(self, dispatch_key: str = "") -> None:
         """Print `_dispatch_get_registrations_for_dispatch_key`, one name a line."""
-        names = self._dispatch_get_registrations_for_dispatch_key(dispatch_key)
+        names = self._registrations_at(dispatch_key)
         sys.stdout.write("".join(f"{name}\n" for name in names))
         sys.stdout.flush()
+
+    def _registrations_at(self, dispatch_key: str) -> list[str]:
+        if not given(dispatch_key):
+            return list(map(str, self.dispatcher))
+        key = self.space.parse(dispatch_key).name
+        return [str(registration.operator) for registration in self.dispatcher.registered_at((key,))]
 
     @takes("(arg0: torch._C.DispatchKey) -> bool")
     def _dispatch_has_backend_fallback(self, dispatch: DispatchKey, /) -> bool:

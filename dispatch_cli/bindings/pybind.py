@@ -10,17 +10,27 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, ValuesView
 from functools import wraps
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dispatch_cli.bindings.errors import as_text, raised_by_pytorch
-
-if TYPE_CHECKING:
-    from dispatch_cli.bindings.keys import KeySpace
 
 _Result = TypeVar("_Result")
 _NUMBER = "typing.SupportsInt | typing.SupportsIndex"
 _ITERABLE = (GeneratorType, Set, ValuesView, map, zip)
 """What becomes a list, apart from sequences."""
+
+
+class Keys(Protocol):
+    """The two classes of a universe's keys, and their names (`dispatch_cli.bindings.keys.KeySpace`)."""
+
+    @property
+    def DispatchKey(self) -> type: ...  # noqa: N802
+
+    @property
+    def DispatchKeySet(self) -> type: ...  # noqa: N802
+
+    def parse(self, text: str) -> object:
+        """The key of that name. Errors: RuntimeError."""
 
 
 class _NotLoaded(Exception):
@@ -143,7 +153,7 @@ def _repr(value: object) -> str:
         return "<repr raised Error>"
 
 
-def _load_text(space: KeySpace, value: object) -> str:  # noqa: ARG001
+def _load_text(space: Keys, value: object) -> str:  # noqa: ARG001
     """``std::string``. Bytes need not be UTF-8."""
     if isinstance(value, str):
         try:
@@ -156,12 +166,12 @@ def _load_text(space: KeySpace, value: object) -> str:  # noqa: ARG001
     raise _NotLoaded
 
 
-def _load_c_text(space: KeySpace, value: object) -> str | None:
+def _load_c_text(space: Keys, value: object) -> str | None:
     """``const char*``, which ends at a zero byte; None is a null pointer."""
     return None if value is None else _load_text(space, value).partition("\0")[0]
 
 
-def _load_bool(space: KeySpace, value: object) -> bool:  # noqa: ARG001
+def _load_bool(space: Keys, value: object) -> bool:  # noqa: ARG001
     """``bool``, of whatever says by itself if it is true."""
     if value is None or not hasattr(type(value), "__bool__"):
         if value is None:
@@ -173,10 +183,10 @@ def _load_bool(space: KeySpace, value: object) -> bool:  # noqa: ARG001
         raise _NotLoaded from None
 
 
-def _load_number(bits: int) -> Callable[[KeySpace, object], int]:
+def _load_number(bits: int) -> Callable[[Keys, object], int]:
     """An unsigned number of C++, of what is an integer or can be made one; no float is."""
 
-    def load(space: KeySpace, value: object) -> int:  # noqa: ARG001
+    def load(space: Keys, value: object) -> int:  # noqa: ARG001
         number: Any = value
         if isinstance(value, float):
             raise _NotLoaded
@@ -194,7 +204,7 @@ def _load_number(bits: int) -> Callable[[KeySpace, object], int]:
     return load
 
 
-def _load_key(space: KeySpace, value: object) -> object:
+def _load_key(space: Keys, value: object) -> object:
     """A key, or its name. Errors: RuntimeError for a name that is not one."""
     if isinstance(value, space.DispatchKey):
         return value
@@ -210,13 +220,13 @@ def _load_key(space: KeySpace, value: object) -> object:
     return space.parse(value)
 
 
-def _load_key_set(space: KeySpace, value: object) -> object:
+def _load_key_set(space: Keys, value: object) -> object:
     if not isinstance(value, space.DispatchKeySet):
         raise _NotLoaded
     return value
 
 
-def _load_tags(space: KeySpace, value: object) -> tuple[str, ...]:  # noqa: ARG001
+def _load_tags(space: Keys, value: object) -> tuple[str, ...]:  # noqa: ARG001
     """The names of ``torch.Tag``\\ s, or of our own."""
     if isinstance(value, str | bytes) or not isinstance(value, (Sequence, bytearray, *_ITERABLE)):
         raise _NotLoaded
@@ -226,12 +236,12 @@ def _load_tags(space: KeySpace, value: object) -> tuple[str, ...]:  # noqa: ARG0
     return tuple(str(getattr(tag, "name", tag)) for tag in tags)
 
 
-def _load_object(space: KeySpace, value: object) -> object:  # noqa: ARG001
+def _load_object(space: Keys, value: object) -> object:  # noqa: ARG001
     return value
 
 
 _TAGS = "collections.abc.Sequence[torch._C.Tag]"
-_CASTERS: Mapping[str, Callable[[KeySpace, Any], object]] = {
+_CASTERS: Mapping[str, Callable[[Keys, Any], object]] = {
     "str": _load_c_text,
     "std::string": _load_text,
     "bool": _load_bool,

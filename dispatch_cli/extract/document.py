@@ -126,9 +126,7 @@ def _definition(one: ExtractedDefinition) -> Data:
         entry["alias_analysis"] = one.alias_analysis
     if one.tags:
         entry["tags"] = list(one.tags)
-    if one.python_module is not None:
-        entry["python_module"], context = one.python_module
-        entry |= {"python_module_context": context} if context else {}
+    entry |= zip(("python_module", "python_module_context"), one.python_module, strict=False)
     return entry
 
 

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-SECONDS = 20
+SECONDS = 100
 """After which a program that does not end is stopped."""
 
 

@@ -91,7 +91,7 @@ class OnPurpose(NamedTuple):
     """Differences that are meant.
 
     reason: why. step: which steps may differ so. live, ours: what their answers are like, kind and text. example: a
-    program whose last step is one of them.
+    program whose last step is one of them. before: what must be among the steps before it.
     """
 
     reason: str
@@ -99,11 +99,13 @@ class OnPurpose(NamedTuple):
     live: str
     ours: str
     example: tuple[str, ...]
+    before: str = ""
 
     def covers(self, difference: Difference) -> bool:
         """Whether the difference is one of these."""
         return (
             re.search(self.step, difference.step) is not None
+            and re.search(self.before, "\n".join(difference.before)) is not None
             and re.match(self.live, _whole(difference.live), re.DOTALL) is not None
             and re.match(self.ours, _whole(difference.ours), re.DOTALL) is not None
         )
@@ -158,6 +160,32 @@ ON_PURPOSE = (
         "value: |RuntimeError: fallback",
         r"RuntimeError: \w+ \(\d+\) is no dispatch key",
         ("C._dispatch_library('IMPL', 'ns', '').impl('op', K(999), kernel)",),
+    ),
+    OnPurpose(
+        "PyTorch leaves a part of the fallbacks that it refuses at an alias key; what is refused leaves nothing",
+        "",
+        "",
+        "",
+        (
+            "m = C._dispatch_library('IMPL', '_', '')",
+            "m.fallback('CompositeImplicitAutograd', kernel)",
+            "C._dispatch_has_backend_fallback('XLA')",
+        ),
+        before=r"fallback\w*\(.*('|K\.)(Autograd|Composite\w+|FuncTorchBatchedDecomposition)\b",
+    ),
+    OnPurpose(
+        "a captured state does not say which namespaces have a TORCH_LIBRARY block of PyTorch's",
+        "_dispatch_library\\(",
+        "RuntimeError: Only a single TORCH_LIBRARY can be used",
+        "value: <DispatchModule>",
+        ("C._dispatch_library('DEF', 'aten', '')",),
+    ),
+    OnPurpose(
+        "a captured state does not say in which Python modules PyTorch's own operators have their fake implementations",
+        "_dispatch_pystub",
+        "value: \\(",
+        "value: None",
+        ("C._dispatch_pystub('quantized::linear', '')",),
     ),
 )
 

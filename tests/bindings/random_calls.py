@@ -87,7 +87,7 @@ TEXTS = {
     "alias": ("''", "'FROM_SCHEMA'", "'CONSERVATIVE'", "'PURE_FUNCTION'", "'BAD'", "b'CONSERVATIVE'"),
     "debug": ("''", "'first'", "'second'", "'third'", "'a\\nb'", "b'bytes'", "'é'", "'a\\0b'"),
     "kind": ("'DEF'", "'IMPL'", "'FRAGMENT'", "'def'", "''", "b'IMPL'", "'IMPL\\0x'"),
-    "namespace": ("'ns'", "'_'", "'aten'", "''", "'zz'", "'a::b'", "b'ns'", "'ns\\0x'", "'é'"),
+    "namespace": ("'ns'", "'_'", "''", "'zz'", "'a::b'", "b'ns'", "'ns\\0x'", "'é'"),
     "file": ("'/dev/null'", "'a.cpp'", "''", "b'b.cpp'", "'c.cpp\\0x'"),
     "overload": ("''", "'Tensor'", "'default'", "'x'", "b'Tensor'", "'no'"),
     "name": NAMES,

@@ -34,7 +34,7 @@ class Registrar:
 
     def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, near: Lookup, infer: Infer) -> None:
         self._block, self._findings, self._lookup, self._near, self._infer = block, findings, lookup, near, infer
-        self._python_module: tuple[str, str] | None = None
+        self._python_module: tuple[str, ...] = ()
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
         """Read ``m.def(...).impl(...)``; *when*: the conditions of the statement."""
@@ -76,8 +76,8 @@ class Registrar:
 
     def _set_module(self, arguments: list[list[CppToken]]) -> None:
         """Note the Python module of the operators that are defined from here on; one that is not known is none."""
-        module, context = (*(text_of(argument, self._lookup) for argument in arguments[:2]), "")[:2]
-        self._python_module = (module, context or "") if module else None
+        module, *context = (text_of(argument, self._lookup) for argument in arguments[:2])
+        self._python_module = (module, *filter(None, context)) if module else ()
 
     def _define(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
         schema = schema_of(arguments[0], self._lookup)

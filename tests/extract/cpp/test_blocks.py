@@ -254,7 +254,7 @@ def test_the_python_module_is_that_of_later_definitions(tmp_path: Path) -> None:
     )
     found = in_block(tmp_path, body)
     modules = {one.name: one.python_module for one in definitions(found)}
-    assert modules == {"my::f": None, "my::g": ("my.ops", ""), "my::h": ("other", "//x"), "my::i": None}
+    assert modules == {"my::f": (), "my::g": ("my.ops",), "my::h": ("other", "//x"), "my::i": ()}
 
 
 def test_register_operators(tmp_path: Path) -> None:
