@@ -7,6 +7,7 @@ steps, each a line of Python over the names of `names`; every program begins in 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-SECONDS = 100
+SECONDS = 30
 """After which a program that does not end is stopped."""
 
 
@@ -291,6 +292,8 @@ def main() -> None:
         core._disable_functionalization = torch._disable_functionalization
         return names(core, torch.Tag, live_tensor)
 
+    gc.collect()
+    gc.freeze()  # so that forks do not copy what is there
     print(json.dumps(live(json.load(sys.stdin), namespace)))
 
 
