@@ -13,6 +13,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dispatch_cli.bindings.errors import as_text, raised_by_pytorch
+from dispatch_cli.model.call import TensorSpec
 
 _Result = TypeVar("_Result")
 _NUMBER = "typing.SupportsInt | typing.SupportsIndex"
@@ -173,9 +174,9 @@ def _load_c_text(space: Keys, value: object) -> str | None:
 
 def _load_bool(space: Keys, value: object) -> bool:  # noqa: ARG001
     """``bool``, of whatever says by itself if it is true."""
-    if value is None or not hasattr(type(value), "__bool__"):
-        if value is None:
-            return False
+    if value is None:
+        return False
+    if not hasattr(type(value), "__bool__"):
         raise _NotLoaded
     try:
         return bool(value)
@@ -236,6 +237,13 @@ def _load_tags(space: Keys, value: object) -> tuple[str, ...]:  # noqa: ARG001
     return tuple(str(getattr(tag, "name", tag)) for tag in tags)
 
 
+def _load_tensor(space: Keys, value: object) -> object:  # noqa: ARG001
+    """A tensor, which is described here."""
+    if not isinstance(value, str | TensorSpec):
+        raise _NotLoaded
+    return value
+
+
 def _load_object(space: Keys, value: object) -> object:  # noqa: ARG001
     return value
 
@@ -249,7 +257,7 @@ _CASTERS: Mapping[str, Callable[[Keys, Any], object]] = {
     "uint32": _load_number(32),
     "uint64": _load_number(64),
     "object": _load_object,
-    "torch.Tensor": _load_object,
+    "torch.Tensor": _load_tensor,
     "c10::DispatchKey": _load_key,
     "torch._C.DispatchKey": _load_key,
     "c10::DispatchKeySet": _load_key_set,

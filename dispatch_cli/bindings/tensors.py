@@ -31,8 +31,6 @@ def keys_of_tensor(universe: Universe, tensor: TensorSpec | str) -> KeyBits:
     """The key set of a described tensor. Errors: TypeError."""
     try:
         spec = TensorSpec.parse(tensor) if isinstance(tensor, str) else tensor
-        if not isinstance(spec, TensorSpec):
-            raise TypeError(f"a description of a tensor is needed, such as 'cpu sparse', not {tensor!r}")
         maker = TensorMaker(universe)
         value = maker.make(spec)
         for wrapper in spec.wrappers:
