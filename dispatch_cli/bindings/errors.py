@@ -65,7 +65,7 @@ def read_schema(text: str | None, *, allow_typevars: bool = False) -> FunctionSc
 
 def _read(parse: Callable[[str], _Parsed], text: str | None) -> _Parsed:
     try:
-        return parse(given(text))
+        return parse(given(text).partition("\0")[0])  # PyTorch takes texts as C does, up to a zero byte
     except SchemaError as error:
         raise raised_for(error) from None
 

@@ -165,7 +165,7 @@ ON_PURPOSE = (
     ),
     OnPurpose(
         "PyTorch leaves a part of the fallbacks that it refuses at an alias key; what is refused leaves nothing",
-        "",
+        r"_dispatch_(dump_table|has_backend_fallback|has_computed_kernel)|fallback",
         "",
         "",
         (

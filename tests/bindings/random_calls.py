@@ -362,7 +362,7 @@ class RandomCalls:
         if self.dice.random() < 0.12:
             return self.dice.choice(ANYTHING)
         if kind.endswith("DispatchKey"):
-            return self.key()
+            return self.registrable_key() if function in ("impl", "fallback") else self.key()
         if kind.endswith("DispatchKeySet"):
             return self.key_set()
         if kind == "bool":
@@ -388,6 +388,11 @@ class RandomCalls:
         if kind < 0.8:
             return self.key_name()
         return f"K({self.dice.choice(('0', '1', '13', '47', '48', '63', '64', '100', '160', '200', '999', '65535'))})"
+
+    def registrable_key(self) -> str:
+        """The same without numbers and markers, at which PyTorch registers beyond its tables."""
+        key = self.key()
+        return key if not key.startswith(("K(", "K.StartOf")) else "K.CPU"
 
     def key_set(self) -> str:
         """A set, or what is none."""
