@@ -6,11 +6,13 @@ many are answered equally, and what differs, with the reason where it is meant. 
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections import Counter
 
 from dispatch_cli.api import load_state
+from tests import in_pytorch
 from tests.bindings.compared import ON_PURPOSE, Own, differences, live_answers, random_programs, reason_of, table
 from tests.bindings.random_calls import STEADY
 from tests.capture.support import TORCH_PYTHON, captured
@@ -20,8 +22,6 @@ SHOWN = 40
 
 def main(python: str, count: str = "2000", seed: str = "") -> int:
     """Compare; the exit code."""
-    import os
-
     os.environ[TORCH_PYTHON] = python
     chosen = int(seed or random.randrange(1 << 31))
     dispatcher = load_state([str(captured(vmap=False))]).dispatcher
@@ -29,6 +29,7 @@ def main(python: str, count: str = "2000", seed: str = "") -> int:
     programs += [list(entry.example) for entry in ON_PURPOSE]
     live = live_answers(python, programs)
     found = differences(programs, live, Own(dispatcher.universe, dispatcher).answers(programs))
+    in_pytorch.stop()
     print(table(programs, found))
     reasons = Counter(map(reason_of, found))
     print(f"\nseed {chosen}: {len(programs)} programs")

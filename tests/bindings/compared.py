@@ -176,6 +176,18 @@ ON_PURPOSE = (
         before=r"fallback\w*\(.*('|K\.)(Autograd|Composite\w+|FuncTorchBatchedDecomposition)\b",
     ),
     OnPurpose(
+        "of a namespace with a zero byte PyTorch uses the whole for the block, and what is before it for operators",
+        "",
+        "",
+        "",
+        (
+            "m = C._dispatch_library('FRAGMENT', 'ns\\0x', '')",
+            "m.def_('op() -> ()')",
+            "C._dispatch_has_kernel('ns::op')",
+        ),
+        before=r"'ns\\0x'",
+    ),
+    OnPurpose(
         "a captured state does not say which namespaces have a TORCH_LIBRARY block of PyTorch's",
         "_dispatch_library\\(",
         "RuntimeError: Only a single TORCH_LIBRARY can be used",
