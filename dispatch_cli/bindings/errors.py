@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
-from typing import ParamSpec, TypeVar
+from functools import partial
+from typing import TypeVar
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_operator_name, parse_schema
 from dispatch_cli.model.schema.refusal import internal_assert_text
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
 _Parsed = TypeVar("_Parsed")
 
 
-def refuses(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let the engine's refusals leave *function* as RuntimeError."""
+def raised_by_pytorch(error: RuntimeError) -> Exception:
+    """What PyTorch raises in the place of a refusal, or of another error: its text ends at a zero byte.
 
-    @wraps(function)
-    def refusing(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        try:
-            return function(*args, **kwargs)
-        except Refused as refused:
-            raise RuntimeError(str(refused)) from None
+    Python refuses a text that is no UTF-8.
+    """
+    text = str(error).partition("\0")[0]
+    try:
+        as_text(text)
+    except UnicodeDecodeError as undecodable:
+        return undecodable
+    return error if type(error) is RuntimeError and text == str(error) else RuntimeError(text)
 
-    return refusing
+
+def as_text(value: _Value) -> _Value:
+    """*value*, which texts in it that came as bytes leave as PyTorch's do. Errors: UnicodeDecodeError."""
+    if isinstance(value, str):
+        if not value.isascii():
+            value.encode(errors="surrogateescape").decode()
+    elif isinstance(value, list):
+        for part in value:
+            as_text(part)
+    return value
+
+
+def given(text: str | None) -> str:
+    """A text that C++ makes a ``std::string`` of. Errors: RuntimeError for a null pointer."""
+    if text is None:
+        raise RuntimeError("basic_string: construction from null is not valid")
+    return text
 
 
 def internal_assert(condition: str, source: str, message: str = "") -> RuntimeError:
@@ -34,12 +50,12 @@ def internal_assert(condition: str, source: str, message: str = "") -> RuntimeEr
     return RuntimeError(internal_assert_text(condition, source, message))
 
 
-def read_name(text: str) -> OperatorName:
+def read_name(text: str | None) -> OperatorName:
     """Read an operator name. Errors: what PyTorch raises."""
     return _read(parse_operator_name, text)
 
 
-def read_schema(text: str, *, allow_typevars: bool = False) -> FunctionSchema:
+def read_schema(text: str | None, *, allow_typevars: bool = False) -> FunctionSchema:
     """Read a schema as ``torch::schema`` does, or ``torch::jit::parseSchema``, which takes type variables.
 
     Errors: what PyTorch raises.
@@ -47,11 +63,9 @@ def read_schema(text: str, *, allow_typevars: bool = False) -> FunctionSchema:
     return _read(partial(parse_schema, allow_typevars=allow_typevars), text)
 
 
-def _read(parse: Callable[[str], _Parsed], text: object) -> _Parsed:
-    if not isinstance(text, str):
-        raise TypeError(f"a str is needed, not {text!r}")
+def _read(parse: Callable[[str], _Parsed], text: str | None) -> _Parsed:
     try:
-        return parse(text.partition("\0")[0])  # PyTorch takes texts as C does, up to a zero byte
+        return parse(given(text).partition("\0")[0])  # PyTorch takes texts as C does, up to a zero byte
     except SchemaError as error:
         raise raised_for(error) from None
 

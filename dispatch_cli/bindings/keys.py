@@ -7,21 +7,19 @@ Every key of the universe is a member here; PyTorch's own enum leaves a few out 
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import ClassVar, SupportsIndex
+from typing import ClassVar, SupportsInt
 
 from dispatch_cli import universes
+from dispatch_cli.bindings.errors import internal_assert
+from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
-MAX_NUMBER = 0xFFFF
-"""The enum is 16 bits wide."""
-MAX_BITS = (1 << 64) - 1
 UNKNOWN_NAME = "???"
 """What pybind prints for a number that is not a member."""
 UNKNOWN_TEXT = "UnknownUnknown"
@@ -56,8 +54,10 @@ class KeySpace:
         self._functionalities |= {number: universe.ids[name] for name, number in self.starts.items()}
         # ``EndOfFunctionalityKeys`` counts as a functionality, with a bit of its own above all others
         end = len(universe.functionalities) + 1
-        self._bits[end] = 1 << (len(universe.backends) + end - 1)
+        self._end_bit = len(universe.backends) + end - 1
+        self._bits[end] = 1 << self._end_bit
         self._functionalities[end] = end
+        self._per_backend = sum(self.layout.key_bits[name] for name in universe.per_backend)
         self.DispatchKey: type[DispatchKey] = type("DispatchKey", (DispatchKey,), {"_space": self, "__slots__": ()})
         members = {name: self.DispatchKey(number) for name, number in self.members.items()}
         self.DispatchKey.__members__ = members
@@ -85,20 +85,22 @@ class KeySpace:
         return {name: keys[0].removesuffix(first) + UNDEFINED for name, keys in self.universe.per_backend.items()}
 
     def parse(self, text: str) -> DispatchKey:
-        """``c10::parseDispatchKey``. Errors: RuntimeError for a name that the parser does not know, TypeError."""
-        if not isinstance(text, str):
-            raise TypeError(f"the name of a DispatchKey is needed, not {text!r}")
-        if text != UNDEFINED and text not in self.universe.parseable:
+        """``c10::parseDispatchKey``. Errors: RuntimeError for a name that the parser does not know."""
+        if not self.is_parseable(text):
             raise RuntimeError(f"could not parse dispatch key: {text}")
-        return self.DispatchKey(self.members[text])
+        return self.key(text)
 
-    def convert(self, key: DispatchKey | str) -> DispatchKey:
-        """A key, or the key of that name, wherever PyTorch takes a key. Errors: RuntimeError, TypeError."""
-        if isinstance(key, str):
-            return self.parse(key)
-        if not isinstance(key, self.DispatchKey):
-            raise TypeError(f"a DispatchKey or the name of one is needed, not {key!r}")
-        return key
+    def is_parseable(self, text: str) -> bool:
+        """Whether the parser knows the name."""
+        return text == UNDEFINED or text in self.universe.parseable
+
+    def key(self, name: str) -> DispatchKey:
+        """The key with the name of a member."""
+        return self.DispatchKey(self.members[name])
+
+    def existing(self, names: Iterable[str]) -> Iterator[DispatchKey]:
+        """Those of the keys that the universe has."""
+        return (self.key(name) for name in names if name in self.members)
 
     def text(self, key: DispatchKey) -> str:
         """``c10::toString``."""
@@ -148,6 +150,19 @@ class KeySpace:
         name = self.names.get(number, UNDEFINED)
         return name if name in self.universe.slot else UNDEFINED
 
+    def printed(self, bits: KeyBits) -> str:
+        """``c10::toString`` of a set. Errors: RuntimeError for a bit beyond those of all functionalities.
+
+        The first of them is a key without a name, with which the set ends.
+        """
+        beyond = bits.bits >> self._end_bit
+        if beyond and not beyond & 1:
+            raise internal_assert("next_functionality_ <= iterator::end_iter_mask_val", "c10/core/DispatchKeySet.cpp")
+        text = str(bits)
+        # it counts only after a key that has a backend
+        has_backends = bits.bits & self.layout.backend_mask and bits.bits & self._per_backend
+        return f"{text[:-1]}, {UNKNOWN_TEXT})" if beyond and has_backends else text
+
     def wrap(self, bits: KeyBits) -> BoundKeySet:
         """Make a DispatchKeySet of the engine's bits."""
         made = object.__new__(self.DispatchKeySet)
@@ -162,11 +177,9 @@ class DispatchKey:
     _space: ClassVar[KeySpace]
     __members__: ClassVar[Mapping[str, DispatchKey]]
 
-    def __init__(self, value: SupportsIndex) -> None:
-        number = operator.index(value)
-        if not 0 <= number <= MAX_NUMBER:
-            raise TypeError(f"a DispatchKey is made of a number from 0 to {MAX_NUMBER}, not {number}")
-        self._value = number
+    @takes("torch._C.DispatchKey(value: uint16)")
+    def __init__(self, value: SupportsInt) -> None:
+        self._value = int(value)
 
     @property
     def value(self) -> int:
@@ -207,49 +220,56 @@ class BoundKeySet:
     _space: ClassVar[KeySpace]
     _bits: KeyBits
 
-    def __init__(self, key: DispatchKey | str, /) -> None:
-        self._bits = self._space.bits(self._space.convert(key))
+    @takes("torch._C.DispatchKeySet(arg0: torch._C.DispatchKey)")
+    def __init__(self, key: DispatchKey, /) -> None:
+        self._bits = self._space.bits(key)
 
     @classmethod
-    def from_raw_repr(cls, raw: SupportsIndex, /) -> BoundKeySet:
+    @takes("(arg0: uint64) -> torch._C.DispatchKeySet")
+    def from_raw_repr(cls, raw: SupportsInt, /) -> BoundKeySet:
         """The set with these 64 bits."""
-        bits = operator.index(raw)
-        if not 0 <= bits <= MAX_BITS:
-            raise TypeError(f"a raw key set has 64 bits, unlike {bits}")
-        return cls._space.wrap(KeyBits(cls._space.layout, bits))
+        return cls._space.wrap(KeyBits(cls._space.layout, int(raw)))
 
+    @takes("(self: torch._C.DispatchKeySet) -> int")
     def raw_repr(self) -> int:
         """The 64 bits: backend components below, functionalities above."""
         return self._bits.bits
 
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __or__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits | key_set(self._space, other)._bits)
+        return self._space.wrap(self._bits | other._bits)
 
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __and__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits & key_set(self._space, other)._bits)
+        return self._space.wrap(self._bits & other._bits)
 
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __sub__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits - key_set(self._space, other)._bits)
+        return self._space.wrap(self._bits - other._bits)
 
-    def __eq__(self, other: object, /) -> bool:
-        # PyTorch refuses any other type, too
-        return self._bits.bits == key_set(self._space, other)._bits.bits
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> bool")
+    def __eq__(self, other: BoundKeySet, /) -> bool:
+        return self._bits.bits == other._bits.bits
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
-    def add(self, key: DispatchKey | str, /) -> BoundKeySet:
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
+    def add(self, key: DispatchKey, /) -> BoundKeySet:
         """This set with *key*."""
-        return self._space.wrap(self._bits | self._space.bits(self._space.convert(key)))
+        return self._space.wrap(self._bits | self._space.bits(key))
 
-    def remove(self, key: DispatchKey | str, /) -> BoundKeySet:
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
+    def remove(self, key: DispatchKey, /) -> BoundKeySet:
         """This set without the functionality of *key*; backend bits stay."""
-        return self._space.wrap(self._bits - self._space.bits(self._space.convert(key)))
+        return self._space.wrap(self._bits - self._space.bits(key))
 
-    def has(self, key: DispatchKey | str, /) -> bool:
+    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> bool")
+    def has(self, key: DispatchKey, /) -> bool:
         """Whether all bits of *key* are there."""
-        bits = self._space.bits(self._space.convert(key))
+        bits = self._space.bits(key)
         return (self._bits & bits).bits == bits.bits
 
+    @takes("(self: torch._C.DispatchKeySet) -> torch._C.DispatchKey")
     def highestPriorityTypeId(self) -> DispatchKey:  # noqa: N802
         """The key that a call with this set goes to."""
         return self._space.highest(self._bits.bits)
@@ -260,20 +280,13 @@ class BoundKeySet:
         return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKeySet", self.raw_repr())
 
     def __repr__(self) -> str:
-        return str(self._bits)
+        return self._space.printed(self._bits)
 
 
 @lru_cache(maxsize=1)
 def default_space() -> KeySpace:
     """The space of the functions of `dispatch_cli.bindings` itself."""
     return KeySpace(universes.load(universes.default_name()))
-
-
-def key_set(space: KeySpace, value: object) -> BoundKeySet:
-    """*value* itself. Errors: TypeError when it is not a key set of that universe."""
-    if not isinstance(value, space.DispatchKeySet):
-        raise TypeError(f"a DispatchKeySet is needed, not {value!r}")
-    return value
 
 
 def _unpickled(token: str, keys: str, kind: str, number: int) -> DispatchKey | BoundKeySet:

@@ -9,7 +9,8 @@ import threading
 from types import TracebackType
 from typing import ClassVar, TypeVar
 
-from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
+from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
+from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON
 
@@ -26,27 +27,28 @@ class ThreadState(threading.local):
         self.excluded = KeyBits.of(space.universe, space.universe.default_excluded)
         self.python_dispatcher = False
         self.only_lift_cpu_tensors = False
+        self.reapply_views = False
 
-    def is_included(self, key: DispatchKey | str) -> bool:
+    def is_included(self, key: DispatchKey) -> bool:
         """Whether all bits of *key* are in the include set."""
-        return _has(self.included, self.space.bits(self.space.convert(key)))
+        return _has(self.included, self.space.bits(key))
 
-    def is_excluded(self, key: DispatchKey | str) -> bool:
+    def is_excluded(self, key: DispatchKey) -> bool:
         """Whether all bits of *key* are in the exclude set."""
-        return _has(self.excluded, self.space.bits(self.space.convert(key)))
+        return _has(self.excluded, self.space.bits(key))
 
-    def set_included(self, key: DispatchKey | str, wanted: bool) -> None:
+    def set_included(self, key: DispatchKey, wanted: bool) -> None:
         """Put *key* into the include set, or take its functionality out."""
-        self.included = _with(self.included, self.space.bits(self.space.convert(key)), wanted)
+        self.included = _with(self.included, self.space.bits(key), wanted)
 
     def set_python_dispatcher(self, on: bool) -> None:
         """Turn the Python dispatcher on or off (``PythonDispatcherTLS::set_state``), and its key with it."""
         self.python_dispatcher = on
-        self.set_included(PYTHON_DISPATCHER, on)
+        self.set_included(self.space.key(PYTHON_DISPATCHER), on)
 
-    def set_excluded(self, key: DispatchKey | str, wanted: bool) -> None:
+    def set_excluded(self, key: DispatchKey, wanted: bool) -> None:
         """Put *key* into the exclude set, or take its functionality out."""
-        self.excluded = _with(self.excluded, self.space.bits(self.space.convert(key)), wanted)
+        self.excluded = _with(self.excluded, self.space.bits(key), wanted)
 
 
 def _has(bits: KeyBits, wanted: KeyBits) -> bool:
@@ -69,6 +71,10 @@ class KeySetGuard:
 
     state: ClassVar[ThreadState]
     _entered: bool = False
+
+    @property
+    def _space(self) -> KeySpace:
+        return self.state.space
 
     def __enter__(self) -> None:
         self.__exit__(None, None, None)
@@ -110,8 +116,9 @@ class ExcludeDispatchKeyGuard(KeySetGuard):
     In a universe whose guards remove what they added, other keys that were changed since stay as they are.
     """
 
+    @takes("torch._C._ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
     def __init__(self, keyset: BoundKeySet, /) -> None:
-        self._keyset = KeyBits(self.state.space.layout, key_set(self.state.space, keyset).raw_repr())
+        self._keyset = KeyBits(self.state.space.layout, keyset.raw_repr())
 
     def _change(self) -> None:
         self._before = self.state.excluded
@@ -124,6 +131,7 @@ class ExcludeDispatchKeyGuard(KeySetGuard):
 class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
     """``ExcludeDispatchKeyGuard`` without an underscore, which begins at once."""
 
+    @takes("torch._C.ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
     def __init__(self, keyset: BoundKeySet, /) -> None:
         super().__init__(keyset)
         self._begin()
@@ -132,6 +140,7 @@ class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
 class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
     """Excludes the keys at which modes and subclasses are asked."""
 
+    @takes("torch._C._DisableTorchDispatch()")
     def __init__(self) -> None:
         universe = self.state.space.universe
         self._keyset = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
@@ -144,8 +153,9 @@ class IncludeDispatchKeyGuard(KeySetGuard):
     In a universe whose guards remove what they added, other keys that were changed since stay as they are.
     """
 
-    def __init__(self, key: DispatchKey | str, /) -> None:
-        self._key = self.state.space.bits(self.state.space.convert(key))
+    @takes("torch._C._IncludeDispatchKeyGuard(arg0: torch._C.DispatchKey)")
+    def __init__(self, key: DispatchKey, /) -> None:
+        self._key = self.state.space.bits(key)
 
     def _change(self) -> None:
         self._before = self.state.included
@@ -158,6 +168,7 @@ class IncludeDispatchKeyGuard(KeySetGuard):
 class EnablePreDispatch(IncludeDispatchKeyGuard):
     """Includes PreDispatch."""
 
+    @takes("torch._C._EnablePreDispatch()")
     def __init__(self) -> None:
         super().__init__(PRE_DISPATCH)
 
@@ -165,6 +176,7 @@ class EnablePreDispatch(IncludeDispatchKeyGuard):
 class EnablePythonDispatcher(AtOnce):
     """Turns the Python dispatcher on, and in the end makes it as it was."""
 
+    @takes("torch._C._EnablePythonDispatcher()")
     def __init__(self) -> None:
         self._begin()
 
@@ -178,6 +190,10 @@ class EnablePythonDispatcher(AtOnce):
 
 class DisablePythonDispatcher(KeySetGuard):
     """Turns the Python dispatcher off, and in the end makes it as it was."""
+
+    @takes("torch._C._DisablePythonDispatcher()")
+    def __init__(self) -> None:
+        super().__init__()
 
     def _change(self) -> None:
         self._before = self.state.python_dispatcher
@@ -200,10 +216,11 @@ class _SavesBoth(KeySetGuard):
 class ForceDispatchKeyGuard(_SavesBoth):
     """Replaces both sets."""
 
+    @takes("torch._C._ForceDispatchKeyGuard(arg0: torch._C.DispatchKeySet, arg1: torch._C.DispatchKeySet)")
     def __init__(self, include: BoundKeySet, exclude: BoundKeySet, /) -> None:
         space = self.state.space
-        self._include = KeyBits(space.layout, key_set(space, include).raw_repr())
-        self._exclude = KeyBits(space.layout, key_set(space, exclude).raw_repr())
+        self._include = KeyBits(space.layout, include.raw_repr())
+        self._exclude = KeyBits(space.layout, exclude.raw_repr())
 
     def _change(self) -> None:
         super()._change()
@@ -213,12 +230,17 @@ class ForceDispatchKeyGuard(_SavesBoth):
 class PreserveDispatchKeyGuard(_SavesBoth):
     """Changes nothing."""
 
+    @takes("torch._C._PreserveDispatchKeyGuard()")
+    def __init__(self) -> None:
+        super().__init__()
+
 
 class SetExcludeDispatchKeyGuard(KeySetGuard):
     """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
 
-    def __init__(self, key: DispatchKey | str, enabled: bool, /) -> None:
-        self._key = self.state.space.convert(key)
+    @takes("torch._C._SetExcludeDispatchKeyGuard(arg0: torch._C.DispatchKey, arg1: bool)")
+    def __init__(self, key: DispatchKey, enabled: bool, /) -> None:
+        self._key = key
         self._enabled = enabled
 
     def _change(self) -> None:
@@ -232,6 +254,7 @@ class SetExcludeDispatchKeyGuard(KeySetGuard):
 class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
     """Excludes the functionalities that the Autograd alias covers."""
 
+    @takes("torch._C._AutoDispatchBelowAutograd()")
     def __init__(self) -> None:
         self._keyset = _autograd(self.state.space)
         self._begin()
@@ -240,6 +263,7 @@ class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
 class AutoDispatchBelowADInplaceOrView(ExcludeDispatchKeyGuard):
     """Excludes ADInplaceOrView, too."""
 
+    @takes("torch._C._AutoDispatchBelowADInplaceOrView()")
     def __init__(self) -> None:
         self._keyset = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
 

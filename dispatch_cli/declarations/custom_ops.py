@@ -30,7 +30,7 @@ from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tens
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 
-_NOT_THEIRS = ("debug", "alias_analysis")
+_NOT_THEIRS = ("debug", "alias_analysis", "python_module", "python_module_context")
 _UNKNOWN = "unknown"
 _COMPUTES = Redispatch(RedispatchKind.NO)
 _BELOW_KEY = Redispatch(RedispatchKind.BELOW_KEY)

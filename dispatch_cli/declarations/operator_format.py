@@ -78,6 +78,16 @@ _DEBUG = Field(
     "The debug string of the definition, which dumps show after `debug:`.",
     default="registered at FILE:LINE",
 )
+_PYTHON_MODULE = Field(
+    "python_module",
+    TEXT,
+    "The Python module with its fake implementation (`m.set_python_module`), which PyTorch names in errors where "
+    "there is none yet.",
+    default="not said",
+)
+_PYTHON_MODULE_CONTEXT = Field(
+    "python_module_context", TEXT, "With `python_module`: what else `m.set_python_module` says, such as a build target."
+)
 UNKNOWN = "unknown"
 _SCHEMA = Field(
     "schema",
@@ -176,6 +186,8 @@ OPERATOR = Record(
         _DEBUG,
         _ALIAS_ANALYSIS,
         _TAGS,
+        _PYTHON_MODULE,
+        _PYTHON_MODULE_CONTEXT,
         Field(
             "dispatch",
             map_of(KEYS, KERNELS, "dispatch keys to kernels"),
@@ -227,6 +239,8 @@ DEFINITION = Record(
         _DEBUG,
         _ALIAS_ANALYSIS,
         _TAGS,
+        _PYTHON_MODULE,
+        _PYTHON_MODULE_CONTEXT,
     ),
     ("func", "name"),
 )

@@ -16,7 +16,8 @@ from dispatch_cli.model.schema import FunctionSchema
 
 _NAMESPACE_HINT = "write it as namespace::name"
 _BY_TORCH_LIBRARY = (*FUNCTIONS, *ONLY_CUSTOM)
-_NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
+_MODULE_CONTEXT = "python_module_context"
+_NEEDS_SCHEMA = ("debug", "alias_analysis", "tags", "python_module", _MODULE_CONTEXT)
 
 
 def read_operators(context: FileContext, section: Node) -> None:
@@ -114,12 +115,16 @@ def read_definition_fields(
     debug = text_of(problems, values.get("debug"))
     kind_node, func = values.get("alias_analysis"), values.get("func") or values.get("name")
     tags = [text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag")]
+    module, module_context = (text_of(problems, values.get(name)) for name in ("python_module", _MODULE_CONTEXT))
+    if module is None and (at := values.get(_MODULE_CONTEXT)) is not None:
+        problems.add("bad-value", f"'{_MODULE_CONTEXT}' is only for a definition with the field 'python_module'", at)
     if schema is None or func is None:
         return None
     kind: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA
     if type(kind_node) is Scalar:
         kind = None if kind_node.text == "default" else AliasAnalysisKind[kind_node.text]
-    return Define(block, schema, kind, tuple(tags), debug, problems.span(func))
+    stub = None if module is None else (module, module_context or "")
+    return Define(block, schema, kind, tuple(tags), debug, problems.span(func), python_module=stub)
 
 
 def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: OperatorName) -> None:

@@ -126,6 +126,7 @@ def _definition(one: ExtractedDefinition) -> Data:
         entry["alias_analysis"] = one.alias_analysis
     if one.tags:
         entry["tags"] = list(one.tags)
+    entry |= zip(("python_module", "python_module_context"), one.python_module, strict=False)
     return entry
 
 

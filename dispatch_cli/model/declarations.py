@@ -80,17 +80,21 @@ class Block(NamedTuple):
             return name._replace(name=f"{self.namespace}::{name.name}")
         return name if name.namespace == self.namespace else None
 
-    def misplaced(self, name: OperatorName, in_schema: bool) -> str:
-        """What PyTorch says of a name of another namespace, in a schema that is defined or of a kernel's operator."""
+    def misplaced(self, name: OperatorName, in_schema: bool, written: str | None = None) -> str:
+        """The refusal of a name of another namespace, in a schema that is defined or of a kernel's operator.
+
+        written: the name as it was given.
+        """
         macro = self.kind.value
+        namespace = "std::nullopt" if self.namespace == WILDCARD else self.namespace
         prelude, what, goal = (
             ("", "schema string", "(unique) TORCH_LIBRARY")
             if in_schema
-            else (f'impl("{name}", ...): ', "operator name", macro)
+            else (f'impl("{written or name}", ...): ', "operator name", macro)
         )
         return (
             f"{prelude}Explicitly provided namespace ({name.namespace}) in {what} does not match namespace of "
-            f"enclosing {macro} block ({self.namespace}).  Move this definition to the {goal} block corresponding to "
+            f"enclosing {macro} block ({namespace}).  Move this definition to the {goal} block corresponding to "
             f"this namespace (and consider deleting the namespace from your schema string.)  {self.where}"
         )
 
@@ -101,6 +105,7 @@ class Define(NamedTuple):
     alias_analysis: None for a legacy definition, which leaves the kind at its default.
     debug: text of the dump's ``debug:`` line; None for ``registered at FILE:LINE`` of the block.
     when: what must all hold for it to take place, here as in the other steps.
+    python_module: the module and the context of ``m.set_python_module``.
     """
 
     block: Block
@@ -110,6 +115,7 @@ class Define(NamedTuple):
     debug: str | None = None
     span: Span | None = None
     when: tuple[Condition, ...] = ()
+    python_module: tuple[str, str] | None = None
 
 
 class Implement(NamedTuple):

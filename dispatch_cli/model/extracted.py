@@ -54,6 +54,7 @@ class ExtractedDefinition(NamedTuple):
     name: with namespace and overload. schema: with the name; None where it is not known.
     why_unknown: why the schema is not known, as a sentence without a full stop.
     alias_analysis: a name of `AliasAnalysisKind`, ``default``, or None for FROM_SCHEMA.
+    python_module: the module of ``m.set_python_module``, and its context if there is one.
     """
 
     block: ExtractedBlock
@@ -64,6 +65,7 @@ class ExtractedDefinition(NamedTuple):
     tags: tuple[str, ...] = ()
     alias_analysis: str | None = None
     why_unknown: str | None = None
+    python_module: tuple[str, ...] = ()
 
 
 class ExtractedKernel(NamedTuple):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli import bindings as module
 from dispatch_cli import universes
+from dispatch_cli.api import load_state
 from dispatch_cli.bindings import Bindings
 from tests.bindings.histories import invariants_hold
 
@@ -134,6 +136,7 @@ def test_a_namespace_has_one_definition_library(bindings: Bindings) -> None:
     [
         ("def_", ("op",), "Tried to parse a function schema but only the operator name was given"),
         ("def_", ("op(Tensor x) -> Tensor", "BAD"), "could not parse BAD"),
+        ("def_", ("op(Tensr x) -> Tensor", "BAD"), "could not parse BAD"),
         ("impl_t_t", ("op", "nope"), "could not parse dispatch key: nope"),
         ("impl_t_t", ("op", "QuantizedHIP"), "could not parse dispatch key: QuantizedHIP"),
         ("impl_t_t", ("op", "CatchAll"), "could not parse dispatch key: CatchAll"),
@@ -355,6 +358,114 @@ def test_wrong_types_are_type_errors(bindings: Bindings) -> None:
     for call in calls:
         with pytest.raises(TypeError):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda c: c._dispatch_pystub(3, ""),
+            "_dispatch_pystub(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (arg0: str, arg1: str) -> tuple[str, str] | None\n\nInvoked with: 3, ''",
+        ),
+        (
+            lambda c: c._dispatch_key_name("CPU", 2, x=None),
+            "_dispatch_key_name(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (arg0: c10::DispatchKey) -> str\n\nInvoked with: 'CPU', 2; kwargs: x=None",
+        ),
+        (
+            lambda c: c.DispatchKeySet(None),
+            "__init__(): incompatible constructor arguments. The following argument types are supported:\n"
+            "    1. torch._C.DispatchKeySet(arg0: torch._C.DispatchKey)\n\nInvoked with: None",
+        ),
+        (
+            lambda c: c.DispatchKeySet("CPU") | 3,
+            "__or__(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet\n\n"
+            "Invoked with: DispatchKeySet(CPU), 3",
+        ),
+        (
+            lambda c: c._dispatch_library("IMPL", "ns", "", linenum=-1),
+            "_dispatch_library(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (kind: str, name: str, dispatch: str, file: str = '/dev/null', linenum: typing.SupportsInt | "
+            "typing.SupportsIndex = 0) -> torch._C._DispatchModule\n\n"
+            "Invoked with: 'IMPL', 'ns', ''; kwargs: linenum=-1",
+        ),
+    ],
+)
+def test_arguments_are_refused_as_by_pybind(bindings: Bindings, call: Any, text: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        call(bindings)
+    assert str(refused.value) == text
+
+
+def test_arguments_are_converted_as_by_pybind(bindings: Bindings) -> None:
+    library = fragment(bindings)
+    library.impl_t_t(b"op", b"CPU")
+    assert bindings._dispatch_dump(bytearray(b"ns::op")) == bindings._dispatch_dump("ns::op\0more") != ""
+    with pytest.raises(RuntimeError, match=r"^basic_string: construction from null is not valid$"):
+        bindings._dispatch_dump(None)
+    bindings._set_only_lift_cpu_tensors(2.5)
+    assert bindings._only_lift_cpu_tensors() is True
+    bindings._set_only_lift_cpu_tensors(None)
+    assert bindings._only_lift_cpu_tensors() is False
+    beyond = bindings.DispatchKeySet.from_raw_repr(1 << 63)
+    assert beyond.raw_repr() == 1 << 63
+    with pytest.raises(RuntimeError, match=r"^next_functionality_ <= iterator::end_iter_mask_val INTERNAL ASSERT"):
+        str(beyond)
+
+
+WARNING = (
+    "Warning only once for all operators,  other operators may also be overridden.\n"
+    "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+    "  operator: {}\n    {}\n  dispatch key: {}\n  previous kernel: first\n       new kernel: {}"
+)
+
+
+def test_overrides_are_warned_of_as_by_pytorch(capsys: pytest.CaptureFixture[str]) -> None:
+    def overriding(define: bool, key: str) -> str:
+        library = fragment(Bindings(universes.load("torch-2.13")))
+        if define:
+            library.def_("op(Tensor x) -> Tensor")
+        library.impl_t_t("op", key, "first").impl_t_t("op", key, "second").impl_t_t("op", key, "third")
+        return capsys.readouterr().err
+
+    schema, debug = "ns::op(Tensor x) -> Tensor", "registered at /dev/null:0"
+    assert overriding(True, "CPU") == f"Warning: {WARNING.format(schema, debug, 'CPU', 'second')}\n"
+    assert overriding(True, "") == f"Warning: {WARNING.format(schema, debug, '(catch all)', 'second')}\n"
+    assert overriding(False, "CPU") == f"Warning: {WARNING.format('ns::op', 'no debug info', 'CPU', 'second')}\n"
+
+
+def test_a_python_kernel_that_overrides_is_warned_of_in_python() -> None:
+    library = fragment(Bindings(universes.load("torch-2.13")))
+    library.impl_t_t("op", "CPU", "first")
+    with pytest.warns(UserWarning) as warned:
+        library.impl("op", "CPU", print)
+    assert str(warned[0].message) == WARNING.format("ns::op", "no debug info", "CPU", "registered at /dev/null:0")
+    assert warned[0].filename == __file__
+
+
+def test_a_block_of_all_namespaces_takes_no_kernels(bindings: Bindings) -> None:
+    library = bindings._dispatch_library("IMPL", "_", "")
+    with pytest.raises(RuntimeError) as refused:
+        library.impl_t_t(" zz::qq")
+    assert str(refused.value) == (
+        'impl(" zz::qq", ...): Explicitly provided namespace (zz) in operator name does not match namespace of '
+        "enclosing TORCH_LIBRARY_IMPL block (std::nullopt).  Move this definition to the TORCH_LIBRARY_IMPL block "
+        "corresponding to this namespace (and consider deleting the namespace from your schema string.)  "
+        + WHERE.format("TORCH_LIBRARY_IMPL")
+    )
+    with pytest.raises(RuntimeError, match="can only have a fallback"):  # PyTorch crashes
+        library.impl_t_t("qq")
+    assert bindings._dispatch_get_all_op_names() == []
+
+
+def test_the_python_module_of_an_operator() -> None:
+    state = load_state([str(Path(__file__).with_name("python_module.yaml"))])
+    bindings = Bindings(state.dispatcher.universe, state.dispatcher)
+    assert bindings._dispatch_pystub("mylib::f", "") == ("mylib.ops", "")
+    assert bindings._dispatch_pystub("mylib::g", "out") == ("mylib.others", "//mylib:others")
+    assert bindings._dispatch_pystub("mylib::h", "") is None
 
 
 def test_the_module_itself_is_a_set_of_bindings() -> None:

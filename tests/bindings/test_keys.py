@@ -257,6 +257,35 @@ def test_setters_leave_backend_bits_behind(bindings: Bindings) -> None:
     assert bindings._dispatch_tls_is_dispatch_key_excluded("AutocastCPU")
 
 
+def test_wrappers_of_tensors(bindings: Bindings) -> None:
+    """The sets come from PyTorch 2.13."""
+    sets = {
+        "cpu functional": "CPU, Functionalize, ADInplaceOrView, AutogradCPU, AutocastCPU",
+        "cpu batched": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchBatched",
+        "cpu grad-wrapped": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchGradWrapper",
+    }
+    for text, keys in sets.items():
+        assert str(bindings._dispatch_keys(text)) == f"DispatchKeySet({keys})"
+        assert bindings._dispatch_isTensorSubclassLike(text)
+    like = [bindings._dispatch_isTensorSubclassLike(text) for text in ("cpu", "cpu nested", "meta", "cpu sparse_csr")]
+    assert like == [False, False, True, True]
+
+
+def test_functorch_and_functionalization_follow_the_thread(bindings: Bindings) -> None:
+    assert not bindings._are_functorch_transforms_active()
+    with bindings._IncludeDispatchKeyGuard("FuncTorchDynamicLayerFrontMode"):
+        assert bindings._are_functorch_transforms_active()
+    assert not bindings._are_functorch_transforms_active()
+    bindings._enable_functionalization(reapply_views=True)
+    assert bindings._functionalization_reapply_views_tls()
+    assert bindings._dispatch_tls_is_dispatch_key_included("Functionalize")
+    with pytest.raises(RuntimeError, match="multiple layers of mode-style functionalization nesting"):
+        bindings._enable_functionalization()
+    bindings._disable_functionalization()
+    assert not bindings._functionalization_reapply_views_tls()
+    assert not bindings._dispatch_tls_is_dispatch_key_included("Functionalize")
+
+
 def test_every_thread_has_a_state_of_its_own(bindings: Bindings) -> None:
     seen = []
     with bindings._AutoDispatchBelowAutograd():

@@ -25,7 +25,6 @@ LEFT_OUT = {
     "_dispatch_call_boxed": "it calls an operator, with tensors",
     "_dispatch_clear_leaked_python_filenames": "it frees memory of a running PyTorch",
     "_dispatch_get_computed_kernel_for_dispatch_key": "it gives a kernel that can be called",
-    "_dispatch_isTensorSubclassLike": "it looks at the Python class of a tensor",
     "_dispatch_set_report_error_callback": "it is called when an operator is",
     "_functionalization": "a module of functions of tensors",
     "_functorch": "a module of functions of tensors",

@@ -147,6 +147,7 @@ def test_two_fake_modes() -> None:
     assert "The fake mode A comes from fake tensor input 0, which is tensor 1\n" in shown
     assert "The fake mode B comes from fake tensor input 2, which is tensor 3\n" in shown
     assert f"detect_fake_mode raises AssertionError for them: {error}\n" in shown
+    assert "PyTorch also says where each of the two was allocated. A fake mode of the tracing context" in shown
 
 
 def test_markdown(file: str) -> None:

@@ -33,6 +33,8 @@ operators:
     debug: somewhere
     alias_analysis: default
     tags: [core]
+    python_module: mylib.ops
+    python_module_context: //mylib:ops
     dispatch:
       CPU, CUDA: a
       Meta: {kernel: k, debug: d, signature: "(Tensor x) -> Tensor", boxed: true, unboxed: false, python: true}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.api import run_declarations
+from dispatch_cli.bindings import Bindings
 from dispatch_cli.crossref.against import AgainstOutcome, compare_with_state
 from dispatch_cli.crossref.built import ask_built
 from dispatch_cli.declarations.extracted import ExtractedDocument
@@ -26,6 +28,22 @@ SOURCES = ("csrc", "scaled")
 COMPILER = "g++"
 CONDITIONAL = {"scaled::offset": "defined(SCALED_WITH_OFFSET)", "scaled::add": "defined(WITH_CUDA)"}
 """What the build of the test lacks, by operator."""
+MODULES = """
+#include <torch/library.h>
+TORCH_LIBRARY_FRAGMENT(scaled, m) {
+  m.def("without() -> ()");
+  m.set_python_module("scaled.operators");
+  m.def("named() -> ()");
+  m.def("named.overload(Tensor x) -> Tensor");
+  m.impl_abstract_pystub("scaled.others", "//scaled:others");
+  m.def("with_context() -> ()");
+}
+"""
+"""A further source for the test: Python modules of operators."""
+ASK_MODULES = (
+    "import json, sys, torch, scaled; names = [name.partition('.')[::2] for name in sys.argv[1:]]; "
+    "print(json.dumps([torch._C._dispatch_pystub(*name) for name in names]))"
+)
 WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_cxx11_abi()))"
 
 
@@ -47,6 +65,7 @@ def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def build(python: str, folder: Path) -> None:
     """A copy of the example, compiled for the PyTorch of *python*: as one file, since PyTorch's headers take long."""
     shutil.copytree(EXAMPLE, folder)
+    (folder / "csrc" / "modules.cpp").write_text(MODULES, encoding="utf-8")
     root, abi = in_pytorch.run([python, "-c", WHERE]).stdout.split()
     flags = ["-std=c++20", "-O0", "-fPIC", "-w", "-DSCALED_NAMESPACE=scaled", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
     headers = [f"-I{root}/include", f"-I{root}/include/torch/csrc/api/include"]
@@ -74,12 +93,23 @@ def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.M
     others = [one for one in found if one.outcome is not AgainstOutcome.SAME]
     assert {one.outcome for one in others} == {AgainstOutcome.NOT_IN_BUILD}
     assert {one.operator: str(one.sources[0].when[0]) for one in others} == CONDITIONAL
-    assert len(found) - len(others) == 32
+    assert len(found) - len(others) == 36
     said, live = places(declared), live_places(library, folder)
     assert said.keys() == live.keys()
     own = {where: text for where, text in live.items() if not text.startswith("site-packages/torch/")}
-    assert len(own) == 21  # torch.library itself registers the others
+    assert len(own) == 25  # torch.library itself registers the others
     assert {where: said[where] for where in own} == own
+    check_python_modules(python, declared)
+
+
+def check_python_modules(python: str, declared: Declarations) -> None:
+    """Each operator has the Python module that the live library says."""
+    names = sorted({str(step.schema.name) for step in declared.own_steps if isinstance(step, Define) and not step.when})
+    live = json.loads(in_pytorch.run([python, "-c", ASK_MODULES, *names]).stdout)
+    bindings = Bindings(declared.universe, run_declarations(declared).dispatcher)
+    ours = [bindings._dispatch_pystub(*name.partition(".")[::2]) for name in names]
+    assert [None if stub is None else list(stub) for stub in ours] == live
+    assert len(live) - live.count(None) == 3
 
 
 Places = dict[tuple[str, str | None], str]

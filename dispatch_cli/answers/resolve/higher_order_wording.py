@@ -150,6 +150,10 @@ def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
         name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"
         what = "context" if origin.words == ACTIVE else "tensor"
         yield f"{name} comes from {origin.words} {origin.number}, which is {what} {origin.position}"
+    yield (
+        "PyTorch also says where each of the two was allocated. A fake mode of the tracing context (torch._guards."
+        "TracingContext), which is not known here, would come before both"
+    )
 
 
 def _function(impl: HigherOrderImpl, short: bool) -> str:

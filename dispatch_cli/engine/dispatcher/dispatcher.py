@@ -114,6 +114,7 @@ class Dispatcher:
         alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
         tags: tuple[str, ...] = (),
         span: Span | None = None,
+        python_module: tuple[str, str] | None = None,
     ) -> Definition:
         """Give an operator its schema. Errors: Refused for a second one, or one that a kernel contradicts."""
         operator = self.find(schema.name)
@@ -130,7 +131,7 @@ class Dispatcher:
                 key = self.universe.keys_of_ids[key_id]
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
-        definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
+        definition = Definition(schema.name, schema, debug, alias_analysis, tags, span, python_module=python_module)
         operator = self._for_change(operator) if operator is not None else self._registry.create(schema.name)
         operator.definition = definition
         operator.holds += 1

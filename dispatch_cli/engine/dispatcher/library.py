@@ -64,23 +64,34 @@ class Library:
         tags: tuple[str, ...] = (),
         debug: str | None = None,
         span: Span | None = None,
+        python_module: tuple[str, str] | None = None,
     ) -> Definition:
         """``m.def(schema)``. Errors: Refused, by the block or by the dispatcher."""
         schema = self._qualified_schema(schema)
-        definition = self._dispatcher.define(schema, debug or self.debug, alias_analysis, tags, span)
+        definition = self._dispatcher.define(schema, debug or self.debug, alias_analysis, tags, span, python_module)
         self.handles.append(definition)
         return definition
 
-    def implement(self, name: OperatorName, kernel: Kernel, dispatch_key: str | None = None) -> Registration:
-        """``m.impl(name, kernel)``. Errors: Refused, by the block or by the dispatcher."""
-        full_name = self.block.qualified(name)
-        if full_name is None:
-            raise Refused(Refusal.BLOCK_MISUSE, self.block.misplaced(name, in_schema=False))
+    def implement(
+        self, name: OperatorName, kernel: Kernel, dispatch_key: str | None = None, written: str | None = None
+    ) -> Registration:
+        """``m.impl(name, kernel)``. written: the name as it was given. Errors: Refused, by the block or the dispatcher.
+
+        A block of all namespaces takes no kernels; PyTorch crashes where the name has no namespace.
+        """
         macro = self.block.kind.value
+        full_name = self.block.qualified(name)
+        is_for_all = self.block.namespace == WILDCARD
+        if full_name is None or (is_for_all and name.namespace is not None):
+            raise Refused(Refusal.BLOCK_MISUSE, self.block.misplaced(name, in_schema=False, written=written))
+        if is_for_all:
+            self._refuse(
+                f'impl("{written or name}", ...): a {macro} block in the namespace _ can only have a fallback.  '
+            )
         own = None if dispatch_key == UNDEFINED else dispatch_key
         if own is not None and self.dispatch_key is not None and own != self.dispatch_key:
             self._refuse(
-                f'impl("{name}", ...): Explicitly provided dispatch key ({own}) is inconsistent '
+                f'impl("{written or name}", ...): Explicitly provided dispatch key ({own}) is inconsistent '
                 f"with the dispatch key of the enclosing {macro} block ({self.dispatch_key}).  "
                 f"Please declare a separate {macro} block for this dispatch key and "
                 "move your impl() there.  "

@@ -144,7 +144,7 @@ def _register(dispatcher: Dispatcher, library: Library, step: BlockStep) -> Regi
         case OpenBlock():
             return None
         case Define():
-            library.define(step.schema, step.alias_analysis, step.tags, step.debug, step.span)
+            library.define(step.schema, step.alias_analysis, step.tags, step.debug, step.span, step.python_module)
             return None
         case Implement():
             _check_meta_kernel(dispatcher, step)

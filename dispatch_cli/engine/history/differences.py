@@ -187,7 +187,7 @@ def _beyond(kernels: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> list[Ker
 
 def _content(one: Definition | LibraryHold | None) -> tuple[object, ...] | None:
     if isinstance(one, Definition):
-        return one.schema, one.debug, one.alias_analysis, one.tags, one.span
+        return one.schema, one.debug, one.alias_analysis, one.tags, one.python_module, one.span
     return None if one is None else (one.debug, one.span)
 
 

@@ -75,6 +75,7 @@ class Definition:
 
     alias_analysis: None when it was left at its default (a legacy definition).
     debug: where it was registered, as a dump says it. captured: it is from the state that the dispatcher continues.
+    python_module: the module and the context of ``m.set_python_module``.
     """
 
     operator: Final[OperatorName]
@@ -84,6 +85,7 @@ class Definition:
     tags: Final[tuple[str, ...]] = ()
     span: Final[Span | None] = None
     captured: Final[bool] = False
+    python_module: Final[tuple[str, str] | None] = None
 
     @property
     def known_schema(self) -> FunctionSchema | None:

@@ -22,7 +22,8 @@ from dispatch_cli.model.extracted import (
 from dispatch_cli.model.span import Span
 
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
-_NO_EFFECT = frozenset({"set_python_module", "impl_abstract_pystub", "class_", "def_static", "def_property"})
+_NO_EFFECT = frozenset({"class_", "def_static", "def_property"})
+_SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
 class Registrar:
@@ -33,6 +34,7 @@ class Registrar:
 
     def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, near: Lookup, infer: Infer) -> None:
         self._block, self._findings, self._lookup, self._near, self._infer = block, findings, lookup, near, infer
+        self._python_module: tuple[str, ...] = ()
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
         """Read ``m.def(...).impl(...)``; *when*: the conditions of the statement."""
@@ -61,6 +63,8 @@ class Registrar:
                     self._fallback(whole, arguments, when)
                 else:
                     self._implement(whole, arguments, when)
+            elif method.text in _SET_MODULE and arguments:
+                self._set_module(arguments)
             elif method.text in _NO_EFFECT:
                 self._findings.account(tokens)
                 if method.text == "class_":
@@ -69,6 +73,11 @@ class Registrar:
                 self._findings.refuse(whole, f"'{method.text}' of a library is not known", when)
             self._findings.account(whole)
         return None
+
+    def _set_module(self, arguments: list[list[CppToken]]) -> None:
+        """Note the Python module of the operators that are defined from here on; one that is not known is none."""
+        module, *context = (text_of(argument, self._lookup) for argument in arguments[:2])
+        self._python_module = (module, *filter(None, context)) if module else ()
 
     def _define(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
         schema = schema_of(arguments[0], self._lookup)
@@ -93,7 +102,9 @@ class Registrar:
         name = Unknown(spelled(tuple(arguments[0])))
         why = f"the schema is the value of '{name.expression}', which is not known"
         self._note(arguments[0])
-        self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, tags, None, why))
+        self._findings.add(
+            ExtractedDefinition(self._block, name, None, tokens[0].at, when, tags, None, why, self._python_module)
+        )
         for kernel in kernels:
             self._add_kernel(name, kernel, kernel.key, tokens[0].at, when)
 
@@ -117,7 +128,9 @@ class Registrar:
                 text = name + signature
             else:
                 why = "it is inferred from a C++ function whose signature is not known"
-        self._findings.add(ExtractedDefinition(self._block, name, text, at, when, tags, alias_analysis, why))
+        self._findings.add(
+            ExtractedDefinition(self._block, name, text, at, when, tags, alias_analysis, why, self._python_module)
+        )
         for kernel in kernels:
             self._add_kernel(name, kernel, kernel.key, at, when)
 

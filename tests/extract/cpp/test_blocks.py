@@ -240,11 +240,21 @@ def test_schemas_that_are_not_known(tmp_path: Path) -> None:
 
 def test_what_registers_no_operator_is_harmless(tmp_path: Path) -> None:
     body = (
-        'm.set_python_module("my.ops");\nm.impl_abstract_pystub("my.ops", "//x");\n;\n'
-        'm.class_<C>("C").def(torch::init<>()).def("f", &C::f);\nauto c = m.class_<D>("D");\nc.def("g", &D::g);\n'
+        ';\nm.class_<C>("C").def(torch::init<>()).def("f", &C::f);\nauto c = m.class_<D>("D");\nc.def("g", &D::g);\n'
         'TORCH_CHECK(true);\nstatic int counter = 0;\nusing T = int;\nprintf("x");\n'
     )
     assert len(in_block(tmp_path, body).found) == 1
+
+
+def test_the_python_module_is_that_of_later_definitions(tmp_path: Path) -> None:
+    body = (
+        'm.def("f() -> ()");\nm.set_python_module("my.ops").def("g() -> ()");\n'
+        'm.impl_abstract_pystub("other", "//x");\nm.def("h() -> ()");\n'
+        'm.set_python_module(chosen());\nm.def("i() -> ()");\n'
+    )
+    found = in_block(tmp_path, body)
+    modules = {one.name: one.python_module for one in definitions(found)}
+    assert modules == {"my::f": (), "my::g": ("my.ops",), "my::h": ("other", "//x"), "my::i": ()}
 
 
 def test_register_operators(tmp_path: Path) -> None:

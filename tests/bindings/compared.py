@@ -1,0 +1,258 @@
+"""Programs of calls, answered by a live PyTorch and by our bindings, and what differs."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
+from tests.bindings import answers
+from tests.bindings.answers import CRASH, Answer
+
+SCRIPT = Path(answers.__file__)
+SHOWN_BEFORE, SHOWN_TEXT = 60, 700
+"""How much of a text is shown: before the first difference, and in all."""
+
+
+class Difference(NamedTuple):
+    """A step that is answered in two ways. before: the steps of its program before it."""
+
+    before: tuple[str, ...]
+    step: str
+    live: Answer
+    ours: Answer
+
+    def __str__(self) -> str:
+        live, ours = _whole(self.live), _whole(self.ours)
+        pairs = enumerate(zip(live, ours, strict=False))
+        differ = next((number for number, (one, other) in pairs if one != other), min(len(live), len(ours)))
+        begin = max(0, differ - SHOWN_BEFORE)
+        texts = [f"{'… ' if begin else ''}{text[begin : begin + SHOWN_TEXT]}" for text in (live, ours)]
+        return "\n".join([*self.before, f">>> {self.step}", f"  live: {texts[0]}", f"  ours: {texts[1]}"])
+
+
+def live_answers(python: str, programs: Sequence[Sequence[str]]) -> list[list[Answer]]:
+    """Those of a Python's PyTorch."""
+    done = in_pytorch.run([python, str(SCRIPT)], input=json.dumps(programs))
+    return [[Answer(*answer) for answer in program] for program in json.loads(done.stdout)]
+
+
+class Own:
+    """Our side, over a state that is as it was again after each program."""
+
+    def __init__(self, universe: Universe, dispatcher: Dispatcher) -> None:
+        self.universe = universe
+        self.dispatcher = dispatcher
+        gc.collect()
+        gc.freeze()  # so that the collections below take no time
+
+    def answers(self, programs: Iterable[Sequence[str]]) -> list[list[Answer]]:
+        """The answers of the bindings."""
+        return [self._answers(program) for program in programs]
+
+    def _answers(self, program: Sequence[str]) -> list[Answer]:
+        before = self.dispatcher.checkpoint()
+        bindings = Bindings(self.universe, self.dispatcher)
+        scope = answers.names(bindings, bindings.Tag, str)
+        found = []
+        with answers.plain_warnings():
+            for step in program:
+                with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+                    answer = answers.do(step, scope)
+                found.append(answer._replace(printed=answers.printed_by(step, out.getvalue())))
+        scope.clear()
+        del bindings
+        gc.collect()
+        self.dispatcher.restore(before)
+        return found
+
+
+def differences(
+    programs: Sequence[Sequence[str]], live: list[list[Answer]], ours: list[list[Answer]]
+) -> list[Difference]:
+    """The steps that differ."""
+    found = []
+    for program, theirs, own in zip(programs, live, ours, strict=True):
+        for number, (step, one, other) in enumerate(zip(program, theirs, own, strict=True)):
+            if one != other:
+                found.append(Difference(tuple(program[:number]), step, one, other))
+    return found
+
+
+class OnPurpose(NamedTuple):
+    """Differences that are meant.
+
+    reason: why. step: which steps may differ so. live, ours: what their answers are like, kind and text. example: a
+    program whose last step is one of them. before: what must be among the steps before it.
+    """
+
+    reason: str
+    step: str
+    live: str
+    ours: str
+    example: tuple[str, ...]
+    before: str = ""
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether the difference is one of these."""
+        return (
+            re.search(self.step, difference.step) is not None
+            and re.search(self.before, "\n".join(difference.before)) is not None
+            and re.match(self.live, _whole(difference.live), re.DOTALL) is not None
+            and re.match(self.ours, _whole(difference.ours), re.DOTALL) is not None
+        )
+
+
+ON_PURPOSE = (
+    OnPurpose(
+        "tensors are described, by texts",
+        r"_dispatch_(keys|key_set|isTensorSubclassLike)\(",
+        "TypeError: .*incompatible function arguments",
+        "value: |TypeError: '.*': |TypeError: .*incompatible function arguments.*'(cpu|meta)",
+        ("C._dispatch_keys('cpu')",),
+    ),
+    OnPurpose(
+        "PyTorch's process ends with a crash; the call is refused",
+        "",
+        CRASH,
+        "[A-Za-z]*Error: .",
+        ("m = C._dispatch_library('IMPL', '_', '')", "m.impl_t_t('op')"),
+    ),
+    OnPurpose(
+        "every key of the universe is a member of the enum; PyTorch's lacks some, which have a name only in C++",
+        "",
+        r".*DispatchKey\.\?\?\?",
+        r".*DispatchKey\.(?!\?)",
+        ("K(4)",),
+    ),
+    OnPurpose(
+        "names and schemas are bounded in length",
+        "70000",
+        "",
+        "RuntimeError: the schema is longer than 65536 characters",
+        ("C._dispatch_dump('x' * 70000)",),
+    ),
+    OnPurpose(
+        "bytes of a name or schema that are no UTF-8 are refused in words of our own",
+        r"b'\\xff'",
+        "UnicodeDecodeError: |value: ",
+        "RuntimeError: the schema has a character that is not valid Unicode text",
+        ("C._dispatch_dump(b'\\xff')",),
+    ),
+    OnPurpose(
+        "no warning that torch.device('mkldnn') is to go",
+        "_dispatch_key_for_device",
+        ".*Warning: 'mkldnn' is no longer used as device type",
+        "RuntimeError: 0 FAILED",
+        ("C._dispatch_key_for_device('mkldnn')",),
+    ),
+    OnPurpose(
+        "PyTorch registers at numbers that are no key, and at markers, beyond its tables; the call is refused",
+        r"\.(impl|fallback)\(",
+        "value: |RuntimeError: fallback",
+        r"RuntimeError: \w+ \(\d+\) is no dispatch key",
+        ("C._dispatch_library('IMPL', 'ns', '').impl('op', K(999), kernel)",),
+    ),
+    OnPurpose(
+        "PyTorch leaves a part of the fallbacks that it refuses at an alias key; what is refused leaves nothing",
+        r"_dispatch_(dump_table|has_backend_fallback|has_computed_kernel)|fallback",
+        "",
+        "",
+        (
+            "m = C._dispatch_library('IMPL', '_', '')",
+            "m.fallback('CompositeImplicitAutograd', kernel)",
+            "C._dispatch_has_backend_fallback('XLA')",
+        ),
+        before=r"fallback\w*\(.*('|K\.)(Autograd|Composite\w+|FuncTorchBatchedDecomposition)\b",
+    ),
+    OnPurpose(
+        "of a namespace with a zero byte PyTorch uses the whole for the block, and what is before it for operators",
+        "",
+        "",
+        "",
+        (
+            "m = C._dispatch_library('FRAGMENT', 'ns\\0x', '')",
+            "m.def_('op() -> ()')",
+            "C._dispatch_has_kernel('ns::op')",
+        ),
+        before=r"'ns\\0x'",
+    ),
+    OnPurpose(
+        "a captured state does not say which namespaces have a TORCH_LIBRARY block of PyTorch's",
+        "_dispatch_library\\(",
+        "RuntimeError: Only a single TORCH_LIBRARY can be used",
+        "value: <DispatchModule>",
+        ("C._dispatch_library('DEF', 'aten', '')",),
+    ),
+    OnPurpose(
+        "a captured state does not say in which Python modules PyTorch's own operators have their fake implementations",
+        "_dispatch_pystub",
+        "value: \\(",
+        "value: None",
+        ("C._dispatch_pystub('quantized::linear', '')",),
+    ),
+)
+
+
+def _whole(answer: Answer) -> str:
+    return f"{answer.kind}: {answer.text}|{answer.printed}"
+
+
+def function_of(step: str) -> str:
+    """The name of what a step calls last."""
+    names = re.findall(r"(?:\.|\b)(\w+)\(", re.sub(r"'(?:[^'\\]|\\.)*'", "''", step))
+    method = re.match(r"(?:\w+ = )?(?:sorted\()?(?:C|m\d?|f|g\d)\.(\w+)", step)
+    if method:
+        return method[1]
+    closing = re.search(r"\)\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)$", step)
+    return closing[1] if closing else names[0] if names else step
+
+
+def table(programs: Sequence[Sequence[str]], found: Sequence[Difference]) -> str:
+    """Functions with the number of their inputs, equal and different, and the differences by reason."""
+    counted = Counter(function_of(step) for program in programs for step in program)
+    inputs = {name: {step for program in programs for step in program if function_of(step) == name} for name in counted}
+    different = Counter(function_of(difference.step) for difference in found)
+    lines = [f"{'function':<55} {'calls':>7} {'inputs':>7} {'equal':>7} {'differ':>7}"]
+    for name in sorted(counted):
+        differ = different[name]
+        lines.append(f"{name:<55} {counted[name]:>7} {len(inputs[name]):>7} {counted[name] - differ:>7} {differ:>7}")
+    total = sum(counted.values())
+    lines.append(f"{'all':<55} {total:>7} {sum(map(len, inputs.values())):>7} {total - len(found):>7} {len(found):>7}")
+    return "\n".join(lines)
+
+
+def reason_of(difference: Difference) -> str | None:
+    """The reason for a difference that is meant."""
+    return next((entry.reason for entry in ON_PURPOSE if entry.covers(difference)), None)
+
+
+def _left_out() -> tuple[str, ...]:
+    from tests.bindings.test_live_names import LEFT_OUT, LEFT_OUT_ELSEWHERE
+
+    return (*LEFT_OUT, *LEFT_OUT_ELSEWHERE)
+
+
+def random_programs(python: str, seed: int, count: int) -> list[list[str]]:
+    """Programs of calls of all functions that the PyTorch of *python* has."""
+    import random
+
+    from tests.bindings.random_calls import RandomCalls
+
+    code = (
+        "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names as live; "
+        "print(json.dumps([live.names(), list(live.C.DispatchKey.__members__)]))"
+    )
+    names, keys = json.loads(in_pytorch.run([python, "-c", code, str(SCRIPT.parent)]).stdout)
+    calls = RandomCalls(random.Random(seed), names, _left_out(), keys)
+    return [calls.program() for _ in range(count)]

@@ -1,0 +1,64 @@
+"""Random calls of all functions of the bindings, bad arguments included: answers and errors are those of PyTorch 2.13.
+
+`python -m tests.bindings` makes more of them. ``DISPATCH_CLI_LIVE_SEED`` repeats a run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from dispatch_cli.api import load_state
+from tests import in_pytorch
+from tests.bindings.compared import ON_PURPOSE, OnPurpose, Own, differences, live_answers, random_programs, reason_of
+from tests.bindings.random_calls import STEADY
+from tests.capture.support import captured, torch_python
+
+PROGRAMS = 60
+VERSION = "2.13."
+"""Of the signatures and messages."""
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    found = torch_python()
+    version = in_pytorch.run([found, "-c", "import torch; print(torch.__version__)"]).stdout
+    if not version.startswith(VERSION):
+        pytest.skip(f"the texts are those of PyTorch {VERSION}*")
+    return found
+
+
+@pytest.fixture(scope="module")
+def own(python: str) -> Own:  # noqa: ARG001
+    dispatcher = load_state([str(captured(vmap=False))]).dispatcher
+    return Own(dispatcher.universe, dispatcher)
+
+
+def compared(python: str, own: Own, programs: list[list[str]]) -> Any:
+    return differences(programs, live_answers(python, programs), own.answers(programs))
+
+
+@pytest.mark.live
+def test_random_calls_are_answered_as_by_a_live_pytorch(python: str, own: Own) -> None:
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or random.randrange(1 << 31))
+    programs = [*STEADY, *random_programs(python, seed, PROGRAMS)]
+    rest = [difference for difference in compared(python, own, programs) if reason_of(difference) is None]
+    assert rest == [], f"seed {seed}: " + "\n\n".join(map(str, rest[:5]))
+    assert sum(map(len, programs)) > 8 * PROGRAMS
+
+
+@pytest.mark.live
+def test_what_is_listed_as_different_is(python: str, own: Own) -> None:
+    """Each listed difference has an example, whose last step differs in that way."""
+    examples = [list(entry.example) for entry in ON_PURPOSE]
+    found = compared(python, own, examples)
+    last = {(*difference.before, difference.step): difference for difference in found}
+    assert [entry.reason for entry in ON_PURPOSE if not _covered(entry, last)] == []
+
+
+def _covered(entry: OnPurpose, last: dict[tuple[str, ...], Any]) -> bool:
+    difference = last.get(entry.example)
+    return difference is not None and entry.covers(difference)
