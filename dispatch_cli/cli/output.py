@@ -249,14 +249,13 @@ def refuse_unwritable(output: str) -> None:
     """Refuse a file that cannot be written, as far as one can see before the work. Errors: CannotWrite."""
     from pathlib import Path
 
-    from dispatch_cli.cli.files import check_target, refuse_outside
+    from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
 
     target = Path(output)
     try:
         if not target.absolute().parent.is_dir():
             raise FileNotFoundError(0, "there is no such directory")
-        if target.is_dir():
-            raise IsADirectoryError(0, "it is a directory")
+        refuse_folder(output)
         check_target(target)
         refuse_outside(target)
     except (OSError, ValueError) as error:

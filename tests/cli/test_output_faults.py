@@ -486,8 +486,24 @@ def test_a_dash_is_standard_output(command: tuple[str, ...], tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("command", WRITERS, ids=words)
-@pytest.mark.parametrize(("name", "error"), [("", "it is empty"), (".", "cannot write .: it is a directory")])
-def test_what_is_no_file(name: str, error: str, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("", "it is empty"),
+        (".", "cannot write .: it is a directory"),
+        ("new/", "cannot write new/: it names a folder; give the name of a file"),
+        ("new/.", "cannot write new/.: it names a folder; give the name of a file"),
+        ("kept.txt/", "cannot write kept.txt/: it names a folder; give the name of a file"),
+    ],
+)
+def test_what_is_no_file(
+    name: str, error: str, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name with a slash at its end is no file, though one without it may be there."""
+    command = tuple(str(ROOT / one) if one.endswith(".yaml") else one for one in command)
+    (tmp_path / "kept.txt").write_text("kept", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     result = call(*command, "-o", name)
     assert (result.code, result.out) == (2, "")
     assert error in result.err
+    assert [(one.name, one.read_text(encoding="utf-8")) for one in tmp_path.iterdir()] == [("kept.txt", "kept")]
