@@ -63,6 +63,12 @@ def check_target(target: Path) -> None:
             raise PermissionError("it is read-only")
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which no file can be made. Errors: OSError."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:
     """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
