@@ -114,8 +114,7 @@ def _summary(report: TraceReport) -> Iterator[Block]:
         facts.append(Fact("Findings", findings_sentence(report.findings)))
     facts.append(Fact("Kernels", seen_sentence(report)))
     facts.append(Fact("Registrations", state_sentence(report)))
-    missing = [*missing_sentences(report)]
-    if missing:
+    if missing := missing_sentences(report):
         facts.append(Fact("Not recorded", lines(*missing, tone=Tone.WARN)))
     yield Facts(facts)
 

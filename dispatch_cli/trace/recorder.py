@@ -2470,12 +2470,17 @@ class RecordedProcess:
         recorder = self.recorder
         if recorder is not None:
             recorder.remove()
+            if any(name.startswith(COMPILED) for name in list(sys.modules)):
+                text = "what Inductor compiled is not recorded: it makes no calls"
+                self.output.write(line_of("x", {"reason": "inductor", "text": text}))
         elif not self.output.stopped:
             self.output.write(line_of("x", {"reason": "torch", "text": "the program has not imported PyTorch"}))
         calls, dropped = (recorder.state[1], recorder.dropped) if recorder is not None else (0, 0)
         self.output.close(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}))
 
 
+COMPILED = "torch._inductor.runtime.compile_tasks."
+"""The names of modules that Inductor makes begin so."""
 FOR_STATE = 12 << 20
 """Bytes of the recording that are kept for the state of the registry, which is written last."""
 PROBE = os.path.join(os.path.dirname(os.path.dirname(OWN_FILE)), "capture", "probe.py")

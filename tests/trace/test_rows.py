@@ -53,6 +53,13 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
     made.call("aten::sin")
     out = call("trace", saved(made, tmp_path)).out
     assert "what came after the last of these calls: the program was killed, or is still running\n" in out
+    cut = Writer()
+    cut.call("aten::sin")
+    for _ in range(2):
+        cut.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    out = call("trace", saved(cut, tmp_path)).out
+    assert out.count("what came after the last of these calls") == 1
+    assert out.count("the recording has reached its bound of 1 MB\n") == 1
     made.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
     made.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
     end(made)
