@@ -149,12 +149,12 @@ def _recording_in(said: dict[str, Any]) -> str | None:
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    default=1000,
+    default=30,
     show_default=True,
     metavar="N",
-    help="Show N lines of calls as text, Markdown or HTML; 0 is all. Other formats have all.",
+    help="Show the N lines of calls that took longest as text, Markdown or HTML; 0 is all. Other formats have all.",
 )
-@click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
+@click.option("--full", is_flag=True, help="Show all lines of calls; with --explain, PyTorch's error texts in full.")
 @output_options(CHROME)
 def command(
     program: tuple[str, ...],

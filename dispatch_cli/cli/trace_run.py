@@ -121,7 +121,7 @@ def _check_targets(run: RunAsked, out: Output) -> None:
 def _say_where(place: RecordingPlace) -> None:
     """Say how to see the calls again, or why that is not possible."""
     if place.not_kept is None:
-        say_note("`dispatch-cli trace --last` shows these calls again")
+        say_note("`dispatch-cli trace --last` shows these calls again, with --full all lines")
         return
     what = "nothing was recorded" if place.file is None else "these calls are not kept"
     say_note(f"{what}: {place.not_kept}; --save FILE keeps them elsewhere")

@@ -19,7 +19,7 @@ from tests.trace.kernels import cache_with_kernels
 pytestmark = pytest.mark.live
 
 HEAD = "Trace of program.py"
-NOTE = "note: `dispatch-cli trace --last` shows these calls again\n"
+NOTE = "note: `dispatch-cli trace --last` shows these calls again, with --full all lines\n"
 
 
 def command(folder: Path, source: str, *options: str, arguments: tuple[str, ...] = ()) -> list[str]:
