@@ -190,10 +190,10 @@ def command(
     predicted, as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
     repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
-    At the end are all operators with their kernels, the lines of Python from which most calls come, and what is worth
-    knowing: backend fallbacks, operators without a backward whose tensors require gradients, decompositions of
-    operators that have a kernel at another backend, casts by autocast, stale slots. Times include the calls inside of a
-    call, and what recording costs.
+    Of the tree of calls the lines are shown that took longest, with --full all. Below it are the operators with their
+    kernels, the lines of Python from which most calls come, and at the end what is worth knowing: backend fallbacks,
+    operators without a backward whose tensors require gradients, decompositions of operators that have a kernel at
+    another backend, casts by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """

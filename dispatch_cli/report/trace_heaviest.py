@@ -28,9 +28,10 @@ class _Line(NamedTuple):
 def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
     """The *most* lines of calls that took longest, with the calls inside of them.
 
-    A repeated group has no time of its own: it is there with what is inside of it.
+    Calls whose end is not recorded come first: the program was in them when it was killed. A repeated group has no time
+    of its own: it is there with what is inside of it.
     """
-    heap: list[tuple[int, int, _Line]] = []
+    heap: list[tuple[bool, int, int, _Line]] = []
     """The lightest first; of equal ones the last."""
     every: list[TraceThread] = []
     count = 0
@@ -42,16 +43,16 @@ def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
             around.append(line)
             count += 1
             if row.operator is not None:
-                heapq.heappush(heap, (row.microseconds or 0, -line.number, line))
+                heapq.heappush(heap, (row.unfinished > 0, row.microseconds or 0, -line.number, line))
                 if len(heap) > most:
                     heapq.heappop(heap)
         every.append(thread)
     shown: dict[int, _Line] = {}
-    for _, _, chosen in heap:
-        around_it: _Line | None = chosen
-        while around_it is not None and around_it.number not in shown:
-            shown[around_it.number] = around_it
-            around_it = around_it.parent
+    for *_, chosen in heap:
+        outer: _Line | None = chosen
+        while outer is not None and outer.number not in shown:
+            shown[outer.number] = outer
+            outer = outer.parent
     in_order = [shown[number] for number in sorted(shown)]
     found = (
         thread._replace(rows=iter([line.row for line in in_order if line.thread == number]))
