@@ -27,7 +27,7 @@ _MAIN = "MainThread"
 """What Python calls the thread that runs the program."""
 
 
-_GOES_ON = ("fork", "partial", "state")
+_GOES_ON = ("fork", "partial", "state", "inductor")
 """Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 
