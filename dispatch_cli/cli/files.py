@@ -25,8 +25,7 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
     follows_links: whether *output* may be a link that leads out of its project. Errors: OSError.
     """
     target = Path(output)
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    refuse_folder(output)
     check_target(target)
     if not follows_links:
         refuse_outside(target)
@@ -38,6 +37,14 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
             _encode(file, chunks, compressed)
     else:
         _replace(target.resolve(), chunks, compressed)
+
+
+def refuse_folder(output: str) -> None:
+    """Refuse a directory, and a name with a slash at its end, which `Path` leaves out. Errors: OSError."""
+    if Path(output).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    if os.path.basename(output) in ("", "."):  # noqa: PTH119
+        raise IsADirectoryError(errno.EISDIR, "it names a folder; give the name of a file")
 
 
 def refuse_outside(target: Path) -> None:
@@ -54,6 +61,12 @@ def check_target(target: Path) -> None:
     with suppress(FileNotFoundError):
         if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
             raise PermissionError("it is read-only")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which no file can be made. Errors: OSError."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:

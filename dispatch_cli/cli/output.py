@@ -246,20 +246,24 @@ def write(
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 
 
-def refuse_unwritable(output: str) -> None:
-    """Refuse a file that cannot be written, as far as one can see before the work. Errors: CannotWrite."""
+def refuse_unwritable(output: str, in_place: bool = False) -> None:
+    """Refuse a file that cannot be written, as far as one can see before the work.
+
+    in_place: whether a file that is there is written to; otherwise a new one takes its place. Errors: CannotWrite.
+    """
     from pathlib import Path
 
-    from dispatch_cli.cli.files import check_target, refuse_outside
+    from dispatch_cli.cli.files import check_folder, check_target, refuse_folder, refuse_outside
 
     target = Path(output)
     try:
         if not target.absolute().parent.is_dir():
             raise FileNotFoundError(0, "there is no such directory")
-        if target.is_dir():
-            raise IsADirectoryError(0, "it is a directory")
+        refuse_folder(output)
         check_target(target)
         refuse_outside(target)
+        if not target.exists() or (target.is_file() and not in_place):
+            check_folder(target.resolve().parent)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CannotWrite(f"cannot write {output}: {reason}") from None

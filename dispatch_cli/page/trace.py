@@ -55,7 +55,7 @@ def trace_data(view: TraceView, argument: str) -> dict[str, Any]:
         "registrations": state_sentence(report),
         "seen": seen_sentence(report),
         "unfinished": unfinished_sentence(report),
-        "missing": [*missing_sentences(report)],
+        "missing": missing_sentences(report),
         "counts": {"calls": counts.calls, "operators": counts.operators, "threads": counts.threads},
         "more": more,
         "threads": threads,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
+from dispatch_cli import bases
 from dispatch_cli.engine.call.gradient import LostGradient, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
@@ -25,7 +26,8 @@ class CallFact(Enum):
     DECOMPOSES = "decomposes"
     """A kernel of it is written in other operators."""
     NO_GRADIENT = "no-gradient"
-    """A tensor wanted gradients, and the operator has no autograd kernel, or one without a backward."""
+    """A tensor wanted gradients, and the operator has no autograd kernel, or one without a backward. Not those that
+    PyTorch has for inference only."""
     STALE = "stale"
     """A slot held another kernel than its registrations determine."""
     PYTHON = "python"
@@ -71,6 +73,10 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
     return tuple(found)
 
 
+_COMMUNICATES = ("c10d", "_c10d_functional", "_dtensor", "symm_mem")
+"""Namespaces of operators that have no gradient either, and with which one trains: between processes."""
+
+
 def is_stale(hop: Hop) -> bool:
     """Whether its slot held another kernel than the registrations determine, and it is known which."""
     return hop.canonical is not None and hop.live.rule is not Rule.NOT_KNOWN
@@ -92,11 +98,29 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
 def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | None:
     """What becomes of the gradient, where a tensor wants one and what ran gives none.
 
-    None where nothing is lost, and of a call that did not return.
+    None where nothing is lost, and of a call that did not return. Operators that PyTorch has for inference only are
+    left out: tensors that require gradients do not mean there that somebody wants them, and nobody is to write a
+    backward.
     """
     if not explained.wants_gradient or explained.ended is not CallEnd.RETURNED:
         return None
-    return lost_gradient(explained.hops, universe)
+    lost = lost_gradient(explained.hops, universe)
+    return None if lost is None or is_for_inference(str(explained.operator), universe) else lost
+
+
+def is_for_inference(operator: str, universe: Universe) -> bool:
+    """Whether it is an operator of PyTorch's own that gives a gradient at no key, such as a quantized one."""
+    if operator.partition("::")[0] in _COMMUNICATES:
+        return False
+    known = bases.names()
+    source = bases.load(universe.name if universe.name in known else known[0])
+    try:
+        kernels = source.header(operator).kernels
+    except KeyError:
+        return False  # it is the user's
+    autograd = {*autograd_keys(universe)}
+    gives = autograd | {alias for alias, keys in universe.aliases.items() if not autograd.isdisjoint(keys)}
+    return not any(key in gives and not falls_through for key, (_, falls_through) in kernels.items())
 
 
 def autocast_hop(hops: Iterable[Hop], universe: Universe) -> Hop | None:

@@ -15,7 +15,7 @@ RECORDER = Path(__file__).with_name("recorder.py")
 def launch(
     python: str,
     program: Sequence[str],
-    save: Path,
+    save: Path | None,
     *,
     module: bool = False,
     megabytes: int | None = None,
@@ -25,9 +25,10 @@ def launch(
 ) -> int:
     """Run a program under that Python as ``PYTHON SCRIPT ARGS`` does, recorded; its streams are those of this process.
 
-    program: a script, or with *module* the name of a module, and its arguments. save: where the recording goes.
-    megabytes: its bound. lines: whether places in Python are recorded. state: whether the registry is captured at the
-    end, which takes some seconds. kernels: the logging kernels, with which every kernel that runs is recorded.
+    program: a script, or with *module* the name of a module, and its arguments. save: where the recording goes; None
+    where nothing is recorded. megabytes: its bound. lines: whether places in Python are recorded. state: whether the
+    registry is captured at the end, which takes some seconds. kernels: the logging kernels, with which every kernel
+    that runs is recorded.
     Returns the program's exit code as shells tell it: 128 + n where signal n has ended it.
     Errors: OSError when the Python cannot be started.
     """
@@ -36,7 +37,8 @@ def launch(
     options += [] if lines else ["--no-lines"]
     options += [] if state else ["--no-state"]
     options += [] if kernels is None else ["--kernels", kernels]
-    command = [python, str(RECORDER), *options, *(["-m"] if module else ["--"]), *program]
+    recorder = [] if save is None else [str(RECORDER), *options]
+    command = [python, *recorder, *(["-m"] if module else ["--"]), *program]
     sys.stdout.flush()
     sys.stderr.flush()
     code = run(command)

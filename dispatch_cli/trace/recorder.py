@@ -60,6 +60,7 @@ import _ctypes
 import _imp
 import _thread
 import atexit
+import builtins
 import ctypes
 import dis
 import errno
@@ -95,6 +96,21 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     """Gets an exception, and the address of a RecordFunction."""
     Kernel = tuple[int, ...]
     """Words of memory that are those of no other kernel."""
+
+
+def as_it_is(module: types.ModuleType) -> types.ModuleType:
+    """A copy of a module, with the functions that it has now."""
+    copy = types.ModuleType(module.__name__)
+    vars(copy).update(vars(module))
+    return copy
+
+
+USED = [(sys.modules[name], as_it_is(sys.modules[name])) for name in ("os", "os.path", "io", "time", "json", "signal")]
+"""Modules of which functions are needed until the program's end, and copies of them: a program may replace functions,
+and leave them replaced (`mock.patch`).
+"""
+os, os.path, io, time, json, signal = (copy for _, copy in USED)  # noqa: F811
+open = io.open  # noqa: A001
 
 FORMAT = 1
 OWN_FILE = os.path.abspath(__file__)
@@ -2443,7 +2459,7 @@ class RecordedProcess:
         self.forked = True  # what is forked now is the recorder's
         try:
             capture_state(self.recorder)
-        except (OSError, RuntimeError, KeyboardInterrupt):
+        except (Exception, KeyboardInterrupt):
             pass  # the state of the same version stands for it
 
     def finish(self) -> None:
@@ -2454,12 +2470,17 @@ class RecordedProcess:
         recorder = self.recorder
         if recorder is not None:
             recorder.remove()
+            if any(name.startswith(COMPILED) for name in list(sys.modules)):
+                text = "what Inductor compiled is not recorded: it makes no calls"
+                self.output.write(line_of("x", {"reason": "inductor", "text": text}))
         elif not self.output.stopped:
             self.output.write(line_of("x", {"reason": "torch", "text": "the program has not imported PyTorch"}))
         calls, dropped = (recorder.state[1], recorder.dropped) if recorder is not None else (0, 0)
         self.output.close(line_of("end", {"calls": calls, "dropped": dropped, "seconds": round(seconds, 6)}))
 
 
+COMPILED = "torch._inductor.runtime.compile_tasks."
+"""The names of modules that Inductor makes begin so."""
 FOR_STATE = 12 << 20
 """Bytes of the recording that are kept for the state of the registry, which is written last."""
 PROBE = os.path.join(os.path.dirname(os.path.dirname(OWN_FILE)), "capture", "probe.py")
@@ -2549,6 +2570,9 @@ def _capture_in_copy(recorder: CallRecorder, changes: int, file: int, begun: byt
             os.closerange(kept + 1, _most_files())
             if recorder.kernel_log is not None:
                 recorder.kernel_log.kernel_log_remove()
+            for module, copy in USED:  # the probe gets what the program may have replaced
+                vars(module).update(vars(copy))
+            builtins.open = open
             probe = _probe()
             root = os.path.dirname(os.path.dirname(os.path.abspath(recorder.torch.__file__)))
             clean = probe.Cleaner(root, sys.path, os.path.expanduser("~")).clean

@@ -291,8 +291,11 @@ class Finder:
         if name.partition(".")[0] in ("dispatch_cli", "click", "yaml", "rich"):
             Finder.seen += 1
             if Finder.seen == int(os.environ["AT_IMPORT"]):
-                os.kill(os.getpid(), signal.SIGINT)
+                Finalizer() if "IN_FINALIZER" in os.environ else os.kill(os.getpid(), signal.SIGINT)
         return None
+class Finalizer:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
 if "AT_IMPORT" in os.environ:
     sys.meta_path.insert(0, Finder())
 """
@@ -304,6 +307,31 @@ def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> No
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
     found = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number))
     assert (found.code, found.err.strip()) == (130, "")
+
+
+@pytest.mark.parametrize("number", [4, 6, 8])
+def test_an_interrupt_is_not_lost_where_python_swallows_exceptions(number: int, tmp_path: Path) -> None:
+    """As in a finalizer, or in what the import system calls when a lock is gone."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
+    found = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number), IN_FINALIZER="1")
+    assert (found.code, found.err.strip()) == (130, "")
+
+
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    """As of a command that a shell runs in the background."""
+    ignoring = f"import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv({sys.executable!r}, "
+    ignoring += f"[{sys.executable!r}, '-c', {IGNORED!r}])"
+    done = subprocess.run([sys.executable, "-c", ignoring], capture_output=True, cwd=ROOT, env=environment())
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+IGNORED = """
+import os, signal, sys
+from dispatch_cli.__main__ import run
+sys.argv[1:] = ["--version"]
+sys.meta_path.insert(0, type("Finder", (), {"find_spec": lambda *_: os.kill(os.getpid(), signal.SIGINT)}))
+run()
+"""
 
 
 def test_the_installed_command_is_quiet_as_well(tmp_path: Path) -> None:
@@ -486,8 +514,32 @@ def test_a_dash_is_standard_output(command: tuple[str, ...], tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("command", WRITERS, ids=words)
-@pytest.mark.parametrize(("name", "error"), [("", "it is empty"), (".", "cannot write .: it is a directory")])
-def test_what_is_no_file(name: str, error: str, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("", "it is empty"),
+        (".", "cannot write .: it is a directory"),
+        ("new/", "cannot write new/: it names a folder; give the name of a file"),
+        ("new/.", "cannot write new/.: it names a folder; give the name of a file"),
+        ("kept.txt/", "cannot write kept.txt/: it names a folder; give the name of a file"),
+    ],
+)
+def test_what_is_no_file(
+    name: str, error: str, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name with a slash at its end is no file, though one without it may be there."""
+    command = tuple(str(ROOT / one) if one.endswith(".yaml") else one for one in command)
+    (tmp_path / "kept.txt").write_text("kept", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     result = call(*command, "-o", name)
     assert (result.code, result.out) == (2, "")
     assert error in result.err
+    assert [(one.name, one.read_text(encoding="utf-8")) for one in tmp_path.iterdir()] == [("kept.txt", "kept")]
+
+
+def test_a_summary_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call("check-invariants", str(ROOT / "examples" / "add.yaml"), "--step-summary", "new/")
+    assert result.code == 2
+    assert "cannot write new/: it names a folder; give the name of a file" in result.err
+    assert [*tmp_path.iterdir()] == []

@@ -116,7 +116,7 @@ def test_too_many_lines_are_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch) 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
         assert "only the first" in screen_text(app)
-        assert "--limit 0" in pane.apart
+        assert "prints all lines; here the first" in pane.apart
 
     drive(session_of(REAL), steps)
 
@@ -200,7 +200,7 @@ async def go_to(pane: TracePane, pilot: Pilot[None], number: int) -> None:
 def test_a_call_leads_to_the_table_of_its_operator_at_the_slot_of_its_first_kernel() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
-        assert command(pane) == f"trace {OWN}"
+        assert command(pane) == f"trace {OWN} --full"
         await go_to(pane, pilot, 21)
         assert "AutocastCPU" in pane.detail.text
         assert "aten::linear: 1 call" not in pane.detail.text
@@ -235,7 +235,7 @@ def test_calls_are_chosen_by_operator_fact_and_words() -> None:
         pane = await shown_in(app, pilot)
         await go_to(pane, pilot, 21)
         await pilot.press("t")
-        await until(pilot, lambda: command(pane) == f"trace {OWN} --op aten::linear")
+        await until(pilot, lambda: command(pane) == f"trace {OWN} --op aten::linear --full")
         assert {line.row.operator for line in pane.list.rows if line.row is not None} == {"aten::linear"}
         await pilot.press("t", "v")
         await until(pilot, lambda: "--only fallback --only no-gradient --only stale" in command(pane))
@@ -243,9 +243,9 @@ def test_calls_are_chosen_by_operator_fact_and_words() -> None:
         assert found == set()  # the call inside of mylib::twice records its gradient
         for fact in CallFact:
             await pilot.press("v")
-            await until(pilot, lambda fact=fact: command(pane) == f"trace {OWN} --only {fact.value}")
+            await until(pilot, lambda fact=fact: command(pane) == f"trace {OWN} --only {fact.value} --full")
         await pilot.press("v", "f", *"twice")
-        await until(pilot, lambda: command(pane) == f"trace {OWN}" and len(pane.list.rows) == 1)
+        await until(pilot, lambda: command(pane) == f"trace {OWN} --full" and len(pane.list.rows) == 1)
         assert "here only those with “twice”" in pane.apart
 
     drive(session_of(OWN), steps)

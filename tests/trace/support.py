@@ -160,7 +160,7 @@ def every() -> str:
     made.call("aten::frexp.Tensor", line=5, tensors=(OF_A_BACKEND,), grads=(True,))
     made.call("aten::sin", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
     made.call("aten::bincount", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
-    made.call("quantized::conv1d_dynamic", line=6, grads=(True,))
+    made.call("_c10d_functional::all_reduce", line=6, grads=(True,))
     made.call("aten::cos", line=7, included=("Python", "PythonTLSSnapshot"), modes=["MyMode"])
     made.call("aten::copy_", line=8, tensors=(OF_A_BACKEND, PLAIN), grads=(False, False))
     made.call("aten::sum", line=None, kernels=(("AutogradCPU", raw(("CPU",)), "call"),))

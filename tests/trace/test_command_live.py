@@ -19,7 +19,7 @@ from tests.trace.kernels import cache_with_kernels
 pytestmark = pytest.mark.live
 
 HEAD = "Trace of program.py"
-NOTE = "note: `dispatch-cli trace --last` shows these calls again\n"
+NOTE = "note: `dispatch-cli trace --last` shows these calls again, with --full all lines\n"
 
 
 def command(folder: Path, source: str, *options: str, arguments: tuple[str, ...] = ()) -> list[str]:
@@ -160,6 +160,37 @@ def test_every_kernel_is_observed(tmp_path: Path) -> None:
     assert answer["seen"] == "all-kernels"
     (sin,) = [one for one in answer["threads"][0]["rows"] if one["operator"] == "aten::sin"]
     assert [(one["key"], one["observed"]) for one in sin["path"]["kernels"]] == [("AutogradCPU", True), ("CPU", True)]
+
+
+def test_a_full_cache_disk(tmp_path: Path) -> None:
+    """The recording is made in a temporary folder, and it is said why it is not kept."""
+    cache = tmp_path / "full"
+    cache.mkdir()
+    mount = f"mount -t tmpfs -o size=64k none {cache} && (head -c 1M /dev/zero > {cache}/file || true) 2> /dev/null"
+    own = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
+    if subprocess.run([*own, mount], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets nobody mount a disk of their own")
+    source = "import torch\ntorch.sin(torch.ones(2))\nprint(1)\nraise SystemExit(5)\n"
+    line = f"{mount} && exec {shlex.join(command(tmp_path, source))}"
+    env = {**variables(tmp_path), "DISPATCH_CLI_CACHE_DIR": str(cache)}
+    done = subprocess.run([*own, line], cwd=tmp_path, env=env, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout) == (5, "1\n")
+    assert done.stderr.startswith(HEAD)
+    assert "aten::sin" in done.stderr
+    assert done.stderr.endswith(
+        f"note: these calls are not kept: {cache}/trace: No space left on device; --save FILE keeps them elsewhere\n"
+    )
+
+
+def test_an_answer_that_cannot_be_written_at_the_end(tmp_path: Path) -> None:
+    """The program has ended by then: its exit code stays, and the calls can be seen again."""
+    (tmp_path / "new").mkdir()
+    source = "import pathlib, torch\ntorch.sin(torch.ones(2))\npathlib.Path('new').rmdir()\nraise SystemExit(5)\n"
+    done = trace(tmp_path, source, "-o", "new/answer")
+    assert (done.code, done.out) == (5, "")
+    assert done.err == f"note: cannot write new/answer: No such file or directory\n{NOTE}"
+    done = trace(tmp_path, "import torch\ntorch.sin(torch.ones(2))\nraise SystemExit(5)\n", "-o", "/dev/full")
+    assert (done.code, done.err) == (5, f"note: cannot write /dev/full: No space left on device\n{NOTE}")
 
 
 def test_a_full_disk(tmp_path: Path) -> None:

@@ -215,3 +215,61 @@ def test_stale_slots_of_a_program(registers: Found) -> None:
 def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(registers: Found) -> None:
     findings = [(one["operator"], one["keys"]) for one in registers.of_kind("decomposes")]
     assert findings == [("judged::has_cuda", ["CUDA"])]
+
+
+INFERENCE = """
+import json, torch, warnings
+warnings.simplefilter("ignore")
+x = torch.randn(4, 4, requires_grad=True)
+weight = torch.ops.quantized.linear_prepack(torch.quantize_per_tensor(torch.randn(4, 4), 0.1, 0, torch.qint8), None)
+torch.ops.quantized.linear_dynamic(x, weight)
+torch.ops.mkldnn._linear_pointwise(x, torch.randn(4, 4), None, "none", [], "")
+
+@torch.library.custom_op("mine::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+twice(x)
+library = torch.library.Library("mine", "FRAGMENT")
+library.define("thrice(Tensor x) -> Tensor")
+library.impl("thrice", lambda x: x.detach() * 3, "CPU")
+torch.ops.mine.thrice(x)
+kinds = ("Autograd", "AutogradCPU", "AutogradCUDA", "CompositeImplicitAutograd")
+has = torch._C._dispatch_has_kernel_for_dispatch_key
+print(json.dumps([
+    name for name in ("quantized::linear_dynamic", "mkldnn::_linear_pointwise", "mine::twice", "mine::thrice")
+    if not any(has(name, kind) for kind in kinds)
+]))
+"""
+
+
+def test_operators_that_are_for_inference_only(tmp_path: Path) -> None:
+    """PyTorch itself has no gradient for two of them, and nobody else is to write one."""
+    record(tmp_path, INFERENCE)
+    found = Found(tmp_path)
+    assert found.said == ["quantized::linear_dynamic", "mkldnn::_linear_pointwise", "mine::thrice"]
+    assert {one["operator"] for one in found.of_kind("no-gradient")} == {"mine::thrice", "mine::twice"}
+    assert found.operators("no-gradient") == {"mine::thrice", "mine::twice"}
+
+
+@pytest.mark.parametrize("backend", ["inductor", "aot_eager"])
+def test_kernels_that_inductor_compiled_are_not_recorded(tmp_path: Path, backend: str) -> None:
+    """They make no calls: PyTorch's profiler is told of none. That is said once, and only where there are some."""
+    source = """
+import json, sys, torch
+from torch.profiler import profile
+x = torch.ones(4)
+compiled = torch.compile(lambda x: x.sin() + 1, backend=sys.argv[1])
+compiled(x)
+with profile() as seen:
+    compiled(x)
+print(json.dumps("aten::sin" in {event.name for event in seen.events()}))
+"""
+    record(tmp_path, source.replace("sys.argv[1]", repr(backend)))
+    found = Found(tmp_path)
+    is_compiled = backend == "inductor"
+    assert found.said == (not is_compiled)
+    text = call("trace", found.file).out
+    assert text.count("what kernels do that Inductor compiled: they make no calls\n") == is_compiled
+    assert [one["reason"] for one in found.answer["not_recorded"]] == ["inductor"] * is_compiled
+    assert found.answer["counts"]["unfinished"] == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +37,7 @@ def test_an_exception_of_a_handler_while_the_recording_grows(tmp_path: Path, mon
         raise TimeoutError("raised by the handler of a signal")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "posix_fallocate", comes)
+        patch.setattr(recorder.os, "posix_fallocate", comes)
         with pytest.raises(TimeoutError):
             output.make_room(1 << 20)
     assert output.stopped == ""

@@ -555,3 +555,42 @@ print(made_class(), code())
 """
     done = recorded(tmp_path, source)
     assert (done.code, done.out, done.err) == (0, "None None\n", "")
+
+
+REPLACING = """
+import builtins, io, json, os, signal, sys, time, torch
+from unittest import mock
+replaced = {replaced}
+for name in replaced:
+    mock.patch(name, {by}).start()
+print(torch.sin(torch.zeros(1)))
+sys.exit(3)
+"""
+REPLACED = (
+    *("builtins.open", "io.open", "os.fork", "os.open", "os.close", "os.fstat", "os.getpid", "os.path.isfile"),
+    *("os.waitpid", "os._exit", "os.ftruncate", "json.dumps", "time.perf_counter_ns", "time.sleep"),
+    *("signal.signal", "signal.getsignal"),
+)
+
+
+@pytest.mark.parametrize(
+    ("replaced", "by"),
+    [
+        (["builtins.open"], "side_effect=AssertionError('not in this test')"),
+        (["os.fork"], "return_value=0"),
+        (REPLACED, "side_effect=AssertionError('not in this test')"),
+        (REPLACED, "new_callable=mock.MagicMock"),
+    ],
+    ids=("open", "fork", "all raise", "all return"),
+)
+def test_functions_that_a_program_leaves_replaced(tmp_path: Path, replaced: list[str], by: str) -> None:
+    """As `mock.patch` does until it is stopped. The program ends as it does alone, and its registry is captured."""
+    source = REPLACING.format(replaced=replaced, by=by)
+    done, recording = captured(tmp_path, source)
+    alone = subprocess.run([torch_python(), "-c", source], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    assert (alone.returncode, alone.stderr) == (3, "")
+    assert recording.stopped == []
+    assert recording.end is not None
+    assert recording.state is not None
+    assert "aten::sin" in recording.operators

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, every
-from tests.trace.test_view import answer, rows_of
+from tests.trace.test_view import REAL, answer, rows_of
 
 CUDA = ("CUDA", "AutogradCUDA", "ADInplaceOrView", "AutocastCUDA")
 
@@ -53,6 +53,13 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
     made.call("aten::sin")
     out = call("trace", saved(made, tmp_path)).out
     assert "what came after the last of these calls: the program was killed, or is still running\n" in out
+    cut = Writer()
+    cut.call("aten::sin")
+    for _ in range(2):
+        cut.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    out = call("trace", saved(cut, tmp_path)).out
+    assert out.count("what came after the last of these calls") == 1
+    assert out.count("the recording has reached its bound of 1 MB\n") == 1
     made.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
     made.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
     end(made)
@@ -132,7 +139,7 @@ def test_filters_change_no_row(options: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "r.trace")
 
     def path_of_first(*more: str) -> Any:
-        return re.search(r"^ +0 +aten::linear +(?:[^ ]2 +)?(.*)$", call("trace", file, *more).out, re.M)[1]
+        return re.search(r"^ +0 +aten::linear +(?:[^ ]2 +)?[0-9.]+ +(.*)$", call("trace", file, *more).out, re.M)[1]
 
     assert path_of_first() == path_of_first(*options) == "AutocastCPU (calls again)"
 
@@ -200,3 +207,56 @@ def test_the_tree_is_one_in_every_format_for_people(form: str, tmp_path: Path) -
         assert column is not None
         assert found is not None
         assert len(found[1]) // len("&nbsp;") == len(column[1]) - 1
+
+
+def shown_calls(text: str) -> list[int]:
+    """The numbers of the calls that have a line."""
+    return [int(number) for number in re.findall(r"^ *(\d+) +(?:level \d+: )?\w+::", text, re.M)]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 30, 99])
+def test_the_lines_that_took_longest_are_shown(limit: int) -> None:
+    """With those that they are inside of, which took no less time. The other formats have all."""
+    rows = [row for row in rows_of(answer(str(REAL))) if row["operator"] is not None]
+    heaviest = sorted(rows, key=lambda row: -row["microseconds"])[:limit]
+    text = call("trace", str(REAL), "--limit", str(limit)).out
+    assert shown_calls(text) == sorted(row["number"] for row in heaviest)
+    assert f"\n{limit} of {len(rows_of(answer(str(REAL))))} lines, " in text
+    assert answer(str(REAL), "--limit", str(limit)) == answer(str(REAL))
+    csv = call("trace", str(REAL), "--format", "csv").out
+    assert call("trace", str(REAL), "--format", "csv", "--limit", str(limit)).out == csv
+
+
+def test_thirty_lines_are_shown_by_default() -> None:
+    short = call("trace", str(REAL)).out
+    assert len(shown_calls(short)) == 30
+    assert call("trace", str(REAL), "--limit", "30").out == short
+    every = call("trace", str(REAL), "--full").out
+    assert len(shown_calls(every)) == len([row for row in rows_of(answer(str(REAL))) if row["operator"]])
+    assert "lines, by the time of their calls" not in every
+    assert call("trace", str(REAL), "--limit", "0").out == every
+    for format_ in ("markdown", "html"):
+        assert len(call("trace", str(REAL), "--format", format_).out.splitlines()) < len(every.splitlines())
+
+
+def test_what_a_heavy_call_is_inside_of_is_shown(tmp_path: Path) -> None:
+    """Also a call whose end is not recorded, and a group; and of each thread what is heavy in it."""
+    made = Writer()
+    for _ in range(2):
+        made.call("aten::cos", thread="light")
+    made.call("aten::linear", ends=False)
+    for _ in range(2):
+        for name in ("aten::sin", "aten::tan"):
+            made.call(name, 1, ends=False)
+            made.time += 500
+            made.end()
+    made.call("aten::mul.Tensor", ends=False, thread="other")
+    made.time += 100
+    made.end("other")
+    text = call("trace", saved(made, tmp_path), "--limit", "4").out
+    assert shown_calls(text) == [2, 3, 4, 7]
+    assert re.search(r"aten::linear .*unfinished\n +2 times:\n +train.py:1 in step\n +3 +aten::sin", text)
+    assert "Thread other: 1 call\n" in text
+    assert "light" not in text
+    text = call("trace", saved(made, tmp_path), "--limit", "1").out
+    assert shown_calls(text) == [2]

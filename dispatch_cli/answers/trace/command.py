@@ -149,12 +149,12 @@ def _recording_in(said: dict[str, Any]) -> str | None:
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    default=1000,
+    default=30,
     show_default=True,
     metavar="N",
-    help="Show N lines of calls as text, Markdown or HTML; 0 is all. Other formats have all.",
+    help="Show the N lines of calls that took longest as text, Markdown or HTML; 0 is all. Other formats have all.",
 )
-@click.option("--full", is_flag=True, help="With --explain, show PyTorch's error texts in full.")
+@click.option("--full", is_flag=True, help="Show all lines of calls; with --explain, PyTorch's error texts in full.")
 @output_options(CHROME)
 def command(
     program: tuple[str, ...],
@@ -190,10 +190,10 @@ def command(
     predicted, as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
     repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
-    At the end are all operators with their kernels, the lines of Python from which most calls come, and what is worth
-    knowing: backend fallbacks, operators without a backward whose tensors require gradients, decompositions of
-    operators that have a kernel at another backend, casts by autocast, stale slots. Times include the calls inside of a
-    call, and what recording costs.
+    Of the tree of calls the lines are shown that took longest, with --full all. Below it are the operators with their
+    kernels, the lines of Python from which most calls come, and at the end what is worth knowing: backend fallbacks,
+    operators without a backward whose tensors require gradients, decompositions of operators that have a kernel at
+    another backend, casts by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
 
     --format chrome writes events for chrome://tracing and Perfetto.
     """

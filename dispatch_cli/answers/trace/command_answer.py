@@ -96,7 +96,8 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
         report = trace_report(view, wanted, asked.depth, own)
     except InputError as error:
         raise BadInput(error, out.color) from None
-    show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": asked.limit or None}))
+    limit = None if asked.full else asked.limit or None
+    show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))
 
 
 def _check_together(asked: TraceAsked, out: Output) -> None:

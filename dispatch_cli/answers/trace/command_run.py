@@ -69,31 +69,30 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         python = python_for(run.python, run.program, run.is_module)
         building = "compiling the logging kernels, once for this PyTorch; this takes up to a minute"
         kernels = library_for(python, lambda: say_note(building)) if run.verify else None
-        place = None if run.save is not None else RecordingPlace()
-        file = run.save if place is None else place.file
-        assert file is not None, "there is one or the other"
-        try:
-            code = launch(
-                python,
-                run.program,
-                Path(file),
-                module=run.is_module,
-                megabytes=run.max_size,
-                lines=not run.no_lines,
-                state=not run.no_state,
-                kernels=kernels,
-            )
-            if not is_recording(file):
-                say_note("nothing was recorded")
-            elif _show_run(file, place, asked, out) and place is not None and place.is_kept:
-                say_note("`dispatch-cli trace --last` shows these calls again")
-        finally:
-            if place is not None:
-                place.remove()
     except InputError as error:
         raise BadInput(error, out.color) from None
+    place = None if run.save is not None else RecordingPlace()
+    file = run.save if place is None else place.file
+    try:
+        code = launch(
+            python,
+            run.program,
+            None if file is None else Path(file),
+            module=run.is_module,
+            megabytes=run.max_size,
+            lines=not run.no_lines,
+            state=not run.no_state,
+            kernels=kernels,
+        )
+        if file is not None and not is_recording(file):
+            say_note("nothing was recorded")
+        elif (file is None or _show_run(file, place, asked, out)) and place is not None:
+            _say_where(place)
     except OSError as error:
-        raise click.UsageError(f"No recording can be made: {error.strerror or error}. Give --save FILE.") from None
+        raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
+    finally:
+        if place is not None:
+            place.remove()
     raise click.exceptions.Exit(code)
 
 
@@ -106,7 +105,7 @@ def _check_targets(run: RunAsked, out: Output) -> None:
     if not run.is_module:
         read_files.note(run.program[0])
     if run.save is not None:
-        refuse_unwritable(run.save)
+        refuse_unwritable(run.save, in_place=True)
         refuse_input(run.save)
         read_files.note(run.save)  # the recording must not be the answer
     if out.file is not None:
@@ -117,6 +116,15 @@ def _check_targets(run: RunAsked, out: Output) -> None:
             raise CannotWrite(f"cannot write {run.save}: a recording needs a regular file")
         if Path(run.save).stat().st_size and not is_recording(run.save):
             raise CannotWrite(f"cannot write {run.save}: the file is there, and is no recording")
+
+
+def _say_where(place: RecordingPlace) -> None:
+    """Say how to see the calls again, or why that is not possible."""
+    if place.not_kept is None:
+        say_note("`dispatch-cli trace --last` shows these calls again, with --full all lines")
+        return
+    what = "nothing was recorded" if place.file is None else "these calls are not kept"
+    say_note(f"{what}: {place.not_kept}; --save FILE keeps them elsewhere")
 
 
 def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: Output) -> bool:
@@ -132,7 +140,7 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
             finally:
                 if place is not None:
                     place.keep()
-            view.recording.file = file if place is None else place.name
+            view.recording.file = file if place is None or place.name is None else place.name
             if not len(view.recording.calls):
                 why = "; ".join(one.text for one in view.recording.stopped) or "the program made no calls"
                 say_note(f"nothing was recorded: {why}")
@@ -140,7 +148,7 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
             show_trace(view, asked, out)
         except KeyboardInterrupt:
             again = file if place is None else "--last"
-            is_kept = place is None or place.is_kept
+            is_kept = place is None or place.not_kept is None
             say_note(f"interrupted; `dispatch-cli trace {again}` shows the calls" if is_kept else "interrupted")
             return False
         except BadInput as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from dispatch_cli.answers.trace.finding_wording import (
     finding_help,
@@ -15,9 +15,9 @@ from dispatch_cli.answers.trace.finding_wording import (
 )
 from dispatch_cli.answers.trace.findings import TraceFinding, TraceFindingKind
 from dispatch_cli.answers.trace.kernels import KernelReached
-from dispatch_cli.answers.trace.report import TraceReport
+from dispatch_cli.answers.trace.report import TraceReport, TraceThread
 from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal
-from dispatch_cli.answers.trace.tree_document import COLUMNS, thread_title, tree_lines
+from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, thread_title, tree_lines
 from dispatch_cli.answers.trace.wording import (
     TIMES,
     duration,
@@ -42,43 +42,46 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
+    joined,
     lines,
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, short_kernel
+from dispatch_cli.report.trace_heaviest import heaviest_lines
 
 TOTALS = 20
 
 
 def document(report: TraceReport, _: int | None = None, limit: int | None = None) -> Iterator[Block]:
-    """The answer. limit: of the lines of the trees, None for all."""
+    """The answer. limit: of the lines of the trees, the heaviest of which are shown; None for all."""
     yield from _summary(report)
-    left = limit
-    cut = False
-    for thread in report.threads:
-        yield Gap()
-        rows = [*(thread.rows if left is None else islice(thread.rows, left + 1))]
-        cut = left is not None and len(rows) > left
-        rows = rows[:left] if cut else rows
-        left = None if left is None else left - len(rows)
-        if report.counts.threads > 1:
-            yield Paragraph(thread_title(thread), kind=ParagraphKind.SECTION)
-        yield TableBlock(COLUMNS, [*tree_lines(rows, report.directory)])
-        if cut:
-            break
-    if cut:
-        yield Gap()
-        yield Paragraph(
-            f"Only the first {limit:,} lines are shown. --depth, --op, --key, --line and --only choose others; "
-            "--limit 0 shows all, and so does --format json."
-        )
-    if not report.counts.shown:
+    if report.counts.shown:
+        yield from _trees(report, limit)
+    else:
         yield Gap()
         yield Paragraph(_without_calls(report))
     yield from _operators(report)
     yield from _lines(report)
     yield from _kernels(report)
     yield from _findings(report)
+
+
+def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
+    threads: Iterable[TraceThread] = report.threads
+    if limit is not None:
+        threads, count = heaviest_lines(threads, limit)
+        if count > limit:
+            yield Gap()
+            yield Paragraph("Heaviest calls", kind=ParagraphKind.SECTION)
+            yield Paragraph(
+                f"{limit:,} of {count:,} lines, by the time of their calls with those inside; --full shows all. --op, "
+                "--key, --line, --only and --depth choose calls."
+            )
+    for thread in threads:
+        yield Gap()
+        if report.counts.threads > 1:
+            yield Paragraph(thread_title(thread), kind=ParagraphKind.SECTION)
+        yield TableBlock(TIMED_COLUMNS, [*tree_lines([*thread.rows], report.directory)])
 
 
 def _without_calls(report: TraceReport) -> str:
@@ -105,7 +108,7 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     if counts.shown != counts.calls:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
     if counts.raised:
-        facts.append(Fact("Raised", Run(plural(counts.raised, "call"), Tone.BAD)))
+        facts.append(Fact("Raised", joined(Run(plural(counts.raised, "call"), Tone.BAD), "; --only raised shows them")))
     if unfinished := unfinished_sentence(report):
         facts.append(Fact("Unfinished", Run(unfinished, Tone.WARN)))
     if counts.casts:
@@ -114,8 +117,7 @@ def _summary(report: TraceReport) -> Iterator[Block]:
         facts.append(Fact("Findings", findings_sentence(report.findings)))
     facts.append(Fact("Kernels", seen_sentence(report)))
     facts.append(Fact("Registrations", state_sentence(report)))
-    missing = [*missing_sentences(report)]
-    if missing:
+    if missing := missing_sentences(report):
         facts.append(Fact("Not recorded", lines(*missing, tone=Tone.WARN)))
     yield Facts(facts)
 

@@ -83,12 +83,19 @@ def _columns() -> list[Column[ShownLine]]:
         row = line.row
         return "" if row is None or row.operator is None or row.times == 1 else f"{TIMES}{row.times:,}"
 
+    def milliseconds(line: ShownLine, _: bool) -> Inline:
+        spent = None if line.row is None else line.row.microseconds
+        return "" if spent is None else f"{spent / 1000:,.1f}"
+
     return [
         Column("Call", number, wraps=False, right=True),
         Column("Operator", operator, wraps=False, overflows=True),
         Column("", times, wraps=False, right=True, optional=True),
         Column("Kernels in turn", kernels),
+        Column("ms", milliseconds, wraps=False, right=True, optional=True),
     ]
 
 
-COLUMNS = _columns()
+*COLUMNS, _TIME = _columns()
+TIMED_COLUMNS = [*COLUMNS[:-1], _TIME, COLUMNS[-1]]
+"""The same with the time of each line."""

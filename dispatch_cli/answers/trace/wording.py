@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dispatch_cli.answers.trace.kernels import KernelReached
 from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
@@ -178,7 +178,10 @@ def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
 
 _ENDS_EARLY = ("limit", "disk", "internal")
 """Reasons after which nothing more is recorded."""
-_NOT_RECORDED = {"fork": "calls of child processes, such as workers"}
+_NOT_RECORDED = {
+    "fork": "calls of child processes, such as workers",
+    "inductor": "what kernels do that Inductor compiled: they make no calls",
+}
 
 
 def unfinished_sentence(report: TraceReport) -> str:
@@ -187,14 +190,16 @@ def unfinished_sentence(report: TraceReport) -> str:
     return f"{plural(unfinished, 'call')}, whose end is not recorded" if unfinished else ""
 
 
-def missing_sentences(report: TraceReport) -> Iterator[str]:
-    """What is not in the recording."""
-    counts = report.counts
-    for one in report.not_recorded:
-        yield _NOT_RECORDED.get(one.reason, one.text or one.reason)
-        if one.reason in _ENDS_EARLY:
-            yield "what came after the last of these calls"
+def missing_sentences(report: TraceReport) -> tuple[str, ...]:
+    """What is not in the recording, each once."""
+    counts, reasons = report.counts, {missing.reason for missing in report.not_recorded}
+    sentences = []
+    for missing in report.not_recorded:
+        sentences.append(_NOT_RECORDED.get(missing.reason, missing.text or missing.reason))
+        if missing.reason in _ENDS_EARLY and "no-end" not in reasons:  # which says it, too
+            sentences.append("what came after the last of these calls")
     if counts.dropped:
-        yield f"{plural(counts.dropped, 'call')} not recorded"
+        sentences.append(f"{plural(counts.dropped, 'call')} not recorded")
     if not report.lines:
-        yield "lines of Python"
+        sentences.append("lines of Python")
+    return tuple(dict.fromkeys(sentences))

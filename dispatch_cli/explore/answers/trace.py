@@ -79,7 +79,7 @@ def calls_answer(session: Session, asked: AskedCalls, step: Callable[[str], None
             lines.append(ShownLine(None, thread_title(thread), 0))
         lines += tree_lines(rows, report.directory)
     report = replace(report, threads=(thread._replace(rows=iter(rows)) for thread, rows in threads))
-    return ShownCalls(PaneAnswer(report, ("trace", _file(view), *words)), lines, cut)
+    return ShownCalls(PaneAnswer(report, ("trace", _file(view), *words, "--full")), lines, cut)
 
 
 def _read(

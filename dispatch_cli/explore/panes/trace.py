@@ -150,7 +150,7 @@ class TracePane(ListPane):
             return "(prints the calls, too)"
         if words:
             return f"(prints all lines; here only those with “{words}”)"
-        return f"(with --limit 0 it prints all lines; here the first {MOST_LINES:,})" if self._shown.cut else ""
+        return f"(prints all lines; here the first {MOST_LINES:,})" if self._shown.cut else ""
 
     # the call under the cursor
 

@@ -57,12 +57,13 @@ def _title() -> str:
 
 
 def _append(chunks: Iterable[str], file: str) -> None:
-    from dispatch_cli.cli.files import check_target, refuse_outside
+    from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
     from dispatch_cli.render.printed import printed
     from dispatch_cli.render.text_safety import UNENCODABLE
 
     refuse_input(file)
     try:
+        refuse_folder(file)
         check_target(Path(file))
         refuse_outside(Path(file))
         with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
