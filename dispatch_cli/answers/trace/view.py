@@ -22,9 +22,6 @@ from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
 
-_GOES_ON = ("fork", "partial", "state", "inductor")
-"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
-
 
 class TraceKernel(NamedTuple):
     """A kernel of a call.
