@@ -7,7 +7,7 @@ spent, the rest of the file is not understood, and the run goes on with the next
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from contextlib import contextmanager
 
 from dispatch_cli.model.span import Span
@@ -19,7 +19,7 @@ FREE_UNITS, UNITS_PER_BYTE = 1_000_000, 20
 FILE_UNITS = 8_000_000
 """Units of one file, however large it is."""
 MAX_MADE = 1 << 20
-"""Characters of a text that is made of others, and values of one container."""
+"""Characters of a text that is made of others, and parts of one construct, such as tokens of a block."""
 CHARACTERS = 64
 """So many characters that are made cost one unit."""
 
@@ -33,6 +33,12 @@ class OverWork(Exception):
     def __init__(self, why: str, at: Span | None = None) -> None:
         super().__init__(why)
         self.why, self.at = why, at
+
+
+def check_size(parts: Sized) -> None:
+    """Refuse a construct with more parts than any may have. Errors: OverWork."""
+    if len(parts) > MAX_MADE:
+        raise OverWork(f"this has more than {MAX_MADE:,} parts")
 
 
 class WorkBudget:

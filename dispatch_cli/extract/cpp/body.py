@@ -14,8 +14,6 @@ from dispatch_cli.extract.cpp.tokens import CppToken
 
 MAX_DEPTH = 40
 """How deeply statements and calls of functions may nest."""
-MAX_STATEMENTS = 50_000
-"""Statements of one translation unit, those of loops and functions counted each time."""
 
 
 class BodyReader:
@@ -27,7 +25,7 @@ class BodyReader:
         self._findings, self._build = findings, build
         self._block_when = library.block.when
         self._simple = SimpleStatements(library, findings, scope, self._statements, strict)
-        self._steps = 0
+        self._work = scope.work
 
     def read(self, tokens: Sequence[CppToken]) -> None:
         """Read the statements between the braces."""
@@ -38,19 +36,16 @@ class BodyReader:
     def _statements(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """Read statements one by one. Returns whether what follows them is never reached."""
         pairs = partners(tokens)
-        self._steps += len(tokens) // 10
+        self._work.spend(len(tokens) + 1)
         if pairs is None:
             self._simple.refuse(tokens, "its brackets do not match", when)
             return False
         if depth > MAX_DEPTH:
-            self._simple.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when)
+            self._simple.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
             return False
         index = 0
         while index < len(tokens):
-            self._steps += 1
-            if self._steps > MAX_STATEMENTS:
-                self._simple.refuse(tokens[index:], f"there are more than {MAX_STATEMENTS:,} statements", when)
-                return True
+            self._work.spend(1 + len(when))
             index, left, ends = self._statement(tokens, index, pairs, when, depth)
             if ends:
                 return True
@@ -157,7 +152,7 @@ class BodyReader:
             if len(values) != len(names):
                 self._simple.refuse(tokens[index:end], "an element of this loop's list does not fit its names", when)
                 return end
-            replaced = substitute(statement, dict(zip((name.text for name in names), values, strict=True)))
+            replaced = substitute(statement, dict(zip((name.text for name in names), values, strict=True)), self._work)
             self._statements(replaced, when, depth + 1)
         return end
 

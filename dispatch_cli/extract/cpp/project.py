@@ -10,7 +10,7 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macros import COMMAND_LINE, Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
-from dispatch_cli.extract.cpp.splices import normal
+from dispatch_cli.extract.cpp.splices import REST_OF_LINE, normal
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
@@ -24,7 +24,7 @@ MAX_WRAPPERS = 2000
 MAX_SEARCHED = 50
 """Macros that are looked for one after the other."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
+_DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
 _BEGINS = rf"{_BLOCK}|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
