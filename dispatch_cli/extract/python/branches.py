@@ -54,7 +54,7 @@ class ConditionalStatements(NameBinding):
     ) -> Flow:
         """Go through statements that exclude each other, each under its conditions, and join the names."""
         before = dict(scope.names)
-        self.run.spend(len(before) * len(branches) // 2)
+        self.run.spend(len(before) * len(branches))
         results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
         for when, body in branches:
             scope.names = dict(before)
@@ -106,7 +106,7 @@ class ConditionalStatements(NameBinding):
         catching = [one for one in node.handlers if _catches_imports(one)]
         flow = Flow()
         before = dict(scope.names)
-        self.run.spend(len(before) * (1 + len(node.handlers)) // 4)
+        self.run.spend(len(before) * (1 + len(node.handlers)))
         failing: list[Condition] = []
         size = len(self.run.when)
         rest: Sequence[ast.stmt] = node.body

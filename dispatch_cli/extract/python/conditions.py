@@ -62,7 +62,7 @@ class TruthValues(ABC):
                 return Opaque(node)
             found = self._value(node, scope)
             if isinstance(found, str | list | dict | tuple) and len(found) > 64 and not isinstance(node, ast.Name):
-                self.run.spend(len(found) // PARTS)
+                self.run.spend(len(found) // (PARTS if isinstance(found, str) else 4))
             return found
         except RecursionError:
             return Opaque(node)

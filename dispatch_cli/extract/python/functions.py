@@ -10,10 +10,9 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
 from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import FACTORIES, TRANSPARENT
-from dispatch_cli.extract.python.methods import BUILTINS
+from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
-from dispatch_cli.extract.python.value_size import MAX_PARTS
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
@@ -82,12 +81,10 @@ class OtherFunctions(Imports):
             self.run.index.search(searched_folders(name, given), scope.file)
             return None
         if name == "itertools.product" and not keywords:
-            return names.product([self.run.items(one) for one in given], node)
+            return names.product([items_of(one) for one in given], node) if self.run.affords(*given) else Opaque(node)
         if name == "itertools.chain":
-            rows = [self.run.items(one) for one in given]
-            if None in rows or sum(len(row) for row in rows if row) > MAX_PARTS:
-                return Opaque(node)
-            return [item for row in rows if row for item in row]
+            rows = [items_of(one) for one in given] if self.run.affords(*given) else [None]
+            return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(one, str) for one in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self.question(text, given[0], node, scope)

@@ -24,7 +24,7 @@ MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
 MAX_LINES = 60_000
 
-MAX_TOKENS = 300_000
+MAX_TOKENS = 250_000
 """What is between expressions in a file that is parsed: a tree needs up to 900 bytes for each."""
 _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
@@ -121,6 +121,8 @@ class ModuleIndex:
         for file, name in self._named.items():
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
+        self._called: dict[str, list[str]] = {}
+        self._parts_of: dict[str, tuple[str, ...]] = {}
         self._folders = {str(PurePath(file).parent) for file in self.files}
         self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
         self._searched: dict[str, dict[str, None]] = {}
@@ -245,13 +247,26 @@ class ModuleIndex:
             return own
         key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
-            alike = self._by_last.get(name.rpartition(".")[2], ())
-            self._sources.work.spend(4 * len(alike) + len(name) // 16)
-            candidates = [file for file in alike if self._is_called(file, name)]
-            nearest = max(candidates, key=lambda file: _nearness(file, importer), default=None)
+            candidates = self._candidates(name)
+            self._sources.work.spend(len(candidates))
+            theirs = self._parts(importer)
+            nearest = max(candidates, key=lambda file: _nearness(self._parts(file), theirs), default=None)
             nearest = nearest or self._in_searched(name, self._nearest_folders(importer))
             self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
+
+    def _candidates(self, name: str) -> list[str]:
+        """The files that may be a module of that name."""
+        if name not in self._called:
+            alike = self._by_last.get(name.rpartition(".")[2], ())
+            self._sources.work.spend(2 * len(alike) + len(name) // 16)
+            self._called[name] = [file for file in alike if self._is_called(file, name)]
+        return self._called[name]
+
+    def _parts(self, file: str) -> tuple[str, ...]:
+        if file not in self._parts_of:
+            self._parts_of[file] = PurePath(inside(file)).parts
+        return self._parts_of[file]
 
     def search(self, folders: Sequence[str], file: str) -> None:
         """Look for modules in more folders, as a file says by ``sys.path``."""
@@ -314,8 +329,7 @@ def _package_name(folder: PurePath) -> str:
     return found[0] if found else name
 
 
-def _nearness(file: str, importer: str) -> tuple[int, int]:
-    ours, theirs = PurePath(inside(file)).parts, PurePath(inside(importer)).parts
+def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:
     common = next(
         (n for n, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), min(len(ours), len(theirs))
     )

@@ -33,13 +33,13 @@ from dispatch_cli.model.extracted import (
 )
 from dispatch_cli.model.span import Span
 
-STEP = 2
+STEP = 3
 """Units of work of an expression or statement."""
 FINDING = 50
 """Units of a registration, or of a statement that is not understood: what is made of it takes longer."""
-VALUE_UNITS = 40_000
+VALUE_UNITS = 60_000
 """Units of a function that registers nothing, and that is followed for values only."""
-VALUES_UNITS = 400_000
+VALUES_UNITS = 600_000
 """Units of all such functions of a module: the others are for what registers something."""
 MAX_COLUMN = 5_000
 """Characters of a line that are looked at to find a column in it."""
@@ -149,7 +149,7 @@ class PythonRun:
 
     def affords(self, *values: Value) -> bool:
         """Pay for comparing, hashing, printing or copying values; False where they are too large for that."""
-        if (size := sum(size_of(value, self.spend) for value in values)) > MAX_PARTS:
+        if (size := size_of(values, self.spend)) > MAX_PARTS:
             return False
         self.spend(size // PARTS)
         return True
@@ -276,8 +276,9 @@ class PythonRun:
 
     def emit(self, thing: Extracted, node: ast.AST) -> None:
         """A registration is found."""
-        texts = [part for part in thing if isinstance(part, str | tuple)]
-        self.spend(FINDING + sum(map(len, texts)) // 16)
+        texts = sum(len(part) for part in thing if isinstance(part, str))
+        parts = sum(len(part) for part in thing if isinstance(part, tuple))
+        self.spend(FINDING + texts // 16 + parts)
         thing = self._without_question(thing)
         self.owners.setdefault(thing, set()).add(self.owner)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
