@@ -18,6 +18,7 @@ from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import LeftOut, Walked
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
@@ -81,7 +82,8 @@ def run(
     backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
     with_tests = next((place.tests for place in reversed(said) if place.tests is not None), False)
     told = _Told(progress)
-    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests)
+    work = WorkBudget()
+    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests, work)
     include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -92,6 +94,7 @@ def run(
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
         progress=told.read,
+        work=work,
     )
     kept = None if cache is None else Cache(cache)
     key = "" if kept is None else _key(walked, said, "" if pytorch is None else pytorch.name)
