@@ -27,10 +27,6 @@ _EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
-MAX_USES = 20_000
-"""Names of operators in Python files that are kept."""
-MAX_USES_OF_ONE = 300
-"""Those of one operator: each package compares them."""
 
 
 class ExtensionNames:
@@ -119,6 +115,7 @@ class ExtensionNames:
         """The namespaces in which Python files of the package name an operator."""
         if (operator, package) not in self._found:
             uses = self._uses.get(operator, ())
+            self._sources.work.spend(1 + len(uses))
             self._found[operator, package] = frozenset(space for space, user in uses if paths.is_in(user, package))
         return self._found[operator, package]
 
@@ -126,16 +123,12 @@ class ExtensionNames:
     def _uses(self) -> Mapping[str, Set[tuple[str, str]]]:
         """The operators that Python files name, with their namespaces and the files, absolute."""
         uses: dict[str, set[tuple[str, str]]] = {}
-        left = MAX_USES
         for file in self._sources.files.get(SourceKind.PYTHON, ()):
-            if left <= 0:
-                break
             user = paths.absolute(file)
             named = {(found[1] or found[3], found[2] or found[4]) for found in _USED.finditer(self._text(file))}
             for namespace, operator in sorted(named):
-                if namespace not in _PYTORCH and len(uses.get(operator, ())) < MAX_USES_OF_ONE:
+                if namespace not in _PYTORCH:
                     uses.setdefault(operator, set()).add((namespace, user))
-                    left -= 1
         return uses
 
 

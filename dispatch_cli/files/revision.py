@@ -31,6 +31,8 @@ MAX_NAME = 255
 """Bytes of the name of a file: no file system has longer ones."""
 FREE_ENTRIES, FREE_BYTES = 1_000, 16 << 20
 """Entries of folders, and bytes of files, that a revision may have however few objects they are made of."""
+BLOCK = 4096
+"""Bytes that a file counts as besides its own."""
 TIMES = 20
 """How often each object may be read, on the average: a few trees of each other can name very many files."""
 MAX_MODE = 6
@@ -123,7 +125,7 @@ class RevisionTree:
         if data.startswith(_POINTER):
             message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
             raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
-        self._read_bytes.note(len(data), f"the files of {self.revision} repeat a few others too often")
+        self._read_bytes.note(BLOCK + len(data), f"the files of {self.revision} repeat a few others too often")
         return data[:count]
 
     def _content(self, oid: str) -> bytes:
@@ -131,7 +133,7 @@ class RevisionTree:
         if data is None:
             data = self._objects.content(oid)
             self._kept_bytes += len(data)
-            self._read_bytes.different += len(data)
+            self._read_bytes.different += BLOCK + len(data)
         self._contents[oid] = data
         while self._kept_bytes > MAX_KEPT_BYTES:
             self._kept_bytes -= len(self._contents.pop(next(iter(self._contents))))

@@ -14,7 +14,11 @@ from pathlib import Path
 from tests.fuzz.hostile_cpp import HOSTILE, figures
 from tests.fuzz.hostile_python import PYTHON
 
-KINDS = {f"{reader}: {name}": kind for reader, kinds in (("C++", HOSTILE), ("Python", PYTHON)) for name, kind in kinds.items()}
+KINDS = {
+    f"{reader}: {name}": kind
+    for reader, kinds in (("C++", HOSTILE), ("Python", PYTHON))
+    for name, kind in kinds.items()
+}
 
 
 def main() -> None:
