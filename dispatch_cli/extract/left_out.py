@@ -54,6 +54,10 @@ class WhyLeftOut(Enum):
     EXTRACTED = "written by extract"
 
 
+BOUNDS = frozenset({WhyLeftOut.TOO_LARGE, WhyLeftOut.TOO_DEEP})
+"""Bounds of this program, which leave out what a build may have."""
+
+
 def is_of_tests(name: str) -> bool:
     """True if a folder of that name has tests, benchmarks or examples of a project."""
     return _TESTS.fullmatch(name) is not None

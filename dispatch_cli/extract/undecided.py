@@ -104,7 +104,8 @@ def undecided_entry(one: Extracted) -> Data:
 
 def not_understood_entry(one: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
-    return placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
+    entry = placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
+    return entry | ({"bound": True} if one.bound else {})
 
 
 def called_function_entry(one: CalledFunction) -> Data:

@@ -116,12 +116,16 @@ def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
         case Not(operand):
             inner = value(operand, known)
             return None if inner is None else not inner
-        case And(operands):
-            values = [value(operand, known) for operand in operands]
-            return False if False in values else None if None in values else True
-        case Or(operands):
-            values = [value(operand, known) for operand in operands]
-            return True if True in values else None if None in values else False
+        case And(operands) | Or(operands):
+            deciding = isinstance(condition, Or)
+            result: bool | None = not deciding
+            for operand in operands:
+                inner = value(operand, known)
+                if inner is deciding:
+                    return deciding
+                if inner is None:
+                    result = None
+            return result
 
 
 _WORD = re.compile(r"(?:and|or|not)\b")

@@ -119,6 +119,12 @@ class AtomGroup(NamedTuple):
     worlds: tuple[World, ...]
     is_partial: bool = False
 
+    def agreeing(self, known: World) -> Iterator[World]:
+        """Its worlds that agree with what is known; it is best to know little of other groups."""
+        for world in self.worlds:
+            if all(world.get(atom, truth) is truth for atom, truth in known.items()):
+                yield world
+
 
 def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> list[AtomGroup]:
     """What atoms speak of, in the order of the first atom of each.

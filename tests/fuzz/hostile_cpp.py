@@ -110,6 +110,18 @@ HOSTILE: dict[str, Hostile] = {
         20_000, text(lambda n: lines('TORCH_LIBRARY(ns@, m) { m.def("a(Tensor x) -> Tensor"); }\n', n))
     ),
     "namespaces that nearly match": Hostile(800, text(blocks_of_namespaces)),
+    "operators that nearly match": Hostile(
+        4000,
+        text(
+            lambda n: (
+                "TORCH_LIBRARY(my, m) {"
+                + lines('m.def("operator_of_mine_@(Tensor x) -> Tensor");\n', n)
+                + "}\nTORCH_LIBRARY_IMPL(my, CPU, m) {"
+                + lines('m.impl("operator_of_mien_@", f@);\n', n)
+                + "}"
+            )
+        ),
+    ),
     "a long literal": Hostile(3_000_000, body(lambda n: f'm.def("{"a" * n}(Tensor x) -> Tensor");')),
     # macros
     "macros that double": Hostile(
