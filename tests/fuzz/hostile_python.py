@@ -11,8 +11,8 @@ OPERATOR = 'lib.define("a(Tensor x) -> Tensor")\n'
 
 
 def text(make: Callable[[int], str]) -> Callable[[int], Mapping[str, str]]:
-    """One module that registers an operator behind what is made."""
-    return lambda count: {"a.py": f"{HEAD}{make(count)}\n{OPERATOR}"}
+    """One module that registers an operator behind what is made. ``§`` stands for the sign of a decorator."""
+    return lambda count: {"a.py": f"{HEAD}{make(count)}\n{OPERATOR}".replace("§", "@")}
 
 
 def repeated(before: str, each: str, after: str) -> Callable[[int], Mapping[str, str]]:
@@ -87,7 +87,7 @@ PYTHON: dict[str, Hostile] = {
         60,
         repeated(
             "from typing import Tuple, Union\nT = int\n", "T = Tuple[T, T]\nU = Union[T, T]\n",
-            '@torch.library.custom_op("my::f", mutates_args=())\ndef f(x: T) -> U: ...\nz = T == U\n',
+            '§torch.library.custom_op("my::f", mutates_args=())\ndef f(x: T) -> U: ...\nz = T == U\n',
         ),
     ),
     "types that are joined": Hostile(4000, repeated("T = int\n", "T = T | torch.Tensor\n", "z = T == int\n")),
@@ -163,13 +163,13 @@ PYTHON: dict[str, Hostile] = {
         40,
         text(
             lambda n: "class A:\n    p0 = 1\n"
-            + lines("    @property\n    def p@(self): return (self.p^, self.p^)\n", n)
+            + lines("    §property\n    def p@(self): return (self.p^, self.p^)\n", n)
             + f"A().p{n}\n"
         ),
     ),
     # conditions
     "returns under if": Hostile(
-        4000, text(lambda n: "def f(lib):\n" + lines('    if os.environ.get("A@"): return lib\n', n) + "    return lib\nf(lib)\n" * 9)
+        4000, text(lambda n: "def f(lib):\n" + lines('    if os.environ.get("A@"): return lib\n', n) + "    return lib\n" + "f(lib)\n" * 9)
     ),
     "ifs of a module": Hostile(4000, text(lambda n: lines("x@ = @\n", n) + lines('if os.environ["A@"]:\n    y@ = 1\n', n))),
     "ifs that register": Hostile(
@@ -205,7 +205,7 @@ PYTHON: dict[str, Hostile] = {
     "libraries that end": Hostile(4000, text(lambda n: lines('l@ = torch.library.Library("n@", "DEF")\nl@.define("a() -> ()")\ndel l@\n', n))),
     "custom operators": Hostile(
         2000,
-        text(lambda n: lines('@torch.library.custom_op("my::c@", mutates_args=())\ndef c@(x: torch.Tensor) -> torch.Tensor: ...\n', n)),
+        text(lambda n: lines('§torch.library.custom_op("my::c@", mutates_args=())\ndef c@(x: torch.Tensor) -> torch.Tensor: ...\n', n)),
     ),
     "a function with many parameters": Hostile(
         8000, text(lambda n: f'@torch.library.custom_op("my::c", mutates_args=())\ndef c({lines("x@: int", n, ", ")}) -> None: ...\n')

@@ -117,7 +117,7 @@ class Expressions(Operations):
                 found.extend(inner)
             else:
                 found.append(self.value(one, scope))
-        if not self.run.affords(found):
+        if not self.run.fits(found):
             return Opaque(node)
         if isinstance(node, ast.Tuple):
             return tuple(found)
@@ -145,7 +145,7 @@ class Expressions(Operations):
                 found[known] = inner
             except TypeError:
                 return Opaque(node)
-        return found if self.run.affords(found) else Opaque(node)
+        return found if self.run.fits(found) else Opaque(node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         return self.each(self.value(node.value, scope), lambda owner: self._item(node, owner, scope))
@@ -201,7 +201,7 @@ class Expressions(Operations):
                     return False
             return True
 
-        if not go(0) or not self.run.affords(found):
+        if not go(0) or not self.run.fits(found):
             return Opaque(node)
         try:
             if isinstance(node, ast.DictComp):

@@ -28,6 +28,9 @@ MAX_TOKENS = 250_000
 """What is between expressions in a file that is parsed: a tree needs up to 900 bytes for each."""
 _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
+MAX_DOTS = 1_000
+"""Dots of a line with an import."""
+_IMPORTING = re.compile(r"\b(?:from|import)\b")
 MAX_CHAIN = 4000
 """Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
 
@@ -62,6 +65,8 @@ def parse_python(text: str) -> ast.Module:
         raise UnreadablePython(f"the file has more than {MAX_LINES} lines", bound=True)
     if tokens_of(text) > MAX_TOKENS:
         raise UnreadablePython("the file has too many expressions", bound=True)
+    if text.count(".") > MAX_DOTS and _has_long_name(text):
+        raise UnreadablePython(f"a name in an import has more than {MAX_DOTS} parts", bound=True)
     if sys.version_info < (3, 11) and _long_chain(text):
         raise UnreadablePython("an expression is nested too deeply", bound=True)
     try:
@@ -74,6 +79,12 @@ def parse_python(text: str) -> ast.Module:
         raise UnreadablePython("its statements or expressions are nested too deeply", bound=True) from None
     except ValueError as error:
         raise UnreadablePython(f"it is not valid Python: {error}") from None
+
+
+def _has_long_name(text: str) -> bool:
+    """True if an import may name a module of very many parts: Python joins them anew for each."""
+    lines = re.sub(r"\\\r?\n", " ", text).split("\n")
+    return any(line.count(".") > MAX_DOTS and _IMPORTING.search(line) is not None for line in lines)
 
 
 def tokens_of(text: str) -> int:

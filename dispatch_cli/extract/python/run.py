@@ -98,6 +98,7 @@ class PythonRun:
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._emitted: set[Extracted] = set()
         self._said: set[tuple[Span, str]] = set()
+        self._ended: set[tuple[str, str]] = set()
         self._value_left: int | None = None
         self._values_left = VALUES_UNITS
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
@@ -153,6 +154,10 @@ class PythonRun:
             return False
         self.spend(size // PARTS)
         return True
+
+    def fits(self, value: Value) -> bool:
+        """True if a value is not too large to be compared, hashed, printed or copied."""
+        return size_of(value, self.spend) <= MAX_PARTS
 
     def items(self, value: Value) -> list[Value] | None:
         """The items that a loop goes through; None where they are not known."""
@@ -318,8 +323,8 @@ class PythonRun:
         why = error.why if isinstance(error, OverWork) else "its calls, statements or expressions nest too deeply"
         if node is not None:
             self.account(file, node)
-        if (at, why) not in self._said:
-            self._said.add((at, why))
+        if (file, why) not in self._ended:
+            self._ended.add((file, why))
             self.not_understood.append(NotUnderstood(at, self.index.line(at).strip()[:MAX_TEXT], why, bound=True))
 
 

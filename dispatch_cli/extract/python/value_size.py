@@ -47,7 +47,7 @@ def size_of(value: Value, spend: Callable[[int], None]) -> int:
                 totals.append(1)
                 break
         else:
-            spend(len(parts) // 4 + 1)
+            spend(len(parts) // 4 + 2)
             sizes[key] = total = min(totals.pop(), MAX_PARTS + 1)
             waiting.pop()
             if totals:
