@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from dispatch_cli.extract.builds.source_lists import (
+    BRANCHED,
     MAX_BRANCHES,
     MAX_ITEMS,
     MAX_PATH,
@@ -110,7 +111,7 @@ class _CMakeReader:
 
     def _set(self, name: str, items: SourceList) -> None:
         before = self._values.get(name, ())
-        self._spend(2 * len(before))
+        self._spend(BRANCHED * len(before) if self._branch else len(before) // 20)
         if before and not self._branch:
             self._lists.append(before)
         self._values[name] = (*otherwise(before, self._branch), *items)[:MAX_ITEMS]
@@ -139,7 +140,7 @@ class _CMakeReader:
                 path = self._path(part)
                 if path and path not in _OPTIONS:
                     items.append(SourceItem(path))
-        self._spend(2 * len(items))
+        self._spend((BRANCHED if self._branch else 2) * len(items))
         return within(items, self._branch)
 
     def _path(self, text: str) -> str:

@@ -9,6 +9,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from dispatch_cli.extract.builds.source_lists import (
+    BRANCHED,
     HERE,
     MAX_ITEMS,
     MAX_PATH,
@@ -125,14 +126,16 @@ class _SetupReader:
         before = self._values.get(name)
         kept: SourceList = ()
         if before is not None and self._branch:
-            self._spend(2 * len(before.items))
+            self._spend(BRANCHED * len(before.items))
             kept = otherwise(before.items, self._branch)
+        if self._branch:
+            self._spend(BRANCHED * len(value.items))
         items = (*kept, *within(value.items, self._branch))
         self._values[name] = _PathValue(items[:MAX_ITEMS], value.is_list)
 
     def _extend(self, name: str, value: _PathValue) -> None:
         before = self._values.get(name, _PathValue(()))
-        self._spend(len(before.items) // 20 + len(value.items))  # copies are cheap
+        self._spend(len(before.items) // 20 + BRANCHED * len(value.items))  # copies are cheap
         self._values[name] = _PathValue((*before.items, *within(value.items, self._branch))[:MAX_ITEMS], True)
 
     def _evaluate(self, node: ast.expr, depth: int) -> _PathValue:

@@ -13,6 +13,8 @@ from dispatch_cli.files import paths
 
 MAX_ITEMS = 5_000
 """Entries of one list that are looked at."""
+BRANCHED = 6
+"""Units of work of an entry whose branches are worked out anew."""
 MAX_BRANCHES = 40
 """Branches that nest, and those of one list that a file is in."""
 MAX_PATH = 4_096
@@ -44,7 +46,7 @@ def within(items: Iterable[SourceItem], branch: Branch) -> SourceList:
     if not branch:
         return tuple(items)[:MAX_ITEMS]
     added = [(item, tuple(step for step in branch if step not in item.branch)) for item in items]
-    return tuple(item._replace(branch=(*item.branch, *steps)) for item, steps in added)[:MAX_ITEMS]
+    return tuple(SourceItem(item.path, (*item.branch, *steps)) for item, steps in added)[:MAX_ITEMS]
 
 
 def otherwise(items: Iterable[SourceItem], branch: Branch) -> SourceList:
