@@ -37,7 +37,6 @@ class ExtensionNames:
         self._kernel_builder: dict[str, str | None] = {}
         self._names: dict[str, str] = {}
         self._texts: dict[str, Mapping[str, str]] = {}
-        self._found: dict[tuple[str, str], frozenset[str]] = {}
 
     def of_cpp_file(self, file: str) -> str:
         """The namespace in which a C++ file registers.
@@ -108,27 +107,22 @@ class ExtensionNames:
         """The namespace that Python files of the package name most operators of a C++ file in."""
         namespaces: Counter[str] = Counter()
         for operator in set(_REGISTERED.findall(self._text(file))):
-            namespaces.update(self._namespaces(operator, package))
+            named = self._uses.get((operator, package), ())
+            self._sources.work.spend(1 + len(named))
+            namespaces.update(named)
         return max(sorted(namespaces), key=namespaces.__getitem__, default=None)
 
-    def _namespaces(self, operator: str, package: str) -> frozenset[str]:
-        """The namespaces in which Python files of the package name an operator."""
-        if (operator, package) not in self._found:
-            uses = self._uses.get(operator, ())
-            self._sources.work.spend(1 + len(uses))
-            self._found[operator, package] = frozenset(space for space, user in uses if paths.is_in(user, package))
-        return self._found[operator, package]
-
     @cached_property
-    def _uses(self) -> Mapping[str, Set[tuple[str, str]]]:
-        """The operators that Python files name, with their namespaces and the files, absolute."""
-        uses: dict[str, set[tuple[str, str]]] = {}
+    def _uses(self) -> Mapping[tuple[str, str], Set[str]]:
+        """The namespaces in which Python files below a folder, which is absolute, name an operator."""
+        uses: dict[tuple[str, str], set[str]] = {}
         for file in self._sources.files.get(SourceKind.PYTHON, ()):
-            user = paths.absolute(file)
-            named = {(found[1] or found[3], found[2] or found[4]) for found in _USED.finditer(self._text(file))}
-            for namespace, operator in sorted(named):
+            folders = list(paths.above(paths.folder_of(file)))
+            for found in _USED.finditer(self._text(file)):
+                namespace = found[1] or found[3]
                 if namespace not in _PYTORCH:
-                    uses.setdefault(operator, set()).add((namespace, user))
+                    for folder in folders:
+                        uses.setdefault((found[2] or found[4], folder), set()).add(namespace)
         return uses
 
 
