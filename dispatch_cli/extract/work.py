@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from dispatch_cli.model.span import Span
 
-RUN_UNITS = 80_000_000
+RUN_UNITS = 30_000_000
 """Units of a run."""
 FREE_UNITS, UNITS_PER_BYTE = 1_000_000, 20
 """Units of a file whatever its size, and for each of its bytes."""

@@ -72,20 +72,39 @@ TREES: dict[str, Hostile] = {
     "lists in each other": Hostile(4000, native(lambda n: f"- func: {'[' * n}{']' * n}\n")),
     "mappings in each other": Hostile(4000, native(lambda n: f"- func: {'{a: ' * n}1{'}' * n}\n")),
     "operators": Hostile(8000, native(lambda n: "".join(NATIVE.replace("{n}", str(k)) for k in range(n)))),
-    "a schema with many arguments": Hostile(20_000, native(lambda n: f"- func: g({lines('Tensor x@', n, ', ')}) -> Tensor\n")),
+    "a schema with many arguments": Hostile(
+        20_000, native(lambda n: f"- func: g({lines('Tensor x@', n, ', ')}) -> Tensor\n")
+    ),
     "a schema with many brackets": Hostile(20_000, native(lambda n: f"- func: g(Tensor{'[]' * n} x) -> Tensor\n")),
-    "a schema with many results": Hostile(20_000, native(lambda n: f"- func: g(Tensor x) -> ({lines('Tensor', n, ', ')})\n")),
+    "a schema with many results": Hostile(
+        20_000, native(lambda n: f"- func: g(Tensor x) -> ({lines('Tensor', n, ', ')})\n")
+    ),
     "a schema of parentheses": Hostile(20_000, native(lambda n: f"- func: g{'(' * n}Tensor x{')' * n} -> Tensor\n")),
-    "a schema with a long default": Hostile(200_000, native(lambda n: f"- func: g(str x=\"{'a' * n}\") -> Tensor\n")),
-    "keys of one operator": Hostile(20_000, native(lambda n: f"- func: g(Tensor x) -> Tensor\n  dispatch:\n    {lines('K@', n, ', ')}: g\n")),
-    "many keys": Hostile(8000, native(lambda n: "- func: g(Tensor x) -> Tensor\n  dispatch:\n" + lines("    K@: g\n", n))),
+    "a schema with a long default": Hostile(200_000, native(lambda n: f'- func: g(str x="{"a" * n}") -> Tensor\n')),
+    "keys of one operator": Hostile(
+        20_000, native(lambda n: f"- func: g(Tensor x) -> Tensor\n  dispatch:\n    {lines('K@', n, ', ')}: g\n")
+    ),
+    "many keys": Hostile(
+        8000, native(lambda n: "- func: g(Tensor x) -> Tensor\n  dispatch:\n" + lines("    K@: g\n", n))
+    ),
     "one operator again": Hostile(8000, native(lambda n: NATIVE.replace("{n}", "") * n)),
     "overloads": Hostile(8000, native(lambda n: lines("- func: g.o@(Tensor x) -> Tensor\n", n))),
     "forms of one function": Hostile(
-        4000, native(lambda n: lines("- func: g@.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n- func: g@_(Tensor(a!) self) -> Tensor(a!)\n", n))
+        4000,
+        native(
+            lambda n: lines(
+                "- func: g@.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+                "- func: g@_(Tensor(a!) self) -> Tensor(a!)\n",
+                n,
+            )
+        ),
     ),
-    "delegates": Hostile(4000, native(lambda n: lines("- func: g@(Tensor self) -> Tensor\n  structured_delegate: g^\n", n))),
-    "autogen": Hostile(4000, native(lambda n: f"- func: g(Tensor self) -> Tensor\n  autogen: {lines('g.x@', n, ', ')}\n")),
+    "delegates": Hostile(
+        4000, native(lambda n: lines("- func: g@(Tensor self) -> Tensor\n  structured_delegate: g^\n", n))
+    ),
+    "autogen": Hostile(
+        4000, native(lambda n: f"- func: g(Tensor self) -> Tensor\n  autogen: {lines('g.x@', n, ', ')}\n")
+    ),
     "derivatives": Hostile(
         4000,
         lambda n: {
@@ -105,34 +124,85 @@ TREES: dict[str, Hostile] = {
     "a block of lines": Hostile(40_000, native(lambda n: "- func: |\n" + "    x\n" * n)),
     "blanks of YAML": Hostile(400_000, native(lambda n: f"- func:{' ' * n}x\n")),
     # build files
-    "setup.py with sums": Hostile(8000, build("setup.py", lambda n: "s = ['x/a.cpp']\n" + "s = s + s\n" * n + "Extension('x', sources=s)\n")),
-    "setup.py with globs": Hostile(8000, build("setup.py", lambda n: "import glob\n" + lines("Extension('x', sources=glob.glob('**/*@*.cpp'))\n", n))),
+    "setup.py with sums": Hostile(
+        8000, build("setup.py", lambda n: "s = ['x/a.cpp']\n" + "s = s + s\n" * n + "Extension('x', sources=s)\n")
+    ),
+    "setup.py with globs": Hostile(
+        8000,
+        build("setup.py", lambda n: "import glob\n" + lines("Extension('x', sources=glob.glob('**/*@*.cpp'))\n", n)),
+    ),
     "setup.py with branches": Hostile(
-        8000, build("setup.py", lambda n: "s = []\n" + lines("if a@:\n    s = s + ['x/a.cpp']\n", n) + "Extension('x', sources=s)\n")
+        8000,
+        build(
+            "setup.py",
+            lambda n: "s = []\n" + lines("if a@:\n    s = s + ['x/a.cpp']\n", n) + "Extension('x', sources=s)\n",
+        ),
     ),
     "setup.py with functions": Hostile(
-        8000, build("setup.py", lambda n: lines("def f@():\n    return f^()\n", n) + f"Extension('x', sources=f{n}())\n")
+        8000,
+        build("setup.py", lambda n: lines("def f@():\n    return f^()\n", n) + f"Extension('x', sources=f{n}())\n"),
     ),
-    "setup.py with texts that double": Hostile(60, build("setup.py", lambda n: "s = 'a'\n" + "s = s + s\n" * n + "Extension('x', sources=[s])\n")),
+    "setup.py with texts that double": Hostile(
+        60, build("setup.py", lambda n: "s = 'a'\n" + "s = s + s\n" * n + "Extension('x', sources=[s])\n")
+    ),
     "setup.py with texts of lists": Hostile(
-        60, build("setup.py", lambda n: "for a in ['x/', 'y/'] * 99:\n" + "  for b in ['a', 'b', a + 'c']:\n" + "    a = a + b\n" * n + "Extension('x', sources=[a])\n")
+        60,
+        build(
+            "setup.py",
+            lambda n: (
+                "for a in ['x/', 'y/'] * 99:\n"
+                + "  for b in ['a', 'b', a + 'c']:\n"
+                + "    a = a + b\n" * n
+                + "Extension('x', sources=[a])\n"
+            ),
+        ),
     ),
     "setup.py with comprehensions": Hostile(
-        200, build("setup.py", lambda n: f"s = [{', '.join(repr(f'{k}.cpp') for k in range(n * 20))}]\n" + "s = ['x/' + f for f in s]\n" * n + "Extension('x', sources=s)\n")
+        200,
+        build(
+            "setup.py",
+            lambda n: (
+                f"s = [{', '.join(repr(f'{k}.cpp') for k in range(n * 20))}]\n"
+                + "s = ['x/' + f for f in s]\n" * n
+                + "Extension('x', sources=s)\n"
+            ),
+        ),
     ),
-    "CMake with lists": Hostile(8000, build("CMakeLists.txt", lambda n: "set(s x/a.cpp)\n" + "set(s ${s} ${s})\n" * n + "add_library(x ${s})\n")),
+    "CMake with lists": Hostile(
+        8000, build("CMakeLists.txt", lambda n: "set(s x/a.cpp)\n" + "set(s ${s} ${s})\n" * n + "add_library(x ${s})\n")
+    ),
     "CMake with variables": Hostile(
-        8000, build("CMakeLists.txt", lambda n: "set(s0 x)\n" + lines("set(s@ ${s^}${s^})\n", n) + f"add_library(x ${{s{n}}}/a.cpp)\n")
+        8000,
+        build(
+            "CMakeLists.txt",
+            lambda n: "set(s0 x)\n" + lines("set(s@ ${s^}${s^})\n", n) + f"add_library(x ${{s{n}}}/a.cpp)\n",
+        ),
     ),
-    "CMake with globs": Hostile(8000, build("CMakeLists.txt", lambda n: lines("file(GLOB_RECURSE s@ *@*.cpp)\nadd_library(x ${s@})\n", n))),
+    "CMake with globs": Hostile(
+        8000, build("CMakeLists.txt", lambda n: lines("file(GLOB_RECURSE s@ *@*.cpp)\nadd_library(x ${s@})\n", n))
+    ),
     "CMake with branches": Hostile(
-        8000, build("CMakeLists.txt", lambda n: lines("if(A@)\nlist(APPEND s x@.cpp)\nelseif(B@)\nlist(APPEND s x/a.cpp)\nendif()\n", n) + "add_library(x ${s})\n")
+        8000,
+        build(
+            "CMakeLists.txt",
+            lambda n: (
+                lines("if(A@)\nlist(APPEND s x@.cpp)\nelseif(B@)\nlist(APPEND s x/a.cpp)\nendif()\n", n)
+                + "add_library(x ${s})\n"
+            ),
+        ),
     ),
-    "CMake with libraries": Hostile(8000, build("CMakeLists.txt", lambda n: lines("add_library(x@ x/a.cpp x/b.cpp)\n", n))),
+    "CMake with libraries": Hostile(
+        8000, build("CMakeLists.txt", lambda n: lines("add_library(x@ x/a.cpp x/b.cpp)\n", n))
+    ),
     "CMake with brackets": Hostile(100_000, build("CMakeLists.txt", lambda n: "(" * n + "#[[" * n)),
-    "CMake with bracket comments": Hostile(8000, build("CMakeLists.txt", lambda n: f"#[{'=' * n}[\n" + f"]{'=' * (n - 1)}\n" * 20)),
+    "CMake with bracket comments": Hostile(
+        8000, build("CMakeLists.txt", lambda n: f"#[{'=' * n}[\n" + f"]{'=' * (n - 1)}\n" * 20)
+    ),
     "CMake with long names": Hostile(400_000, build("CMakeLists.txt", lambda n: f"{'_' * n}(x)\n")),
-    "build.toml": Hostile(40_000, lambda n: {"build.toml": "[general]\n" * n + "nam" * n, "a.cpp": BLOCK.replace("my", "TORCH_EXTENSION_NAME")}),
+    "build.toml": Hostile(
+        40_000,
+        lambda n: {"build.toml": "[general]\n" * n + "nam" * n, "a.cpp": BLOCK.replace("my", "TORCH_EXTENSION_NAME")},
+    ),
     "uses of one operator": Hostile(
         1000,
         lambda n: {
@@ -142,7 +212,7 @@ TREES: dict[str, Hostile] = {
         },
     ),
     "files that register the same": Hostile(1000, lambda n: {f"d{k}/a.cpp": BLOCK for k in range(n)}),
-}  # fmt: skip
+}
 
 
 def written(folder: Path, kind: bytes, content: bytes) -> str:
