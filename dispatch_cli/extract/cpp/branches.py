@@ -15,7 +15,7 @@ MAX_SPELLED = 20
 """Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""
 
 
-UNDECIDED = 10
+UNDECIDED = 30
 """Units of work of a branch that is not decided."""
 
 

@@ -15,7 +15,7 @@ MAX_RUNS = 32
 """How many times a translation unit is read."""
 MAX_OPEN = 100
 """Atoms to decide: of more, so few readings decide next to nothing."""
-UNITS = 20
+UNITS = 50
 """Units of work for each finding that is merged."""
 
 
