@@ -94,6 +94,10 @@ class WorkBudget:
         if self._left < 0:
             raise OverWork(self._why())
 
+    def has(self, units: int) -> bool:
+        """Whether so many units are left."""
+        return self._left >= units
+
     def make(self, characters: int) -> None:
         """Count a text that is made, before it is. Errors: OverWork."""
         if characters > MAX_MADE:

@@ -75,7 +75,7 @@ def is_one_edit_away(word: str, other: str) -> bool:
 
 
 class OneEditAway:
-    """Words by what is left of them without one letter: two words that are one edit apart have such a rest in common."""
+    """Words by what is left of them without one letter: of words one edit apart, such rests are equal."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._order: dict[str, int] = {}

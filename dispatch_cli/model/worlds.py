@@ -120,9 +120,10 @@ class AtomGroup(NamedTuple):
     is_partial: bool = False
 
     def agreeing(self, known: World) -> Iterator[World]:
-        """Its worlds that agree with what is known; it is best to know little of other groups."""
+        """Its worlds that agree with what is known."""
         for world in self.worlds:
-            if all(world.get(atom, truth) is truth for atom, truth in known.items()):
+            few, others = (world, known) if len(world) < len(known) else (known, world)
+            if all(others.get(atom, truth) is truth for atom, truth in few.items()):
                 yield world
 
 

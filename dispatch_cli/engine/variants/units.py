@@ -180,11 +180,13 @@ def _make(condition: Condition, truth: bool, wanted: dict[str, bool], group_of: 
     """Add to *wanted* what makes a condition true or false. Returns False, and adds nothing, where it finds nothing."""
     match condition:
         case Atom(text):
-            more = {**wanted, text: truth}
             group = group_of.get(text)
-            if wanted.get(text, truth) is not truth or group is None or next(group.agreeing(more), None) is None:
-                return False
+            if text in wanted or group is None:
+                return wanted.get(text) is truth
             wanted[text] = truth
+            if next(group.agreeing(wanted), None) is None:
+                del wanted[text]
+                return False
             return True
         case Not(operand):
             return _make(operand, not truth, wanted, group_of)

@@ -71,7 +71,9 @@ class _CppRun:
             self._template(text)
             return True
         self._functions.asked = False
-        findings, too_many = read_all(lambda assumed: self._read(main, assumed))
+        work = self._project.sources.work
+        with work.file(main):
+            findings, too_many = read_all(lambda assumed: self._read(main, assumed), work)
         if self._functions.asked and not self._functions.complete:
             return False
         if too_many:
@@ -85,8 +87,7 @@ class _CppRun:
         unit = TranslationUnit(self._project, main, assumed)
         reader = UnitReader(unit, self._functions, assumptions(assumed))
         try:
-            with self._project.sources.work.file(main):
-                reader.read()
+            reader.read()
         except (OverWork, UnclosedMacro) as error:
             is_bound = isinstance(error, OverWork)
             entry = NotUnderstood(error.at or unit.place(), "", str(error), bound=is_bound)

@@ -16,6 +16,10 @@ MAX_DEPTH = 40
 """How deeply statements and calls of functions may nest."""
 
 
+CONDITION = 20
+"""Units of work of each condition of a statement: whoever reads what is extracted looks at it several times."""
+
+
 class BodyReader:
     """Reads the statements of one block. strict: statements without the library matter, too."""
 
@@ -45,7 +49,7 @@ class BodyReader:
             return False
         index = 0
         while index < len(tokens):
-            self._work.spend(1 + len(when))
+            self._work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
             index, left, ends = self._statement(tokens, index, pairs, when, depth)
             if ends:
                 return True

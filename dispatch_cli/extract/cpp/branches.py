@@ -15,6 +15,10 @@ MAX_SPELLED = 20
 """Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""
 
 
+UNDECIDED = 30
+"""Units of work of a branch that is not decided."""
+
+
 class _Frame:
     """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true. count: of all."""
 
@@ -79,6 +83,7 @@ class Branches:
         outer = joined(frame.outer, frame.before)
         frame.brackets = self.brackets
         if not isinstance(decision, bool):
+            self._work.spend(UNDECIDED)
             decided = value(decision, {**self._table.assumed, **facts(outer)})
             decision = decision if decided is None else decided
         if not isinstance(decision, bool) and not outer and (directive.fails or directive.fails_else):

@@ -49,6 +49,7 @@ class CppProject:
         self.accounted: set[tuple[str, int]] = set()
         self.was_read: dict[str, None] = {}
         self._headers: dict[str, SourceFile | None] = {}
+        self._main: SourceFile | None = None
         self._found: dict[tuple[str, str, bool], str | None] = {}
         self._interesting: dict[str, bool] = {}
         self._quiet: dict[str, bool] = {}
@@ -79,8 +80,11 @@ class CppProject:
         return None if found is None else self.header(found)
 
     def file(self, name: str) -> SourceFile:
-        """A file to extract from. Errors: SourceError."""
-        return self._headers.get(name) or source_file(name, self._text(name))
+        """A file to extract from; the last one is kept, as it may be read several times. Errors: SourceError."""
+        file = self._headers.get(name) or self._main
+        if file is None or file.text.name != name:
+            file = self._main = source_file(name, self._text(name))
+        return file
 
     def header(self, name: str) -> SourceFile | None:
         """An included file; None where it cannot be read."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.extract.cpp.declared import declared_in
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.signatures import signature_of
-from dispatch_cli.extract.cpp.simple import LibraryFunction
+from dispatch_cli.extract.cpp.simple import LOOKUP, LibraryFunction
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, weight
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 
@@ -44,7 +44,7 @@ class UnitScope:
             values = (declared_in(text).constant(name) for text in texts if name in text.text)
             self._values[name, everywhere] = next(filter(None, values), None)
         value = self._values[name, everywhere]
-        self.work.spend(1 if value is None else weight(value))
+        self.work.spend(LOOKUP + weight(value or ()))
         return value
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:

@@ -21,6 +21,10 @@ _HARMLESS = frozenset(
 _TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
 
 
+LOOKUP = 10
+"""Units of work of a name that stands for an expression."""
+
+
 class LibraryVariable(NamedTuple):
     """A ``torch::Library`` in a scope: its name there, and its block."""
 
@@ -87,7 +91,7 @@ class SimpleStatements:
         """The value of a local name. Errors: OverWork, as names that stand for others twice stand for very much."""
         value = self._values.get(name)
         if value:
-            self._scope.work.spend(weight(value))
+            self._scope.work.spend(LOOKUP + weight(value))
         return value
 
     def mentions(self, tokens: Sequence[CppToken]) -> bool:
