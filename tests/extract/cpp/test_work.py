@@ -30,7 +30,15 @@ ENDS = {
     "arguments of functions that double": "steps to read",
 }
 """Kinds of input of which no machine could do all that they ask for, and a part of what is said."""
-IS_READ = ("#elif with operators", "nested #if", "independent #if", "case arms", "namespaces that nearly match")
+IS_READ = (
+    "#elif with operators",
+    "nested #if",
+    "independent #if",
+    "case arms",
+    "blocks on lines",
+    "namespaces that nearly match",
+    "many operators",
+)
 """Kinds of input that are only long."""
 
 
