@@ -157,7 +157,10 @@ HOSTILE: dict[str, Hostile] = {
         2000, body(lambda n: "X;\n" * n, lambda n: lines("#if A@\n#define X m.def(x@)\n#endif\n", n))
     ),
     "macros of one header for blocks": Hostile(
-        2000, text(lambda n: "#define L0 TORCH_LIBRARY\n" + lines("#define L@ L^\n", n) + f"L{n}(my, m) {{ {OPERATOR} }}")
+        2000,
+        text(
+            lambda n: "#define L0 TORCH_LIBRARY\n" + lines("#define L@ L^\n", n) + f"L{n}(my, m) {{ {OPERATOR} }}"
+        ),
     ),
     # texts and values
     "constants that double": Hostile(
@@ -193,7 +196,14 @@ HOSTILE: dict[str, Hostile] = {
         20, body(lambda n: lines("for (auto x@ : {1, 2, 3}) {", n) + 'm.impl("a", f);' + "}" * n)
     ),
     "lambdas that call twice": Hostile(
-        40, body(lambda n: 'auto f0 = [&]() { m.impl("a", f); };\n' + lines("auto f@ = [&]() { f^(); f^(); };\n", n) + f"f{n}();")
+        40,
+        body(
+            lambda n: (
+                'auto f0 = [&]() { m.impl("a", f); };\n'
+                + lines("auto f@ = [&]() { f^(); f^(); };\n", n)
+                + f"f{n}();"
+            )
+        ),
     ),
     "functions that call twice": Hostile(
         40,
@@ -239,14 +249,23 @@ HOSTILE: dict[str, Hostile] = {
         text(
             lambda n: (
                 "static auto r = torch::RegisterOperators()"
-                + lines('.op("my::op@(Tensor x) -> Tensor", torch::RegisterOperators::options().kernel<&f@>(c10::DispatchKey::CPU))\n', n)
+                + lines(
+                    '.op("my::op@(Tensor x) -> Tensor", '
+                    "torch::RegisterOperators::options().kernel<&f@>(c10::DispatchKey::CPU))\n",
+                    n,
+                )
                 + ";"
             )
         ),
     ),
     "less-than signs": Hostile(4000, body(lambda n: f'm.impl("a", {"f < " * n} 1);')),
     "library objects": Hostile(
-        2000, text(lambda n: "void g() {\n" + lines('auto m@ = MAKE_TORCH_LIBRARY(ns@); m@.def("a() -> ()");\n', n) + "}")
+        2000,
+        text(
+            lambda n: (
+                "void g() {\n" + lines('auto m@ = MAKE_TORCH_LIBRARY(ns@); m@.def("a() -> ()");\n', n) + "}"
+            )
+        ),
     ),
     "braces before blocks": Hostile(
         4000,
@@ -254,7 +273,12 @@ HOSTILE: dict[str, Hostile] = {
     ),
     # preprocessor
     "conditions with very many atoms": Hostile(
-        400, body(lambda n: f'#if {lines("(A@ > 1 && B@)", n, " || ")}\nm.impl("a", f);\n#else\nm.impl("a", g);\n#endif')
+        400,
+        body(
+            lambda n: (
+                f'#if {lines("(A@ > 1 && B@)", n, " || ")}\nm.impl("a", f);\n#else\nm.impl("a", g);\n#endif'
+            )
+        ),
     ),
     "?: in #if": Hostile(40, body(lambda n: f'#if {"A ? B ? " * n}1{" : C : D" * n}\nm.impl("a", f);\n#endif')),
     "#if in macros": Hostile(

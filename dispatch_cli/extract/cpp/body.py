@@ -11,6 +11,7 @@ from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.if_expression import Decision, conjunction, opposite
 from dispatch_cli.extract.cpp.simple import FileScope, LibraryVariable, SimpleStatements
 from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.extract.work import OverWork
 
 MAX_DEPTH = 40
 """How deeply statements and calls of functions may nest."""
@@ -50,7 +51,11 @@ class BodyReader:
         index = 0
         while index < len(tokens):
             self._work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
-            index, left, ends = self._statement(tokens, index, pairs, when, depth)
+            try:
+                index, left, ends = self._statement(tokens, index, pairs, when, depth)
+            except OverWork as error:
+                error.at = error.at or tokens[index].at
+                raise
             if ends:
                 return True
             when = left

@@ -63,6 +63,7 @@ class ObjectsReader:
             if depth < 0:
                 break
             end += 1
+        self._unit.work.spend(end - behind)
         reader = BodyReader(LibraryVariable(name, block), self._findings, self._scope, when, False)
         reader.read(scope[behind:end])
         return None

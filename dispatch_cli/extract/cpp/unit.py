@@ -111,8 +111,8 @@ class TranslationUnit:
         mark = self.project.pattern
         while position < item.end:
             if self.skipping:
-                self.work.spend((item.end - position) // SEARCHED)
                 found = mark.search(file.text.blanked, position, item.end)
+                self.work.spend(((item.end if found is None else found.start()) - position) // SEARCHED)
                 if found is None:
                     return
                 position = found.start()

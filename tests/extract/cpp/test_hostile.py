@@ -104,16 +104,17 @@ def steps(folder: Path, text: str) -> tuple[int, Extraction]:
     return count[0], result
 
 
+UNMATCHED = "the braces of this block are missing or do not match"
 HOSTILE = {
     "quotes": ('TORCH_LIBRARY(my, m) { m.def("', '\\"', "\n}\n", ""),
     "parentheses": (
         "TORCH_LIBRARY(my, m) { m.def(",
         "(",
         '"x"); }',
-        "the braces of this block are missing or do not match",
+        UNMATCHED,
     ),
-    "braces": ("TORCH_LIBRARY(my, m) { ", "{", "", "the braces of this block are missing or do not match"),
-    "blocks": ("", "TORCH_LIBRARY(my, m) {", "", "the braces of this block are missing or do not match"),
+    "braces": ("TORCH_LIBRARY(my, m) { ", "{", "", UNMATCHED),
+    "blocks": ("", "TORCH_LIBRARY(my, m) {", "", UNMATCHED),
     "conditions with or": ("#if X", "||X@", f"\n{BLOCK}#endif\n", ""),
     "branches": (
         f"#if X\n{BLOCK}",

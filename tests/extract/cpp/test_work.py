@@ -11,8 +11,9 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
 from dispatch_cli.model.extracted import Extraction, SourceKind
 from tests.cli.support import call
-from tests.fuzz.hostile_cpp import HOSTILE
+from tests.fuzz.hostile_cpp import HOSTILE, write
 
+FINE = 'TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n'
 ENDS = {
     "stringified backslashes": "a text of more than",
     "headers three times": "steps to read",
@@ -29,7 +30,15 @@ ENDS = {
     "arguments of functions that double": "steps to read",
 }
 """Kinds of input of which no machine could do all that they ask for, and a part of what is said."""
-IS_READ = ("#elif with operators", "nested #if", "independent #if", "case arms", "namespaces that nearly match")
+IS_READ = (
+    "#elif with operators",
+    "nested #if",
+    "independent #if",
+    "case arms",
+    "blocks on lines",
+    "namespaces that nearly match",
+    "many operators",
+)
 """Kinds of input that are only long."""
 
 
@@ -46,8 +55,7 @@ def read(folder: Path, name: str, count: int) -> tuple[Extraction, WorkBudget, i
 @pytest.mark.parametrize("name", ENDS)
 def test_what_nobody_could_read_ends_within_the_budget_with_its_place(tmp_path: Path, name: str) -> None:
     result, work, size = read(tmp_path, name, HOSTILE[name].size)
-    (entry,) = (entry for entry in result.not_understood if entry.bound)
-    assert ENDS[name] in entry.why
+    (entry,) = (entry for entry in result.not_understood if entry.bound and ENDS[name] in entry.why)
     lines = (tmp_path / "a.cpp").read_text(encoding="utf-8").split("\n")
     assert entry.at.file == str(tmp_path / "a.cpp")
     assert lines[entry.at.line - 1][entry.at.column - 1 :].strip()
@@ -69,37 +77,32 @@ def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: 
 
 @pytest.mark.parametrize("name", ["stringified backslashes", "headers three times", "lambdas that call twice"])
 def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    for file, text in HOSTILE[name].files(HOSTILE[name].size).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    (tmp_path / "b.cpp").write_text('TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n', encoding="utf-8")
+    write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", "a.cpp", "b.cpp", "--no-cache", "--format", "json")
-    assert result.exit_code == 1
-    assert '"check": "unread-sources"' in result.stdout
-    assert '"file": "a.cpp"' in result.stdout
-    accepted = call("check-invariants", "a.cpp", "b.cpp", "--no-cache", "--ignore", "unread-sources")
-    assert accepted.exit_code == 0
+    result = call("check-invariants", "src", "--no-cache", "--format", "json")
+    assert result.code == 1
+    assert '"check": "unread-sources"' in result.out
+    assert '"file": "src/a.cpp"' in result.out
+    accepted = call("check-invariants", "src", "--no-cache", "--ignore", "unread-sources")
+    assert accepted.code == 0
 
 
 def test_a_comment_accepts_that_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HOSTILE["macros that double"].files(40)["a.cpp"]
     comment = "// dispatch-cli: ignore[unread-sources] generated, and looked at by hand\n"
     head, found, tail = text.partition("TORCH_LIBRARY")
-    (tmp_path / "a.cpp").write_text(head + comment + found + tail, encoding="utf-8")
-    (tmp_path / "b.cpp").write_text('TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n', encoding="utf-8")
+    write({"a.cpp": head + comment + found + tail, "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert call("check-invariants", "a.cpp", "b.cpp", "--no-cache").exit_code == 0
+    assert call("check-invariants", "src", "--no-cache").code == 0
 
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dispatch_cli.declarations.source.MAX_SOURCE_BYTES", 1000)
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "large.cpp").write_text("// long\n" * 1000, encoding="utf-8")
-    (tmp_path / "src" / "b.cpp").write_text('TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n')
+    write({"large.cpp": "// long\n" * 1000, "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     result = call("check-invariants", "src", "--no-cache")
-    assert result.exit_code == 1
-    assert "src/large.cpp is not read to its end: too large" in " ".join(result.stdout.split())
+    assert result.code == 1
+    assert "src/large.cpp is not read to its end: too large" in " ".join(result.out.split())
 
 
 # ---- the budget itself

@@ -16,7 +16,10 @@ from tests.extract.projects.read import extract, sources_of
 from tests.extract.projects.rows import rows_of
 from tests.extract.projects.tables import compare_tables
 
-COLUMNS = "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s | most of a budget"
+COLUMNS = (
+    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s | "
+    "most of a budget"
+)
 
 
 def main() -> None:
