@@ -65,7 +65,7 @@ def test_what_nobody_could_read_ends_within_the_budget_with_its_place(tmp_path: 
 
 @pytest.mark.parametrize("name", IS_READ)
 def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: Path, name: str) -> None:
-    size = HOSTILE[name].size // 4
+    size = HOSTILE[name].size // 8
     spent = []
     for count in (size, 2 * size, 4 * size):
         result, work, _ = read(tmp_path, name, count)
