@@ -14,11 +14,11 @@ from dispatch_cli.audit.place import Unaccounted, unaccounted
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _SKIPPED = re.compile(
-    r"//(?:[^\\\n]|\\.)*"
+    r"//[^\\\n]*(?:\\.[^\\\n]*)*"
     r"|/\*"
     r'|(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\('
-    r'|"(?:[^"\\\n]|\\.)*"?'
-    r"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?",
+    r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+    r"|(?<![0-9a-fA-F])'[^'\\\n]*(?:\\.[^'\\\n]*)*'?",
     re.S,
 )
 _TOKENS = (

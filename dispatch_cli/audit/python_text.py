@@ -30,7 +30,7 @@ _HINT = re.compile(rf"\b(?:{_METHODS}|{_FUNCTIONS}|Library)\b")
 _LOOKS_LIKE_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+.*:$)", re.M)
 _LOOKS_LIKE_C = re.compile(r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|pragma|endif)\b|[;{][ \t]*$", re.M)
 _TRIPLE = ('"""', "'''")
-_QUOTED = re.compile(r"\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*", re.S)
+_QUOTED = re.compile(r"\"\"\"|'''|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|#[^\n]*", re.S)
 
 
 def is_python(file: str, text: str) -> bool:

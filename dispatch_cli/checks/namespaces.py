@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 
 from dispatch_cli.checks.files import CORE_NAMESPACES
 from dispatch_cli.checks.undecided import DEFINITIONS
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Define, Implement, LibraryKind, OpenBlock, Settle
-from dispatch_cli.model.suggest import is_one_edit_away
+from dispatch_cli.model.suggest import OneEditAway
 
 MIN_LETTERS = 3
 """The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
@@ -58,8 +59,12 @@ class Namespaces:
 
     def meant(self, namespace: str) -> str | None:
         """The known namespace that is one edit from this one, the project's before PyTorch's; None for none."""
+        return next(iter(self._near.near(namespace)), None)
+
+    @cached_property
+    def _near(self) -> OneEditAway:
         known = (*sorted(self.projects), *sorted(self.pytorchs))
-        return next((one for one in known if len(one) >= MIN_LETTERS and is_one_edit_away(namespace, one)), None)
+        return OneEditAway(namespace for namespace in known if len(namespace) >= MIN_LETTERS)
 
     def library(self, namespace: str | None) -> str | None:
         """The library that a namespace of sources belongs to; None for the project's own, PyTorch's, and misspelt ones.

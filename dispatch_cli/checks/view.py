@@ -347,7 +347,13 @@ def _keys_of(source: StateSource) -> frozenset[str]:
 
 @lru_cache(maxsize=2)
 def _parsed(names: tuple[str, ...]) -> tuple[OperatorName, ...]:
-    return tuple(map(OperatorName.parse, names))
+    return tuple(map(_parsed_name, names))
+
+
+@lru_cache(maxsize=1 << 14)
+def _parsed_name(text: str) -> OperatorName:
+    """A name that is parsed once for all variants of a state, most of whose operators are PyTorch's."""
+    return OperatorName.parse(text)
 
 
 @lru_cache(maxsize=2)

@@ -506,7 +506,7 @@ def _read_sections(file: _File, context: FileContext) -> None:
                 reader(context, node)
         context.suppressions += read_comments(file.problems, (node for _, node in sections))
         if context.extracted:
-            context.suppressions += read_source_comments(file.problems, context.steps)
+            context.suppressions += read_source_comments(file.problems, context.steps, context.unread)
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)
     if _is_snapshot(file):

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Iterator
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.settings import MARK, following, read_comment
 from dispatch_cli.model import read_lines
-from dispatch_cli.model.declarations import Settle, Step
+from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 
 _COMMENTS = ("//", "#", "/*", "*")
 
 
-def read_source_comments(problems: Problems, steps: Iterable[Step]) -> Iterator[Suppression]:
-    """The comments of the source files in which something is registered; those that say less are noted.
+def read_source_comments(
+    problems: Problems, steps: Iterable[Step], unread: Iterable[UnreadStatement]
+) -> Iterator[Suppression]:
+    """The comments of the source files in which something is registered, or whose reading a bound ended; those that say
+    less are noted.
 
     A comment speaks of its line; one that stands alone, of the next line that holds something. Where a registration
     block begins on that line, it speaks of all that is in the block.
@@ -30,6 +33,9 @@ def read_source_comments(problems: Problems, steps: Iterable[Step]) -> Iterator[
         ends[block.line] = max(ends.get(block.line, 0), line)
         if span is not None:
             last.setdefault(span.file, {})
+    for statement in unread:
+        if statement.bound:
+            last.setdefault(statement.at.file, {})
     for file in last:
         yield from _of_file(problems, file, last[file])
 

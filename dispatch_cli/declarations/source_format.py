@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.format_types import AT, TEXT, WHEN, Field, Record, choice, list_of, map_of, record
+from dispatch_cli.declarations.format_types import (
+    AT,
+    BOOLEAN,
+    TEXT,
+    WHEN,
+    Field,
+    Record,
+    choice,
+    list_of,
+    map_of,
+    record,
+)
 
 REGISTERS = (
     "block",
@@ -58,6 +69,12 @@ NOT_UNDERSTOOD = Record(
         WHEN,
         Field("text", TEXT, "The statement, shortened.", required=True),
         Field("reason", TEXT, "Why it was not understood.", required=True),
+        Field(
+            "bound",
+            BOOLEAN,
+            "A bound of `extract` on time or memory ended the reading here: what follows in the file is not read.",
+            default="false",
+        ),
     ),
 )
 FUNCTION = Record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import read_records, scalars, text_of
+from dispatch_cli.declarations.fields import is_true, read_records, scalars, text_of
 from dispatch_cli.declarations.places import AT, read_place
 from dispatch_cli.declarations.source_format import FUNCTION, KNOWN_FIELDS, NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
 from dispatch_cli.declarations.text import quoted
@@ -44,7 +44,8 @@ def read_not_understood(context: FileContext, section: Node) -> None:
             text, reason = (text_of(problems, values.get(name)) for name in ("text", "reason"))
             at = read_place(problems, values.get(AT))
             if at is not None and text is not None and reason is not None:
-                context.unread.append(UnreadStatement(at, text, reason, context.when))
+                bound = is_true(values.get("bound")) or False
+                context.unread.append(UnreadStatement(at, text, reason, context.when, bound))
 
 
 def read_functions(context: FileContext, section: Node) -> None:

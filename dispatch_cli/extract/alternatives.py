@@ -59,12 +59,14 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
         return list(extractions)
-    rivalry = _Rivalry(LoadedTogether(sources))
+    together = LoadedTogether(sources)
+    rivalry = _Rivalry(together)
     for claim, by_file in shared.items():
         rivalry.add(claim, by_file)
-    if not rivalry.pairs and not rivalry.dropped:
-        return list(extractions)
-    return _FileConditions(extractions, rivalry).extractions()
+    first, *others = (
+        _FileConditions(extractions, rivalry).extractions() if rivalry.pairs or rivalry.dropped else extractions
+    )
+    return [first._replace(not_understood=(*first.not_understood, *together.not_understood)), *others]
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:

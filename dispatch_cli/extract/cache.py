@@ -25,7 +25,7 @@ from dispatch_cli.extract.cache_files import is_own_folder, read_own
 from dispatch_cli.extract.signing import signature, user_folder
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
-FORMAT = 2
+FORMAT = 3
 MAX_ENTRY = 16 << 20
 """Bytes of an entry as it is stored."""
 MAX_UNPACKED = 48 << 20

@@ -66,7 +66,7 @@ def collect(
         "backend_names": [[name, *place] for name, place in backend_names],
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
         "not_understood": [
-            [*one.at, one.text, one.why, [str(condition) for condition in one.when]]
+            [*one.at, one.text, one.why, [str(condition) for condition in one.when], one.bound]
             for _, extraction in extractions
             for one in extraction.not_understood
         ],

@@ -60,6 +60,15 @@ def document(
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
 
 
+def with_not_understood(made: dict[str, object], more: Sequence[NotUnderstood]) -> dict[str, object]:
+    """A document with further statements that were not understood."""
+    if not more:
+        return made
+    entries = made.get("not_understood", [])
+    assert isinstance(entries, list)
+    return {**made, "not_understood": [*entries, *map(not_understood_entry, more)]}
+
+
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
 

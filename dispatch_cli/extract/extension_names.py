@@ -27,10 +27,6 @@ _EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
-MAX_USES = 20_000
-"""Names of operators in Python files that are kept."""
-MAX_USES_OF_ONE = 300
-"""Those of one operator: each package compares them."""
 
 
 class ExtensionNames:
@@ -41,7 +37,6 @@ class ExtensionNames:
         self._kernel_builder: dict[str, str | None] = {}
         self._names: dict[str, str] = {}
         self._texts: dict[str, Mapping[str, str]] = {}
-        self._found: dict[tuple[str, str], frozenset[str]] = {}
 
     def of_cpp_file(self, file: str) -> str:
         """The namespace in which a C++ file registers.
@@ -112,30 +107,22 @@ class ExtensionNames:
         """The namespace that Python files of the package name most operators of a C++ file in."""
         namespaces: Counter[str] = Counter()
         for operator in set(_REGISTERED.findall(self._text(file))):
-            namespaces.update(self._namespaces(operator, package))
+            named = self._uses.get((operator, package), ())
+            self._sources.work.spend(1 + len(named))
+            namespaces.update(named)
         return max(sorted(namespaces), key=namespaces.__getitem__, default=None)
 
-    def _namespaces(self, operator: str, package: str) -> frozenset[str]:
-        """The namespaces in which Python files of the package name an operator."""
-        if (operator, package) not in self._found:
-            uses = self._uses.get(operator, ())
-            self._found[operator, package] = frozenset(space for space, user in uses if paths.is_in(user, package))
-        return self._found[operator, package]
-
     @cached_property
-    def _uses(self) -> Mapping[str, Set[tuple[str, str]]]:
-        """The operators that Python files name, with their namespaces and the files, absolute."""
-        uses: dict[str, set[tuple[str, str]]] = {}
-        left = MAX_USES
+    def _uses(self) -> Mapping[tuple[str, str], Set[str]]:
+        """The namespaces in which Python files below a folder, which is absolute, name an operator."""
+        uses: dict[tuple[str, str], set[str]] = {}
         for file in self._sources.files.get(SourceKind.PYTHON, ()):
-            if left <= 0:
-                break
-            user = paths.absolute(file)
-            named = {(found[1] or found[3], found[2] or found[4]) for found in _USED.finditer(self._text(file))}
-            for namespace, operator in sorted(named):
-                if namespace not in _PYTORCH and len(uses.get(operator, ())) < MAX_USES_OF_ONE:
-                    uses.setdefault(operator, set()).add((namespace, user))
-                    left -= 1
+            folders = list(paths.above(paths.folder_of(file)))
+            for found in _USED.finditer(self._text(file)):
+                namespace = found[1] or found[3]
+                if namespace not in _PYTORCH:
+                    for folder in folders:
+                        uses.setdefault((found[2] or found[4], folder), set()).add(namespace)
         return uses
 
 

@@ -7,9 +7,11 @@ that of a path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+
+from dispatch_cli.extract.work import OverWork
 
 MAX_PATTERN = 4096
 """Characters of one pattern; a longer one matches nothing."""
@@ -21,19 +23,26 @@ _POSIX = {
 _ANY_FOLDERS = None
 """The part ``**`` of a pattern."""
 _NEVER = re.compile(r"(?!)")
+_SIGNS = re.compile(r"[*?\[\\]")
+RULE, GLOB = 4, 600
+"""Units of work of a pattern that is read, and of one more with signs such as ``*``."""
+Matcher = Callable[[str], object]
+"""A test of one part of a path."""
 
 
 class IgnoreRule(NamedTuple):
     """One pattern.
 
     parts: for each part of a path what it must match, None for ``**``. negated: what matches is not left out.
-    folders_only: it is about folders. anywhere: it is about names at any depth.
+    folders_only: it is about folders. anywhere: it is about names at any depth. name: the name of all that it is about,
+    where the pattern ends with one.
     """
 
-    parts: tuple[re.Pattern[str] | None, ...]
+    parts: tuple[Matcher | None, ...]
     negated: bool
     folders_only: bool
     anywhere: bool
+    name: str | None
 
     def matches(self, path: Sequence[str], is_folder: bool) -> bool:
         """Whether it is about a path, which is given by its parts below the pattern's own folder."""
@@ -41,11 +50,11 @@ class IgnoreRule(NamedTuple):
             return False
         if self.anywhere:
             (only,) = self.parts
-            return only is None or only.match(path[-1]) is not None
+            return only is None or bool(only(path[-1]))
         return _match(self.parts, path)
 
 
-def _match(parts: Sequence[re.Pattern[str] | None], path: Sequence[str]) -> bool:
+def _match(parts: Sequence[Matcher | None], path: Sequence[str]) -> bool:
     """Whether all parts match. The last ``**`` takes one part more where what follows it does not match."""
     at = now = 0
     retry: tuple[int, int] | None = None
@@ -54,7 +63,7 @@ def _match(parts: Sequence[re.Pattern[str] | None], path: Sequence[str]) -> bool
             if at + 1 == len(parts):
                 return True
             retry, at = (at, now), at + 1
-        elif at < len(parts) and part is not None and part.match(path[now]) is not None:
+        elif at < len(parts) and part is not None and part(path[now]):
             at, now = at + 1, now + 1
         elif retry is not None:
             at, now = retry[0] + 1, retry[1] + 1
@@ -76,8 +85,13 @@ def parse_rule(line: str) -> IgnoreRule | None:
     if not text or len(text) > MAX_PATTERN:
         return None
     parts = text.removeprefix("/").split("/")
-    compiled = tuple(_ANY_FOLDERS if part == "**" and "/" in text else _part(part) for part in parts)
-    return IgnoreRule(compiled, negated, folders_only, "/" not in text)
+    matchers = tuple(_ANY_FOLDERS if part == "**" and "/" in text else _matcher(part) for part in parts)
+    name = None if _SIGNS.search(parts[-1]) else parts[-1]
+    return IgnoreRule(matchers, negated, folders_only, "/" not in text, name)
+
+
+def _matcher(part: str) -> Matcher:
+    return part.__eq__ if _SIGNS.search(part) is None else _part(part).match
 
 
 def _without_blanks(line: str) -> str:
@@ -171,22 +185,59 @@ def _character(glob: str, at: int) -> tuple[str | None, int]:
 
 
 class IgnoreList:
-    """The rules of one file, the later the stronger. folder: where they hold, by the parts of its path."""
+    """The rules of one file, the later the stronger.
 
-    def __init__(self, lines: Iterable[str], folder: tuple[str, ...] = ()) -> None:
+    folder: where they hold, by the parts of its path. spend: is told the units of work of reading and trying them, and
+    raises OverWork where they are too many. over: there were too many; since then, no rule holds.
+    """
+
+    def __init__(
+        self, lines: Iterable[str], folder: tuple[str, ...] = (), spend: Callable[[int], None] = lambda _: None
+    ) -> None:
         self.folder = folder
-        self._rules = [rule for rule in map(parse_rule, lines) if rule is not None]
+        self.over = False
+        self._spend = spend
+        self._named: dict[str, list[tuple[int, IgnoreRule]]] = {}
+        self._others: list[tuple[int, IgnoreRule]] = []
+        try:
+            self._read(lines)
+        except OverWork:
+            self._give_up()
+
+    def _read(self, lines: Iterable[str]) -> None:
+        for number, line in enumerate(lines):
+            self._spend(RULE + (GLOB if _SIGNS.search(line) else 0))
+            rule = parse_rule(line)
+            if rule is not None:
+                alike = self._others if rule.name is None else self._named.setdefault(rule.name, [])
+                alike.append((number, rule))
+
+    def _give_up(self) -> None:
+        self.over = True
+        self._named, self._others = {}, []
 
     def __bool__(self) -> bool:
-        return bool(self._rules)
+        return bool(self._named or self._others)
 
     def decides(self, path: Sequence[str], is_folder: bool) -> bool | None:
         """Whether a path is left out; None where no rule is about it. path: by its parts, its folder's included."""
         below = path[len(self.folder) :]
-        for rule in reversed(self._rules):
-            if rule.matches(below, is_folder):
-                return not rule.negated
-        return None
+        named = self._named.get(below[-1], ()) if below else ()
+        try:
+            self._spend(len(named) + len(self._others))
+        except OverWork:
+            self._give_up()
+            return None
+        rules = _last_matching(named, below, is_folder), _last_matching(self._others, below, is_folder)
+        last = max((rule for rule in rules if rule is not None), key=lambda rule: rule[0], default=None)
+        return None if last is None else not last[1].negated
+
+
+def _last_matching(
+    rules: Sequence[tuple[int, IgnoreRule]], path: Sequence[str], is_folder: bool
+) -> tuple[int, IgnoreRule] | None:
+    """The last of the rules that is about a path, with its number."""
+    return next((one for one in reversed(rules) if one[1].matches(path, is_folder)), None)
 
 
 def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: bool) -> bool:

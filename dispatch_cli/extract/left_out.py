@@ -8,6 +8,7 @@ from enum import Enum
 
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 
 MAX_IGNORE_BYTES = 1 << 20
@@ -26,7 +27,7 @@ _TESTS = re.compile(
 )
 """Folders that no build installs. ``testing`` is none of them: libraries have helpers for their users' tests there."""
 _TOOLS = UNNAMED | {".git", ".hg", ".svn"}
-_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=([^\n]*)", re.MULTILINE)
 
 
 class WhyLeftOut(Enum):
@@ -53,6 +54,10 @@ class WhyLeftOut(Enum):
     EXTRACTED = "written by extract"
 
 
+BOUNDS = frozenset({WhyLeftOut.TOO_LARGE, WhyLeftOut.TOO_DEEP})
+"""Bounds of this program, which leave out what a build may have."""
+
+
 def is_of_tests(name: str) -> bool:
     """True if a folder of that name has tests, benchmarks or examples of a project."""
     return _TESTS.fullmatch(name) is not None
@@ -73,17 +78,21 @@ def reason_of_folder(path: str, name: str, entries: Container[str], modules: fro
 
 def submodules(folder: str) -> frozenset[str]:
     """The folders of the submodules that ``.gitmodules`` in a folder names."""
-    text = _text(paths.join(folder, ".gitmodules"))
-    return frozenset(paths.normal(paths.join(folder, found[1])) for found in _MODULE_PATH.finditer(text))
+    text = _text(paths.join(folder, ".gitmodules")) or ""
+    named = (found[1].strip() for found in _MODULE_PATH.finditer(text))
+    return frozenset(paths.normal(paths.join(folder, name)) for name in named if name)
 
 
 class Ignored:
     """The ``.gitignore`` files that hold in a folder that was named.
 
-    top: the folder of the repository, from which paths are given to the rules.
+    work: what reading and trying patterns costs. above: the rules of the folder and of those above it.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, work: WorkBudget) -> None:
+        self._work = work
+        self._lists: dict[str, IgnoreList] = {}
+        self._too_large: list[str] = []
         here = paths.absolute(folder)
         above = [here]
         while not paths.exists(paths.join(above[-1], ".git")):
@@ -110,17 +119,34 @@ class Ignored:
         """The rules that hold in a folder. lists: those that hold above it."""
         return (*lists, *self._rules(folder))
 
+    def unread(self) -> list[str]:
+        """The ``.gitignore`` files whose patterns are too many, or that are too large."""
+        return [*self._too_large, *(file for file, rules in self._lists.items() if rules.over)]
+
     def _rules(self, folder: str) -> list[IgnoreList]:
-        text = _text(paths.join(folder, ".gitignore"))
-        rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
+        file = paths.join(folder, ".gitignore")
+        text = _text(file)
+        if text is None:
+            self._too_large.append(file)
+            return []
+        self._work.note(file, len(text))
+
+        def spend(units: int) -> None:
+            with self._work.file(file):
+                self._work.spend(units)
+
+        rules = self._lists[file] = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder), spend)
         return [rules] if rules else []
 
 
-def _text(file: str) -> str:
-    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
+def _text(file: str) -> str | None:
+    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either.
+
+    None where it is too large.
+    """
     if not paths.is_file(file) or paths.is_link(file):
         return ""
     try:
         return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
-    except SourceError:
-        return ""
+    except SourceError as error:
+        return None if error.code == "too-large" else ""

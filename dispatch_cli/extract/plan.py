@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from dispatch_cli.extract.ignore import IgnoreList
 from dispatch_cli.extract.settings import ReadSettings
@@ -16,6 +17,7 @@ def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSet
     found: dict[tuple[int, ...], ReadSettings] = {}
     lists = [[(IgnoreList(one.globs), one) for one in place.files] for place in said]
 
+    @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
         chosen = tuple(
             number

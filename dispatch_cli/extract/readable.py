@@ -71,7 +71,8 @@ class _Readable:
             if (why := next(_faults(one), None)) is None:
                 found.append(self._item(one))
             else:
-                missed.append(self._missed(NotUnderstood(one.at, _shown(one), why, one.when)))
+                bound = why == _TOO_LONG
+                missed.append(self._missed(NotUnderstood(one.at, _shown(one), why, one.when, bound)))
         functions = tuple(
             one._replace(at=_printable(one.at), places=tuple(map(_printable, one.places)))
             for one in extraction.functions
@@ -148,6 +149,9 @@ def _printable(at: Span) -> Span:
     return at if at.file.isprintable() else at._replace(file=printable(at.file))
 
 
+_TOO_LONG = f"it has more than {MAX_TEXT} characters"
+
+
 def _faults(value: object) -> Iterator[str]:
     """Why a document cannot say something, as a sentence."""
     if isinstance(value, Unknown | Atom | Not | And | Or):
@@ -156,7 +160,7 @@ def _faults(value: object) -> Iterator[str]:
         if (control := control_character(value)) is not None:
             yield f"it has the character U+{ord(control):04X}"
         elif len(value) > MAX_TEXT:
-            yield f"it has more than {MAX_TEXT} characters"
+            yield _TOO_LONG
         elif not value:
             yield "a name in it is empty"
     elif isinstance(value, tuple):

@@ -13,11 +13,13 @@ from dispatch_cli.declarations import source
 from dispatch_cli.declarations.look import broken_declarations
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.collect import PyTorchOperators, collect
-from dispatch_cli.extract.left_out import WhyLeftOut
+from dispatch_cli.extract.document import with_not_understood
+from dispatch_cli.extract.left_out import BOUNDS, WhyLeftOut
 from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import LeftOut, Walked
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
@@ -81,7 +83,8 @@ def run(
     backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
     with_tests = next((place.tests for place in reversed(said) if place.tests is not None), False)
     told = _Told(progress)
-    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests)
+    work = WorkBudget()
+    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests, work)
     include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -92,6 +95,7 @@ def run(
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
         progress=told.read,
+        work=work,
     )
     kept = None if cache is None else Cache(cache)
     key = "" if kept is None else _key(walked, said, "" if pytorch is None else pytorch.name)
@@ -152,16 +156,18 @@ def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
 def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
     broken = {one.span.file: one for one in reversed(problems) if one.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
+    too_large = tuple(map(_unread, (one for one in walked.left_out if one.reason in BOUNDS)))
     return SourceRun(
-        document=data["document"],
+        document=with_not_understood(data["document"], too_large),
         blocks=blocks,
         definitions=definitions,
         registrations=registrations,
         conditional=conditional,
         not_understood=tuple(
-            NotUnderstood(Span(file, line, column), text, why, tuple(map(parse_condition, when)))
-            for file, line, column, text, why, when in data["not_understood"]
-        ),
+            NotUnderstood(Span(file, line, column), text, why, tuple(map(parse_condition, when)), bound)
+            for file, line, column, text, why, when, bound in data["not_understood"]
+        )
+        + too_large,
         unaccounted=tuple(
             Unaccounted(Span(file, line, column), what, text) for file, line, column, what, text in data["unaccounted"]
         ),
@@ -173,6 +179,12 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
         backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
     )
+
+
+def _unread(part: LeftOut) -> NotUnderstood:
+    """The statement for a file or folder that a bound leaves out."""
+    why = f"{part.reason.value}: {part.detail}" if part.detail else part.reason.value
+    return NotUnderstood(Span(part.path, 1, 1), "", why, bound=True)
 
 
 def _broken(problem: Problem) -> LeftOut:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.extracted import SourceKind
 
@@ -34,7 +35,8 @@ class Sources:
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
     While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
-    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
+    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known,
+    *work* what the readers may still do.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -49,12 +51,14 @@ class Sources:
     opened: dict[str, str] = field(default_factory=dict, repr=False)
     looked_for: dict[str, bool] = field(default_factory=dict, repr=False)
     stand_ins: dict[str, None] = field(default_factory=dict, repr=False)
+    work: WorkBudget = field(default_factory=WorkBudget, repr=False, compare=False)
 
     def read(self, name: str) -> str:
         """The text of a file; bytes that are not UTF-8 are replaced. Errors: SourceError."""
         if self.progress is not None:
             self.progress(name)
         data = source.read_plain(name, MAX_SOURCE_BYTES, self.within)
+        self.work.note(name, len(data))
         found = digest(data)
         if self.digests.get(name, found) != found:
             raise source.SourceError("file-changed", f"{name} is being changed", "run it again")

@@ -24,6 +24,8 @@ from dispatch_cli.model.span import Span
 
 MAX_TEXT = 200
 """Characters of a statement, or of an expression, that an entry has."""
+MOST_READ = 10_000
+"""Characters, with blanks, of which these are taken."""
 
 Data = dict[str, Any]
 """A mapping of the document."""
@@ -37,8 +39,9 @@ def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()
 
 def one_line(text: str) -> str:
     """A text on one line, shortened, without characters that are not for printing."""
-    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
-    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
+    line = " ".join(text[:MOST_READ].split())
+    line = line if len(line) <= MAX_TEXT and len(text) <= MOST_READ else f"{line[: MAX_TEXT - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def is_decided(one: Extracted) -> bool:
@@ -104,7 +107,8 @@ def undecided_entry(one: Extracted) -> Data:
 
 def not_understood_entry(one: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
-    return placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
+    entry = placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
+    return entry | ({"bound": True} if one.bound else {})
 
 
 def called_function_entry(one: CalledFunction) -> Data:

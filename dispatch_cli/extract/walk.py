@@ -15,6 +15,7 @@ from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, is_of_tests, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.paths import FolderEntry, is_in
@@ -35,13 +36,14 @@ def walk(
     allow_outside: bool = False,
     progress: Callable[[str], None] | None = None,
     with_tests: bool = False,
+    work: WorkBudget | None = None,
 ) -> Walked:
     """Look through files and directories.
 
     allow_outside: as for declarations. progress: is told each file. with_tests: folders of tests, benchmarks and
-    examples are read wherever they are. Errors: InputError for what was named and cannot be used.
+    examples are read wherever they are. work: of the run. Errors: InputError for what was named and cannot be used.
     """
-    walker = _Walker(exclude, progress, with_tests)
+    walker = _Walker(exclude, progress, with_tests, work or WorkBudget())
     problems = []
     for path in paths:
         try:
@@ -81,8 +83,15 @@ class _Folder(NamedTuple):
 
 
 class _Walker:
-    def __init__(self, exclude: Sequence[Exclusion], progress: Callable[[str], None] | None, with_tests: bool) -> None:
+    def __init__(
+        self,
+        exclude: Sequence[Exclusion],
+        progress: Callable[[str], None] | None,
+        with_tests: bool,
+        work: WorkBudget,
+    ) -> None:
         self._exclude = exclude
+        self._work = work
         self._progress = progress
         self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
@@ -134,7 +143,7 @@ class _Walker:
         self._take(name, kind, data)
 
     def _add_folder(self, path: str) -> None:
-        ignored = Ignored(path)
+        ignored = Ignored(path, self._work)
         root = paths.real(path)
         try:
             next(paths.each_entry(path), None)
@@ -146,11 +155,19 @@ class _Walker:
         waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, frozenset(), with_tests)]
         while waiting:
             waiting += reversed(list(self._look_into(waiting.pop(), ignored, root)))
+        for file in ignored.unread():
+            self._leave_out(
+                paths.normal(file), WhyLeftOut.TOO_LARGE, detail="its patterns are too many to be looked at"
+            )
 
     def _look_into(self, folder: _Folder, ignored: Ignored, root: str) -> Iterator[_Folder]:
         """Take the files of a folder; the folders in it, in order."""
         try:
             entries = sorted(paths.each_entry(folder.path), key=lambda entry: entry.name)
+        except RevisionError as error:
+            why = WhyLeftOut.TOO_LARGE if error.code == "too-large" else WhyLeftOut.UNREADABLE
+            self._leave_out(folder.path, why, True, error.message)
+            return
         except OSError as error:
             self._leave_out(folder.path, WhyLeftOut.UNREADABLE, True, (error.strerror or "").lower())
             return

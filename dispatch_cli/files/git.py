@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from dispatch_cli.files.errors import RevisionError
 
-PATIENCE = 30.0
+PATIENCE = 10.0
 """Seconds that git may take for one answer."""
 MAX_OBJECT = 64 << 20
 """Bytes of an object that is read."""
@@ -100,9 +100,13 @@ def cleaned(said: str) -> str:
 
 
 class Objects:
-    """The objects of a repository. The processes that read them are started when they are needed."""
+    """The objects of a repository. The processes that read them are started when they are needed.
+
+    After an answer that took too long, no other is waited for: an object may be a pipe, from which git reads forever.
+    """
 
     def __init__(self) -> None:
+        self._silent: RevisionError | None = None
         self._heads = _Batch("--batch-check")
         self._contents = _Batch("--batch")
 
@@ -110,15 +114,17 @@ class Objects:
         """What an object is. Errors: RevisionError, also where it is not in the repository."""
         return self._head_of(self._heads, name)
 
-    def content(self, name: str) -> bytes:
-        """The content of an object. Errors: RevisionError, also for one with more than `MAX_OBJECT` bytes."""
+    def content(self, name: str, most: int | None = None, what: str = "file") -> bytes:
+        """The content of an object, at most `MAX_OBJECT` bytes, or *most*. Errors: RevisionError."""
+        most = MAX_OBJECT if most is None else most
         size = self.head(name).size
-        if size > MAX_OBJECT:
-            raise RevisionError("too-large", f"the file is larger than {MAX_OBJECT >> 20} MiB")
+        if size > most:
+            limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
+            raise RevisionError("too-large", f"the {what} is larger than {limit}")
         found = self._head_of(self._contents, name)
         if found.size != size:
             raise RevisionError("git", "git gives two sizes for one object")
-        return self._contents.take(size + 1)[:size]
+        return self._contents.take(size)
 
     def close(self) -> None:
         """End the processes."""
@@ -127,7 +133,13 @@ class Objects:
 
     def _head_of(self, asked: _Batch, name: str) -> ObjectHead:
         assert re.fullmatch("[0-9a-f]{40,64}", name), "objects are asked for by their ids"
-        line = asked.line(name)
+        if self._silent is not None:
+            raise self._silent
+        try:
+            line = asked.line(name)
+        except _SilentError as error:
+            self._silent = error
+            raise
         found = _HEAD.fullmatch(line)
         if found is not None:
             return ObjectHead(found[2].decode(), int(found[3]))
@@ -135,6 +147,10 @@ class Objects:
             message = f"the object {name[:12]} is not in this clone"
             raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
         raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
+
+
+class _SilentError(RevisionError):
+    """git gives no answer."""
 
 
 class _Batch:
@@ -164,15 +180,13 @@ class _Batch:
         return line
 
     def take(self, count: int) -> bytes:
-        """So many bytes of the answer."""
-        pieces, taken = [], 0
-        while taken < count:
-            piece = self._some()
-            pieces.append(piece)
-            taken += len(piece)
-        found = b"".join(pieces)
-        self._rest = found[count:]
-        return found[:count]
+        """So many bytes of the answer, and one more, which ends it."""
+        found = bytearray()
+        while len(found) <= count:
+            found += self._some()
+        self._rest = bytes(found[count + 1 :])
+        del found[count:]
+        return bytes(found)
 
     def _some(self) -> bytes:
         """What comes next, at least one byte."""
@@ -183,7 +197,8 @@ class _Batch:
         assert process.stdout is not None, "it is a pipe"
         if self._waiting is not None and not self._waiting.select(PATIENCE):
             self.close()
-            raise RevisionError("git", f"git cat-file took more than {PATIENCE:.0f} seconds")
+            hint = "an object of the repository may be a pipe, or on a drive that does not answer"
+            raise _SilentError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
         found = os.read(process.stdout.fileno(), 1 << 20)
         if not found:
             raise self._ended()

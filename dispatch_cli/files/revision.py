@@ -25,6 +25,16 @@ MAX_KEPT_ENTRIES = 200_000
 """Entries of folders that are kept."""
 MAX_KEPT_BYTES = 32 << 20
 """Bytes of files that are kept: most files are read more than once."""
+MAX_TREE = 8 << 20
+"""Bytes of the entries of one folder. No folder of a real repository comes near."""
+MAX_NAME = 255
+"""Bytes of the name of a file: no file system has longer ones."""
+FREE_ENTRIES, FREE_BYTES = 1_000, 16 << 20
+"""Entries of folders, and bytes of files, that a revision may have however few objects they are made of."""
+BLOCK = 4096
+"""Bytes that a file counts as besides its own."""
+TIMES = 20
+"""How often each object may be read, on the average: a few trees of each other can name very many files."""
 MAX_MODE = 6
 """Digits of a mode."""
 OUTSIDE = "outside-project"
@@ -70,6 +80,8 @@ class RevisionTree:
         self._kept_entries = 0
         self._contents: dict[str, bytes] = {}
         self._kept_bytes = 0
+        self._listed = Repeats(FREE_ENTRIES)
+        self._read_bytes = Repeats(FREE_BYTES)
 
     def close(self) -> None:
         """End the processes that read it."""
@@ -96,7 +108,9 @@ class RevisionTree:
             return [TreeEntry(_GIT, stat.S_IFREG, "")]
         if not entry.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        return list(self._folder(entry.oid).values())
+        folder = self._folder(entry.oid)
+        self._listed.note(len(folder), f"the folders of {self.revision} repeat a few others too often")
+        return list(folder.values())
 
     def target(self, path: str) -> str:
         """What a link says. Errors: OSError."""
@@ -111,6 +125,7 @@ class RevisionTree:
         if data.startswith(_POINTER):
             message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
             raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
+        self._read_bytes.note(BLOCK + len(data), f"the files of {self.revision} repeat a few others too often")
         return data[:count]
 
     def _content(self, oid: str) -> bytes:
@@ -118,6 +133,7 @@ class RevisionTree:
         if data is None:
             data = self._objects.content(oid)
             self._kept_bytes += len(data)
+            self._read_bytes.different += BLOCK + len(data)
         self._contents[oid] = data
         while self._kept_bytes > MAX_KEPT_BYTES:
             self._kept_bytes -= len(self._contents.pop(next(iter(self._contents))))
@@ -183,18 +199,35 @@ class RevisionTree:
     def _target(self, entry: TreeEntry) -> str:
         if not entry.is_symlink():
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        return os.fsdecode(self._content(entry.oid)[:MAX_TARGET])
+        return os.fsdecode(self._objects.content(entry.oid, MAX_TARGET, "target of the link"))
 
     def _folder(self, oid: str) -> Mapping[str, TreeEntry]:
         found = self._folders.get(oid)
         if found is None:
-            found = {entry.name: entry for entry in _entries(self._objects.content(oid), len(oid) // 2)} if oid else {}
+            data = self._objects.content(oid, MAX_TREE, "list of files in the folder") if oid else b""
+            found = {entry.name: entry for entry in _entries(data, len(oid) // 2)}
+            self._listed.different += len(found)
             if self._kept_entries + len(found) > MAX_KEPT_ENTRIES:
                 self._folders.clear()
                 self._kept_entries = 0
             self._kept_entries += len(found)
             self._folders[oid] = found
         return found
+
+
+class Repeats:
+    """How much is read, the same again counted each time. different: without that. free: what may be read anyway."""
+
+    def __init__(self, free: int) -> None:
+        self.different = 0
+        self._free = free
+        self._all = 0
+
+    def note(self, count: int, message: str) -> None:
+        """Count what is read. Errors: RevisionError where it is the same too often."""
+        self._all += count
+        if self._all > self._free + TIMES * self.different:
+            raise RevisionError("too-large", message)
 
 
 def _entries(data: bytes, width: int) -> Iterator[TreeEntry]:
@@ -209,5 +242,5 @@ def _entries(data: bytes, width: int) -> Iterator[TreeEntry]:
         mode = data[at:space]
         at = end + 1 + width
         is_whole = len(mode) <= MAX_MODE and not mode.strip(b"01234567") and mode and len(oid) == width
-        if is_whole and b"/" not in name and name.lower() not in (b"", b".", b"..", b".git"):
+        if is_whole and len(name) <= MAX_NAME and b"/" not in name and name.lower() not in (b"", b".", b"..", b".git"):
             yield TreeEntry(os.fsdecode(name), int(mode, 8), oid.hex())

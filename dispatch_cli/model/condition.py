@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MAX_NESTING = 50
 """How deeply parentheses of a condition may nest."""
@@ -30,6 +30,10 @@ class Not:
     """The opposite."""
 
     operand: Condition
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        return _kept_hash(self, self.operand)
 
     def __str__(self) -> str:
         return f"not {_part(self.operand)}"
@@ -40,6 +44,10 @@ class And:
     """All of them hold."""
 
     operands: tuple[Condition, ...]
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        return _kept_hash(self, self.operands)
 
     def __str__(self) -> str:
         return " and ".join(map(_part, self.operands))
@@ -50,12 +58,25 @@ class Or:
     """At least one of them holds."""
 
     operands: tuple[Condition, ...]
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        return _kept_hash(self, self.operands)
 
     def __str__(self) -> str:
         return " or ".join(map(_part, self.operands))
 
 
 Condition = Atom | Not | And | Or
+
+
+def _kept_hash(condition: Not | And | Or, parts: object) -> int:
+    """The hash of a condition, which is made once: conditions are large, and are looked up for every registration."""
+    made = condition._hash
+    if not made:
+        made = hash((type(condition).__name__, parts))
+        object.__setattr__(condition, "_hash", made)
+    return made
 
 
 def _part(condition: Condition) -> str:
@@ -95,12 +116,16 @@ def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
         case Not(operand):
             inner = value(operand, known)
             return None if inner is None else not inner
-        case And(operands):
-            values = [value(operand, known) for operand in operands]
-            return False if False in values else None if None in values else True
-        case Or(operands):
-            values = [value(operand, known) for operand in operands]
-            return True if True in values else None if None in values else False
+        case And(operands) | Or(operands):
+            deciding = isinstance(condition, Or)
+            result: bool | None = not deciding
+            for operand in operands:
+                inner = value(operand, known)
+                if inner is deciding:
+                    return deciding
+                if inner is None:
+                    result = None
+            return result
 
 
 _WORD = re.compile(r"(?:and|or|not)\b")

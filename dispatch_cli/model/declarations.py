@@ -198,12 +198,16 @@ class Undecided(NamedTuple):
 
 
 class UnreadStatement(NamedTuple):
-    """A statement in sources that was not understood. text: the statement, shortened. why: a sentence."""
+    """A statement in sources that was not understood.
+
+    text: the statement, shortened. why: a sentence. bound: as in `NotUnderstood`.
+    """
 
     at: Span
     text: str
     why: str
     when: tuple[Condition, ...] = ()
+    bound: bool = False
 
 
 class RefusedDeclaration(NamedTuple):

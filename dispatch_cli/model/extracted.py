@@ -166,13 +166,15 @@ class HigherOrderFunction(NamedTuple):
 class NotUnderstood(NamedTuple):
     """A statement that may register something, and is not understood.
 
-    text: the statement, shortened. why: a sentence.
+    text: the statement, shortened. why: a sentence. bound: a bound of ours ended the reading, so that what follows in
+    the file may register something, too.
     """
 
     at: Span
     text: str
     why: str
     when: tuple[Condition, ...] = ()
+    bound: bool = False
 
 
 class CalledFunction(NamedTuple):

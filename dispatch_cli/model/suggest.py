@@ -74,24 +74,52 @@ def is_one_edit_away(word: str, other: str) -> bool:
     return rest[1:] == other_rest[1:] or (rest[:2][::-1] == other_rest[:2] and rest[2:] == other_rest[2:])
 
 
+class OneEditAway:
+    """Words by what is left of them without one letter: of words one edit apart, such rests are equal."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._order: dict[str, int] = {}
+        self._by_rest: dict[str, list[str]] = {}
+        for word in words:
+            if len(word) <= MAX_COMPARED and word not in self._order:
+                self._order[word] = len(self._order)
+                for rest in _rests(word):
+                    self._by_rest.setdefault(rest, []).append(word)
+
+    def near(self, word: str) -> list[str]:
+        """The words that are one edit away, in their order; long ones are not compared."""
+        rests = _rests(word) if len(word) <= MAX_COMPARED + 1 else ()
+        near = {other for rest in rests for other in self._by_rest.get(rest, ()) if is_one_edit_away(word, other)}
+        return sorted(near, key=self._order.__getitem__)
+
+
+def _rests(word: str) -> set[str]:
+    """The word, and what is left of it without one of its letters."""
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+
+
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
     return did_you_mean(similar(word, known, count, cutoff))
 
 
 class FewSuggestions:
-    """Suggestions for the first few words. Later words get none, so that many of them do not take long."""
+    """Suggestions for the first few words. Later words get none, so that many of them do not take long.
 
-    def __init__(self, count: int = 20, compared: int = 10_000) -> None:
+    compared: how many of the known names are looked at. cutoff: as for `similar`.
+    """
+
+    def __init__(self, count: int = 20, compared: int = 10_000, cutoff: float = 0.7) -> None:
         self._left = count
         self._compared = compared
+        self._cutoff = cutoff
 
     def suggest(self, word: str, known: Iterable[str]) -> str | None:
         """As `suggestion`, among the first known names."""
         if self._left == 0:
             return None
         self._left -= 1
-        return suggestion(word, islice(known, self._compared))
+        return suggestion(word, islice(known, self._compared), cutoff=self._cutoff)
 
 
 def suggested_version(word: str, known: Sequence[str]) -> str | None:

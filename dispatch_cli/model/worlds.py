@@ -119,6 +119,13 @@ class AtomGroup(NamedTuple):
     worlds: tuple[World, ...]
     is_partial: bool = False
 
+    def agreeing(self, known: World) -> Iterator[World]:
+        """Its worlds that agree with what is known."""
+        for world in self.worlds:
+            few, others = (world, known) if len(world) < len(known) else (known, world)
+            if all(others.get(atom, truth) is truth for atom, truth in few.items()):
+                yield world
+
 
 def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> list[AtomGroup]:
     """What atoms speak of, in the order of the first atom of each.

@@ -99,7 +99,7 @@ undecided:
 functions:
   - {at: "ops.py:3:1", name: register, registers: ["ops.py:4:5"]}
 not_understood:
-  - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A}
+  - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A, bound: true}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}
 """
 BEYOND_JSON_SCHEMA = {

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.variants.units import case_of, unit_of
-from dispatch_cli.model.condition import Atom, negated
+from dispatch_cli.engine.variants.units import unit_of
+from dispatch_cli.model.condition import And, Atom, negated, value
 from dispatch_cli.model.file_choice import file_choice, worded
 from dispatch_cli.model.names import OperatorName
 
@@ -30,8 +30,10 @@ def shown_for(state: State, names: Iterable[OperatorName]) -> ShownFor | None:
         return None
     texts: dict[str, None] = {}
     for family in families.values():
-        values = case_of(family.conditions, variants.default.known).values
-        for condition, holds in zip(family.conditions, values, strict=True):
+        whole = ((one.operands if isinstance(one, And) else (one,)) for one in family.conditions)
+        parts = dict.fromkeys(part for operands in whole for part in operands)
+        for condition in parts:
+            holds = value(condition, variants.default.known) is True
             if holds or not isinstance(condition, Atom) or file_choice(condition.text) is None:
                 texts[worded(condition if holds else negated(condition))] = None
     shown = {unit for family in families.values() for unit in family.units}

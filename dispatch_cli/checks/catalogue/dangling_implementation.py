@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES
@@ -50,7 +51,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.suggest import is_one_edit_away, similar
+from dispatch_cli.model.suggest import OneEditAway, similar
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -176,8 +177,11 @@ class Defined:
 
     def is_near(self, name: OperatorName) -> bool:
         """True if there is an operator whose name is one edit away."""
-        near = (one for one in self._names if is_one_edit_away(one, name.name))
-        return any(map(self.overloads, near))
+        return any(map(self.overloads, self._near.near(name.name)))
+
+    @cached_property
+    def _near(self) -> OneEditAway:
+        return OneEditAway(self._names)
 
     def similar(self, name: str) -> str | None:
         """A name that is almost the same."""

@@ -39,12 +39,14 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Block, LibraryKind, OpenBlock
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import FewSuggestions
 
 FALLBACKS = "_"
 """The namespace of blocks that hold backend fallbacks."""
 CUTOFF = 0.8
 """How alike two names are, at least, for one to be taken for a misspelling of the other."""
+MAX_COMPARED = 1_000
+"""Known namespaces with which a misspelt one is compared."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -63,8 +65,9 @@ def find(view: View) -> Iterator[Finding]:
     for block in written:
         if block.namespace != FALLBACKS and block.namespace not in known and not _may_be_defined(view, block):
             unknown.setdefault(block.namespace, []).append(block)
+    few, names = FewSuggestions(compared=MAX_COMPARED, cutoff=CUTOFF), sorted(known)
     for namespace, found in unknown.items():
-        yield _finding(view, namespace, found, suggestion(namespace, sorted(known), cutoff=CUTOFF))
+        yield _finding(view, namespace, found, few.suggest(namespace, names))
 
 
 def _may_be_defined(view: View, block: Block) -> bool:

@@ -2,17 +2,18 @@
 
 A *unit* is all overloads of one operator, with the backend fallbacks of the backends for which it has kernels and those
 that are of no backend, or the ``TORCH_LIBRARY`` blocks of one namespace.
-Units whose registrations have the same conditions are a *family*: they share their cases. A *case* is what these
-conditions are, each true or false, for some consistent choice of what their atoms are.
+Units whose registrations hold under the same conditions are a *family*: they share their cases. A *case* is which of
+the registrations are there, for some consistent choice of what the atoms of their conditions are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import Condition, atoms, value
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, value
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
@@ -24,10 +25,13 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.simplify import all_of
 from dispatch_cli.model.worlds import MOST, AtomGroup, World, assignments, count, groups_of
 
 MOST_CASES = 64
 """Cases of a unit that are looked at: those with the most registrations."""
+MOST_ASSIGNMENTS = 500_000
+"""Conditions that are evaluated for all families together; the cases of those that come after that are a sample."""
 FALLBACKS = ""
 """The unit of the backend fallbacks alone."""
 
@@ -35,15 +39,16 @@ When = tuple[Condition, ...]
 
 
 class ConditionCase(NamedTuple):
-    """values: of the family's conditions. known: atoms that make them so."""
+    """values: of what the registrations of the family depend on. known: atoms that make them so."""
 
     values: tuple[bool, ...]
     known: World
 
 
 class Family(NamedTuple):
-    """Units with the same conditions.
+    """Units whose registrations depend on the same.
 
+    conditions: what the registrations of the units depend on, all conditions of each taken together.
     cases: those that are looked at, the one with the most registrations first. is_capped: there are others.
     """
 
@@ -114,32 +119,41 @@ def families(declarations: Declarations, chosen: Mapping[str, str]) -> list[Fami
         concern = [one.when for one in fallbacks if parts.get(one.dispatch_key, ("", None))[1] in of_unit]
         if concern:
             of_units.setdefault(unit, Counter()).update(concern)
-    by_conditions: dict[frozenset[Condition], dict[str, Counter[When]]] = {}
+    whole: dict[When, Condition] = {}
+    by_conditions: dict[frozenset[Condition], dict[str, Counter[Condition]]] = {}
     for unit, whens in of_units.items():
-        conditions = frozenset(condition for when in whens for condition in when)
-        by_conditions.setdefault(conditions, {})[unit] = whens
+        weights = Counter[Condition]()
+        for when, weight in whens.items():
+            if when not in whole:
+                whole[when] = all_of(when)
+            weights[whole[when]] += weight
+        by_conditions.setdefault(frozenset(weights), {})[unit] = weights
     found = [(sum(map(Counter.total, those.values())), those) for those in by_conditions.values()]
     found.sort(key=lambda one: -one[0])
-    return [_family(those, chosen) for _, those in found]
+    left = [MOST_ASSIGNMENTS]
+    return [_family(those, chosen, left) for _, those in found]
 
 
-def _family(units: Mapping[str, Counter[When]], chosen: Mapping[str, str]) -> Family:
-    weights: Counter[When] = Counter()
-    for whens in units.values():
-        weights.update(whens)
-    conditions = tuple(dict.fromkeys(condition for when in weights for condition in when))
+def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], left: list[int]) -> Family:
+    """The family of units. left: of the choices of atoms that the families together may look at."""
+    weights = Counter[Condition]()
+    for of_unit in units.values():
+        weights.update(of_unit)
+    conditions = tuple(weights)
     groups = groups_of(dict.fromkeys(atom for one in conditions for atom in atoms(one)), chosen)
-    is_sample = count(groups) > MOST
-    positions = {condition: position for position, condition in enumerate(conditions)}
-    indexed = [([positions[one] for one in when], weight) for when, weight in weights.items()]
-
-    def registrations(case: ConditionCase) -> int:
-        return sum(weight for parts, weight in indexed if all(case.values[part] for part in parts))
-
+    is_sample = count(groups) > min(MOST, left[0])
     cases: dict[tuple[bool, ...], ConditionCase] = {}
-    for known in _sample(groups) if is_sample else assignments(groups):
+    for known in chain(_fitting(groups, conditions), _sample(groups) if is_sample else assignments(groups)):
+        left[0] -= len(conditions)
         case = case_of(conditions, known)
         cases.setdefault(case.values, case)
+        if len(cases) == 1 << len(conditions):
+            is_sample = False
+            break
+
+    def registrations(case: ConditionCase) -> int:
+        return sum(compress(weights.values(), case.values))
+
     ordered = sorted(cases.values(), key=registrations, reverse=True)
     is_cut = is_sample or len(ordered) > MOST_CASES or any(group.is_partial for group in groups)
     return Family(tuple(units), conditions, tuple(ordered[:MOST_CASES]), is_cut)
@@ -148,6 +162,42 @@ def _family(units: Mapping[str, Counter[When]], chosen: Mapping[str, str]) -> Fa
 def case_of(conditions: Iterable[Condition], known: World) -> ConditionCase:
     """The case that atoms lead to; what is not known counts as false."""
     return ConditionCase(tuple(value(one, known) is True for one in conditions), known)
+
+
+def _fitting(groups: Sequence[AtomGroup], conditions: Sequence[Condition]) -> Iterator[World]:
+    """For each condition, a choice of atoms with which it holds, as far as a look at its parts one by one finds it."""
+    group_of = {atom: group for group in groups for world in group.worlds[:1] for atom in world}
+    for condition in conditions[:MOST_CASES]:
+        wanted: dict[str, bool] = {}
+        _make(condition, True, wanted, group_of)
+        known: dict[str, bool] = {}
+        for group in groups:
+            known.update(next(group.agreeing(wanted), group.worlds[-1] if group.worlds else {}))
+        yield known
+
+
+def _make(condition: Condition, truth: bool, wanted: dict[str, bool], group_of: Mapping[str, AtomGroup]) -> bool:
+    """Add to *wanted* what makes a condition true or false. Returns False, and adds nothing, where it finds nothing."""
+    match condition:
+        case Atom(text):
+            group = group_of.get(text)
+            if text in wanted or group is None:
+                return wanted.get(text) is truth
+            wanted[text] = truth
+            if next(group.agreeing(wanted), None) is None:
+                del wanted[text]
+                return False
+            return True
+        case Not(operand):
+            return _make(operand, not truth, wanted, group_of)
+        case And(operands) | Or(operands):
+            if isinstance(condition, Or) is truth:
+                return any(_make(operand, truth, wanted, group_of) for operand in operands)
+            more = dict(wanted)
+            if all(_make(operand, truth, more, group_of) for operand in operands):
+                wanted.update(more)
+                return True
+            return False
 
 
 def _sample(groups: Sequence[AtomGroup]) -> Iterator[World]:

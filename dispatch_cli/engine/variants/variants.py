@@ -6,7 +6,7 @@ commands show; checks look at each further one for the operators of which it has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from dispatch_cli.engine.variants.units import (
@@ -24,15 +24,20 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.worlds import AtomGroup, World, groups_of
 
 When = tuple[Condition, ...]
+MOST_TRIED = 64
+"""Variants that are tried for each case: those that were made last."""
 MOST_STEPS = 300_000
 """Registrations of all variants together; where there are more, variants have only what is looked at in them."""
 
 
 class Variant:
-    """known: what every atom is. cases: the case of each unit that is to be looked at in it, by its position."""
+    """known: what every atom is; of_groups: the same, by the ids of their groups. cases: the case of each unit that is
+    to be looked at in it, by its position.
+    """
 
     def __init__(self) -> None:
         self.known: dict[str, bool] = {}
+        self.of_groups: dict[int, dict[str, bool]] = {}
         self.cases: dict[str, int] = {}
         self._holds: dict[When, bool] = {}
 
@@ -132,7 +137,8 @@ class Variants:
             for position, case in enumerate(family.cases):
                 if position == first:
                     continue
-                number = next((n for n, one in enumerate(found) if n not in taken and self._fits(one, case)), None)
+                last = range(max(1, len(found) - MOST_TRIED), len(found))
+                number = next((n for n in last if n not in taken and self._fits(found[n], case)), None)
                 if number is None:
                     number = len(found)
                     found.append(Variant())
@@ -152,25 +158,31 @@ class Variants:
         known = variant.known
         if any(known.get(atom, truth) is not truth for atom, truth in case.known.items()):
             return False
-        groups = {id(group): group for atom in case.known if (group := self._group_of.get(atom)) is not None}
-        return all(any(True for _ in _agreeing(group, known, case.known)) for group in groups.values())
+        return all(
+            any(True for _ in group.agreeing({**variant.of_groups.get(id(group), {}), **wanted}))
+            for group, wanted in self._by_group(case.known)
+        )
+
+    def _by_group(self, known: World) -> list[tuple[AtomGroup, dict[str, bool]]]:
+        """What is known, by the groups of the atoms."""
+        found: dict[int, tuple[AtomGroup, dict[str, bool]]] = {}
+        for atom, truth in known.items():
+            group = self._group_of.get(atom)
+            if group is not None:
+                found.setdefault(id(group), (group, {}))[1][atom] = truth
+        return list(found.values())
 
     def _take(self, variant: Variant, family: Family, case: ConditionCase, position: int | None = None) -> None:
         variant.known.update(case.known)
+        for group, known in self._by_group(case.known):
+            variant.of_groups.setdefault(id(group), {}).update(known)
         if position is not None:
             variant.cases.update(dict.fromkeys(family.units, position))
 
     def _complete(self, variant: Variant) -> None:
         """Choose what is left open."""
         for group in self._groups:
-            agreeing = _agreeing(group, variant.known)
+            agreeing = group.agreeing(variant.of_groups.get(id(group), {}))
             world = max(agreeing, key=lambda one: sum(one.values()), default=None)
             if world is not None:
                 variant.known.update(world)
-
-
-def _agreeing(group: AtomGroup, *known: World) -> Iterator[World]:
-    """The worlds of a group that agree with what is known of its atoms."""
-    for world in group.worlds:
-        if all(one.get(atom, truth) is truth for one in known for atom, truth in world.items()):
-            yield world

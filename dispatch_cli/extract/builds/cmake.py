@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dispatch_cli.extract.builds.source_lists import (
+    BRANCHED,
     MAX_BRANCHES,
     MAX_ITEMS,
-    MAX_LISTS,
     MAX_PATH,
-    MAX_WORK,
     UNKNOWN,
     Branch,
     SourceItem,
@@ -18,6 +17,8 @@ from dispatch_cli.extract.builds.source_lists import (
     otherwise,
     within,
 )
+from dispatch_cli.extract.work import OverWork
+from dispatch_cli.model.span import Span
 
 _TOKEN = re.compile(
     r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)|([()])|([^\s()"#]+)|#\[(=*)\[(?:.*?\]\4\]|.*)|#[^\n]*', re.DOTALL
@@ -27,61 +28,57 @@ _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _TARGET = re.compile(r"(?:.*_)?(?:library|executable|module|sources|extension|target)")
 _HERE = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR")
 _TOP = ("CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR")
+MAX_TEXT = 500_000
+"""Characters that variables in one argument may stand for."""
 _OPTIONS = frozenset({"CONFIGURE_DEPENDS", "FOLLOW_SYMLINKS", "PARENT_SCOPE"})
-MAX_ARGUMENTS = 200_000
-"""Arguments of a file that are looked at."""
 _BEGIN_OR_END = ("if", "elseif", "else", "endif")
 
 
-def cmake_lists(text: str) -> list[SourceList]:
-    """The lists of sources of a CMake file."""
-    reader = _CMakeReader()
-    for number, (command, arguments) in enumerate(_commands(text)):
-        if not reader.has_time:
-            break
-        reader.run(number, command.lower(), arguments)
+def cmake_lists(text: str, name: str, spend: Callable[[int], None]) -> list[SourceList]:
+    """The lists of sources of a CMake file. spend: is told the units of work. Errors: OverWork."""
+    reader = _CMakeReader(spend)
+    end = 0
+    try:
+        for number, (command, arguments, end) in enumerate(_commands(text, spend)):  # noqa: B007
+            reader.run(number, command.lower(), arguments)
+    except OverWork as error:
+        error.at = Span(name, text.count("\n", 0, end) + 1, 1)
+        raise
     return reader.lists()
 
 
-def _commands(text: str) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-    """The commands of a text, each with its arguments, and whether they are quoted."""
-    name, depth, count = "", 0, 0
+def _commands(text: str, spend: Callable[[int], None]) -> Iterator[tuple[str, list[tuple[str, bool]], int]]:
+    """The commands of a text, each with its arguments, and whether they are quoted; and where it ends."""
+    name, depth = "", 0
     arguments: list[tuple[str, bool]] = []
     for token in _TOKEN.finditer(text):
+        spend(2)
         quoted, bracket, plain = token[1], token[2], token[3]
         if bracket == "(":
             depth += 1
         elif bracket == ")":
             depth = max(depth - 1, 0)
             if not depth:
-                yield name, arguments
+                yield name, arguments, token.end()
                 name, arguments = "", []
         elif depth and (quoted is not None or plain is not None):
-            count += 1
-            if count > MAX_ARGUMENTS:
-                return
             arguments.append((plain if quoted is None else quoted, quoted is not None))
         elif plain is not None:
             name = plain
 
 
 class _CMakeReader:
-    def __init__(self) -> None:
+    def __init__(self, spend: Callable[[int], None]) -> None:
+        self._spend = spend
         self._values: dict[str, SourceList] = {}
         self._lists: list[SourceList] = []
         self._branch: Branch = ()
         self._is_top = False
         self._left_out = 0
-        self._work = 0
-
-    @property
-    def has_time(self) -> bool:
-        """True while fewer entries were looked at than `MAX_WORK`."""
-        return self._work < MAX_WORK
 
     def lists(self) -> list[SourceList]:
         """The lists of all libraries and variables."""
-        return [*self._lists, *self._values.values()][:MAX_LISTS]
+        return [*self._lists, *self._values.values()]
 
     def run(self, number: int, command: str, arguments: list[tuple[str, bool]]) -> None:
         """Follow a command. number: of the command in its file."""
@@ -114,14 +111,14 @@ class _CMakeReader:
 
     def _set(self, name: str, items: SourceList) -> None:
         before = self._values.get(name, ())
-        self._work += len(before)
+        self._spend(BRANCHED * len(before) if self._branch else len(before) // 20)
         if before and not self._branch:
             self._lists.append(before)
         self._values[name] = (*otherwise(before, self._branch), *items)[:MAX_ITEMS]
 
     def _change(self, action: str, name: str, arguments: list[tuple[str, bool]]) -> None:
         before = self._values.get(name, ())
-        self._work += len(before) if action == "REMOVE_ITEM" else len(before) // 20 + 1  # copies are cheap
+        self._spend(len(before) if action == "REMOVE_ITEM" else len(before) // 20 + 1)  # copies are cheap
         if action in ("APPEND", "PREPEND"):
             self._values[name] = (*before, *self._items(arguments))[:MAX_ITEMS]
         elif action == "REMOVE_ITEM":
@@ -143,13 +140,14 @@ class _CMakeReader:
                 path = self._path(part)
                 if path and path not in _OPTIONS:
                     items.append(SourceItem(path))
-        self._work += len(items)
+        self._spend((BRANCHED if self._branch else 2) * len(items))
         return within(items, self._branch)
 
     def _path(self, text: str) -> str:
         """A path with the values of variables; `UNKNOWN` where it is too long."""
-        if text.count("${") * MAX_PATH > MAX_WORK:
+        if (count := text.count("${")) * MAX_PATH > MAX_TEXT:
             return UNKNOWN
+        self._spend(2 * count)
         path = _VARIABLE.sub(self._value, text)
         return path if len(path) <= MAX_PATH else UNKNOWN
 

@@ -13,7 +13,8 @@ from dispatch_cli.files.paths import inside
 from dispatch_cli.model.extracted import SourceKind
 
 _IMPORT = re.compile(
-    r"^(?:from[ \t]+(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+    r"^(?:from[ \t]+(?=[.\w])(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n#;]*)|import[ \t]+([^\n#;]*))",
+    re.MULTILINE,
 )
 _AS = re.compile(r"\bas\s+\w+|#[^\n]*")
 MAX_PARTS = 50

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice, product
 from typing import NamedTuple
 
 from dispatch_cli.extract.builds.source_lists import (
+    BRANCHED,
     HERE,
     MAX_ITEMS,
-    MAX_LISTS,
     MAX_PATH,
-    MAX_WORK,
     UNKNOWN,
     Branch,
     SourceItem,
@@ -23,7 +22,11 @@ from dispatch_cli.extract.builds.source_lists import (
     within,
 )
 from dispatch_cli.extract.python.modules import UnreadablePython, parse_python
+from dispatch_cli.extract.work import OverWork
+from dispatch_cli.model.span import Span
 
+STEP = 3
+"""Units of work of an expression or statement."""
 MAX_TEXTS = 50
 """Texts that an expression can stand for."""
 MAX_DEPTH = 60
@@ -43,28 +46,33 @@ class _PathValue(NamedTuple):
 _NOT_KNOWN = _PathValue((SourceItem(UNKNOWN),))
 
 
-def setup_lists(text: str) -> list[SourceList]:
-    """The lists of sources of a build script."""
-    reader = _SetupReader()
+def setup_lists(text: str, name: str, spend: Callable[[int], None]) -> list[SourceList]:
+    """The lists of sources of a build script. spend: is told the units of work. Errors: OverWork."""
+    reader = _SetupReader(name, spend)
     with suppress(UnreadablePython):
         reader.run(parse_python(text).body, 0)
-    return reader.lists[:MAX_LISTS]
+    return reader.lists
 
 
 class _SetupReader:
-    def __init__(self) -> None:
+    def __init__(self, name: str, spend: Callable[[int], None]) -> None:
+        self._name = name
+        self._spend = spend
         self.lists: list[SourceList] = []
         self._values: dict[str, _PathValue] = {"__file__": _PathValue((SourceItem(_SCRIPT),))}
         self._branch: Branch = ()
-        self._steps = 0
 
     def run(self, statements: Sequence[ast.stmt], depth: int, function: str = "") -> None:
         """Follow statements in order. function: that they are the body of."""
         for statement in statements:
-            self._steps += 1
-            if depth > MAX_DEPTH or self._steps > MAX_WORK:
+            if depth > MAX_DEPTH:
                 return
-            self._statement(statement, depth, function)
+            try:
+                self._spend(STEP)
+                self._statement(statement, depth, function)
+            except OverWork as error:
+                error.at = error.at or Span(self._name, statement.lineno, statement.col_offset + 1)
+                raise
 
     def _statement(self, statement: ast.stmt, depth: int, function: str) -> None:
         match statement:
@@ -99,6 +107,7 @@ class _SetupReader:
             case ast.With(body=body) | ast.While(body=body):
                 self.run(body, depth + 1, function)
             case ast.FunctionDef(name=name, body=body):
+                self._spend(len(self._values) // 8)
                 outer, around = dict(self._values), self._branch
                 self.run(body, depth + 1, name)
                 returned = self._values.get("return")
@@ -117,19 +126,21 @@ class _SetupReader:
         before = self._values.get(name)
         kept: SourceList = ()
         if before is not None and self._branch:
-            self._steps += len(before.items)
+            self._spend(BRANCHED * len(before.items))
             kept = otherwise(before.items, self._branch)
+        if self._branch:
+            self._spend(BRANCHED * len(value.items))
         items = (*kept, *within(value.items, self._branch))
         self._values[name] = _PathValue(items[:MAX_ITEMS], value.is_list)
 
     def _extend(self, name: str, value: _PathValue) -> None:
         before = self._values.get(name, _PathValue(()))
-        self._steps += len(before.items) // 20 + len(value.items)  # copies are cheap
+        self._spend(len(before.items) // 20 + BRANCHED * len(value.items))  # copies are cheap
         self._values[name] = _PathValue((*before.items, *within(value.items, self._branch))[:MAX_ITEMS], True)
 
     def _evaluate(self, node: ast.expr, depth: int) -> _PathValue:
-        self._steps += 1
-        if depth > MAX_DEPTH or self._steps > MAX_WORK:
+        self._spend(STEP)
+        if depth > MAX_DEPTH:
             return _NOT_KNOWN
         match node:
             case ast.Constant(value=str(text)):
@@ -137,8 +148,11 @@ class _SetupReader:
             case ast.Name(id=name):
                 return self._values.get(name, _NOT_KNOWN)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-                values = (self._evaluate(element, depth + 1) for element in elements)
-                return _PathValue(tuple(item for value in values for item in value.items)[:MAX_ITEMS], True)
+                items: list[SourceItem] = []
+                for element in elements:
+                    items += self._evaluate(element, depth + 1).items[: MAX_ITEMS - len(items)]
+                self._spend(len(items) // 20)
+                return _PathValue(tuple(items), True)
             case ast.Starred(value=value):
                 return self._evaluate(value, depth + 1)
             case ast.BinOp(left=left, op=ast.Add() | ast.Div() as operator, right=right):
@@ -149,6 +163,7 @@ class _SetupReader:
                 return self._evaluate(value, depth + 1)
             case ast.IfExp(body=body, orelse=orelse):
                 parts = [self._evaluate(part, depth + 1) for part in (body, orelse)]
+                self._spend(2 * sum(len(part.items) for part in parts))
                 items = [item for step, part in enumerate(parts) for item in within(part.items, ((id(node), step),))]
                 return _PathValue(tuple(items)[:MAX_ITEMS], any(part.is_list for part in parts))
             case (
@@ -166,6 +181,7 @@ class _SetupReader:
         values = self._evaluate(generator.iter, depth + 1)
         if not isinstance(generator.target, ast.Name) or not values.is_list:
             return _NOT_KNOWN
+        self._spend(len(self._values) // 8 + 2 * len(values.items))
         before = dict(self._values)
         items: list[SourceItem] = []
         for item in values.items:
@@ -196,6 +212,7 @@ class _SetupReader:
             return _PathValue((SourceItem(HERE),))
         if name == "relpath" and arguments:
             items = arguments[0].items
+            self._spend(2 * len(items))
             return _PathValue(tuple(item._replace(path=item.path.removeprefix(f"{HERE}/")) for item in items))
         if name in _SAME and arguments:
             return arguments[0]
@@ -217,6 +234,7 @@ class _SetupReader:
         if isinstance(operator, ast.Div):
             return self._text([left, right], "/")
         if left.is_list or right.is_list:
+            self._spend((len(left.items) + len(right.items)) // 20)
             return _PathValue((*left.items, *right.items)[:MAX_ITEMS], True)
         return self._text([left, right], "")
 
@@ -225,6 +243,7 @@ class _SetupReader:
         texts: list[SourceItem] = [SourceItem("")]
         for part in parts:
             combined = []
+            self._spend(5 * min(len(texts) * len(part.items), MAX_TEXTS))
             for before, item in islice(product(texts, part.items), MAX_TEXTS):
                 text = joined(before.path, item.path) if separator and before.path else before.path + item.path
                 if len(text) > MAX_PATH:

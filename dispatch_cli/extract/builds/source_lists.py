@@ -13,16 +13,12 @@ from dispatch_cli.files import paths
 
 MAX_ITEMS = 5_000
 """Entries of one list that are looked at."""
-MAX_LISTS = 2_000
-"""Lists of one build file that are looked at."""
-MAX_WORK = 500_000
-"""Entries of lists, each time that it is looked at, in one build file."""
+BRANCHED = 6
+"""Units of work of an entry whose branches are worked out anew."""
 MAX_BRANCHES = 40
 """Branches that nest, and those of one list that a file is in."""
 MAX_PATH = 4_096
 """Characters of a path."""
-MAX_GLOBBED = 500_000
-"""Files that are compared with globs."""
 MAX_ALIKE = 100
 """Files whose paths end alike that are compared."""
 UNKNOWN = "\0"
@@ -50,7 +46,7 @@ def within(items: Iterable[SourceItem], branch: Branch) -> SourceList:
     if not branch:
         return tuple(items)[:MAX_ITEMS]
     added = [(item, tuple(step for step in branch if step not in item.branch)) for item in items]
-    return tuple(item._replace(branch=(*item.branch, *steps)) for item, steps in added)[:MAX_ITEMS]
+    return tuple(SourceItem(item.path, (*item.branch, *steps)) for item, steps in added)[:MAX_ITEMS]
 
 
 def otherwise(items: Iterable[SourceItem], branch: Branch) -> SourceList:
@@ -69,9 +65,13 @@ def _go_together(one: Branch, other: Branch) -> bool:
 
 
 class FileLists:
-    """Lists of sources, of files that are asked for. files: of the run, by which ends of paths are completed."""
+    """Lists of sources, of files that are asked for.
 
-    def __init__(self, wanted: Sequence[str], files: Iterable[str]) -> None:
+    files: of the run, by which ends of paths are completed. spend: is told the units of work.
+    """
+
+    def __init__(self, wanted: Sequence[str], files: Iterable[str], spend: Callable[[int], None]) -> None:
+        self._spend = spend
         self._wanted = {paths.normal(file): file for file in wanted}
         self._parts = {name: tuple(name.split("/")) for name in self._wanted}
         self._by_ending: dict[str, list[str]] = {}
@@ -85,22 +85,22 @@ class FileLists:
         self._numbers = count()
         self._branches: dict[str, dict[int, tuple[Branch, ...]]] = {}
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._globbed = 0
-        self._noted = 0
 
     def add(self, folder: str, lists: Iterable[SourceList]) -> None:
-        """Note the lists of a build file. folder: in which it is."""
+        """Note the lists of a build file. folder: in which it is. Errors: OverWork."""
         for entries in lists:
             branches: dict[str, tuple[Branch, ...]] = {}
+            self._spend(1 + len(entries))
             for item in entries[:MAX_ITEMS]:
                 if (folder, item.path) not in self._found:
+                    self._spend(10)
                     self._found[folder, item.path] = tuple(self._named(folder, item.path))
                 for file in self._found[folder, item.path]:
                     before = branches.get(file, ())
                     if len(before) < MAX_BRANCHES and item.branch not in before:
                         branches[file] = (*before, item.branch)
-            self._noted += len(branches)
-            if len(branches) < 2 or self._noted > MAX_WORK:
+            self._spend(len(branches))
+            if len(branches) < 2:
                 continue
             number = next(self._numbers)
             for file, several in branches.items():
@@ -137,11 +137,10 @@ class FileLists:
         """The wanted files that a glob over whole paths names."""
         start = glob[: _GLOB.search(glob).start()].rpartition("/")[0]  # type: ignore[union-attr]
         matches = _glob_matcher(glob)
-        self._globbed += len(self._wanted)
-        if self._globbed <= MAX_GLOBBED:
-            yield from (
-                file for name, file in self._wanted.items() if name.startswith(start) and matches(self._parts[name])
-            )
+        self._spend(100 + 2 * len(self._wanted))
+        yield from (
+            file for name, file in self._wanted.items() if name.startswith(start) and matches(self._parts[name])
+        )
 
     def _ending(self, folder: str, tail: str) -> str:
         """The file of the run whose path ends so; of several, the one in the folder of the build file, or none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from dispatch_cli.extract.cpp.expander import TooMuch
+from dispatch_cli.extract.cpp.expander import UnclosedMacro
 from dispatch_cli.extract.cpp.findings import Findings, FromCpp
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.merge import read_all
@@ -14,6 +14,7 @@ from dispatch_cli.extract.cpp.reader import UnitReader, assumptions
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
@@ -70,12 +71,14 @@ class _CppRun:
             self._template(text)
             return True
         self._functions.asked = False
-        findings, too_many = read_all(lambda assumed: self._read(main, assumed))
+        work = self._project.sources.work
+        with work.file(main):
+            findings, too_many = read_all(lambda assumed: self._read(main, assumed), work)
         if self._functions.asked and not self._functions.complete:
             return False
         if too_many:
             why = "more of its '#if' belong together than can be told apart"
-            findings.not_understood[NotUnderstood(Span(main, 1, 1), "", why)] = None
+            findings.not_understood[NotUnderstood(Span(main, 1, 1), "", why, bound=True)] = None
         self._keep(findings)
         self._stray(text)
         return True
@@ -85,8 +88,10 @@ class _CppRun:
         reader = UnitReader(unit, self._functions, assumptions(assumed))
         try:
             reader.read()
-        except TooMuch as error:
-            reader.findings.not_understood[NotUnderstood(error.at or Span(main, 1, 1), "", str(error))] = None
+        except (OverWork, UnclosedMacro) as error:
+            is_bound = isinstance(error, OverWork)
+            entry = NotUnderstood(error.at or unit.place(), "", str(error), bound=is_bound)
+            reader.findings.not_understood[entry] = None
             reader.findings.forks.clear()
         self._included |= unit.included
         self._used |= unit.used_macros()

@@ -11,11 +11,14 @@ from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.if_expression import Decision, conjunction, opposite
 from dispatch_cli.extract.cpp.simple import FileScope, LibraryVariable, SimpleStatements
 from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.extract.work import OverWork
 
 MAX_DEPTH = 40
 """How deeply statements and calls of functions may nest."""
-MAX_STATEMENTS = 50_000
-"""Statements of one translation unit, those of loops and functions counted each time."""
+
+
+CONDITION = 20
+"""Units of work of each condition of a statement: whoever reads what is extracted looks at it several times."""
 
 
 class BodyReader:
@@ -27,7 +30,7 @@ class BodyReader:
         self._findings, self._build = findings, build
         self._block_when = library.block.when
         self._simple = SimpleStatements(library, findings, scope, self._statements, strict)
-        self._steps = 0
+        self._work = scope.work
 
     def read(self, tokens: Sequence[CppToken]) -> None:
         """Read the statements between the braces."""
@@ -38,20 +41,21 @@ class BodyReader:
     def _statements(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """Read statements one by one. Returns whether what follows them is never reached."""
         pairs = partners(tokens)
-        self._steps += len(tokens) // 10
+        self._work.spend(len(tokens) + 1)
         if pairs is None:
             self._simple.refuse(tokens, "its brackets do not match", when)
             return False
         if depth > MAX_DEPTH:
-            self._simple.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when)
+            self._simple.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
             return False
         index = 0
         while index < len(tokens):
-            self._steps += 1
-            if self._steps > MAX_STATEMENTS:
-                self._simple.refuse(tokens[index:], f"there are more than {MAX_STATEMENTS:,} statements", when)
-                return True
-            index, left, ends = self._statement(tokens, index, pairs, when, depth)
+            self._work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
+            try:
+                index, left, ends = self._statement(tokens, index, pairs, when, depth)
+            except OverWork as error:
+                error.at = error.at or tokens[index].at
+                raise
             if ends:
                 return True
             when = left
@@ -157,7 +161,7 @@ class BodyReader:
             if len(values) != len(names):
                 self._simple.refuse(tokens[index:end], "an element of this loop's list does not fit its names", when)
                 return end
-            replaced = substitute(statement, dict(zip((name.text for name in names), values, strict=True)))
+            replaced = substitute(statement, dict(zip((name.text for name in names), values, strict=True)), self._work)
             self._statements(replaced, when, depth + 1)
         return end
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dispatch_cli.extract.cpp.context import When, conjuncts, facts, joined, undecided
-from dispatch_cli.extract.cpp.expander import TooMuch
 from dispatch_cli.extract.cpp.if_expression import Decision, opposite
 from dispatch_cli.extract.cpp.macro_table import MacroTable
 from dispatch_cli.extract.cpp.sourcefile import Directive
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.condition import Atom, Condition, value
 
-MAX_CONDITIONALS = 200
-"""How deeply ``#if`` may nest."""
-MAX_BRANCHES = 300
-"""Branches of one ``#if``."""
 MAX_SPELLED = 20
 """Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""
+
+
+UNDECIDED = 30
+"""Units of work of a branch that is not decided."""
 
 
 class _Frame:
@@ -40,8 +40,8 @@ class Branches:
     branches in which brackets are opened and not closed, or the other way round.
     """
 
-    def __init__(self, table: MacroTable) -> None:
-        self._table = table
+    def __init__(self, table: MacroTable, work: WorkBudget) -> None:
+        self._table, self._work = table, work
         self.when: When = ()
         self.off = False
         self.brackets = 0
@@ -53,9 +53,7 @@ class Branches:
         return len(self._frames)
 
     def open(self, decide: Callable[[], Decision], directive: Directive) -> None:
-        """``#if``. Errors: TooMuch."""
-        if len(self._frames) >= MAX_CONDITIONALS:
-            raise TooMuch(f"'#if' nests more than {MAX_CONDITIONALS} deep")
+        """``#if``. Errors: OverWork."""
         self._frames.append(_Frame(self.when, self.off, directive))
         if not self.off:
             self._begin(decide(), directive)
@@ -67,8 +65,6 @@ class Branches:
         self._balance()
         frame = self._frames[-1]
         frame.count += 1
-        if frame.count > MAX_BRANCHES:
-            raise TooMuch(f"an '#if' has more than {MAX_BRANCHES} branches")
         if not frame.off:
             self.when = frame.outer
             self._begin(False if frame.done else True if decide is None else decide(), directive)
@@ -83,9 +79,11 @@ class Branches:
     def _begin(self, decision: Decision, directive: Directive) -> None:
         """A branch begins. Those before it do not hold."""
         frame = self._frames[-1]
+        self._work.spend(len(frame.outer) + len(frame.before))
         outer = joined(frame.outer, frame.before)
         frame.brackets = self.brackets
         if not isinstance(decision, bool):
+            self._work.spend(UNDECIDED)
             decided = value(decision, {**self._table.assumed, **facts(outer)})
             decision = decision if decided is None else decided
         if not isinstance(decision, bool) and not outer and (directive.fails or directive.fails_else):

@@ -40,12 +40,7 @@ def joined(when: When, more: Sequence[Condition]) -> When:
     """Both, without what is there already."""
     if not more:
         return when
-    result = list(when)
-    for condition in more:
-        for part in conjuncts(condition):
-            if part not in result:
-                result.append(part)
-    return tuple(result)
+    return tuple(dict.fromkeys((*when, *(part for condition in more for part in conjuncts(condition)))))
 
 
 def excludes(one: When, other: When) -> bool:

@@ -8,6 +8,7 @@ from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
 from dispatch_cli.extract.cpp.if_expression import Decision, conjunction, disjunction, opposite
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.extract.cpp.values import Lookup
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.condition import Atom
 
 MAX_NESTED = 40
@@ -81,9 +82,10 @@ def elements_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> l
     return None
 
 
-def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]]) -> list[CppToken]:
-    """The tokens with values in place of names."""
+def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]], work: WorkBudget) -> list[CppToken]:
+    """The tokens with values in place of names. work: what is made is counted in it. Errors: OverWork."""
     result: list[CppToken] = []
+    work.spend(len(tokens))
     for index, token in enumerate(tokens):
         value = values.get(token.text) if token.kind == "name" else None
         before = tokens[index - 1].text if index else ""
@@ -92,6 +94,7 @@ def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]])
         elif len(value) == 1:  # a name for another one: it stays at its place
             result.append(token._replace(kind=value[0].kind, text=value[0].text))
         else:
+            work.spend(len(value))
             result.extend(
                 part._replace(when=token.when, space=part.space if number else token.space)
                 for number, part in enumerate(value)

@@ -8,21 +8,18 @@ from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macro_table import MacroTable
 from dispatch_cli.extract.cpp.macros import Macro, substituted
 from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.span import Span
 
-MAX_TOKENS = 400_000
-"""Tokens that the macros of one translation unit may make."""
-MAX_CHAIN = 200
-"""Macros that make one token, each out of what the one before it made."""
 MAX_ARGUMENTS = 60
 """How deeply arguments of macros may nest."""
 _Raw = Callable[[], "CppToken | None"]
 
 
-class TooMuch(Exception):
-    """A bound is exceeded, or the arguments of a macro do not end. at: where."""
+class UnclosedMacro(Exception):
+    """The arguments of a macro do not end. at: where it is used."""
 
-    def __init__(self, message: str, at: Span | None = None) -> None:
+    def __init__(self, message: str, at: Span) -> None:
         super().__init__(message)
         self.at = at
 
@@ -30,22 +27,23 @@ class TooMuch(Exception):
 class Expander:
     """The tokens of *tokens* with the macros of *table* replaced.
 
-    blocks: those that begin a registration block. used: the names of all that were replaced.
+    work: every token that is looked at is counted in it. blocks: the tokens that begin a registration block. used: the
+    names of all macros that were replaced.
     """
 
-    def __init__(self, table: MacroTable, tokens: Iterator[CppToken]) -> None:
-        self._table, self._tokens = table, tokens
+    def __init__(self, table: MacroTable, tokens: Iterator[CppToken], work: WorkBudget) -> None:
+        self._table, self._tokens, self._work = table, tokens, work
         self.blocks: list[CppToken] = []
         self.used: set[str] = set()
         self._pending: list[CppToken] = []
-        self._made = 0
         self._sets: dict[frozenset[str], frozenset[str]] = {}
         """Each set of macros that tokens keep, once for all that have the same."""
         self._nesting = 0
 
     def next(self) -> CppToken | None:
-        """The next token that no macro replaces; None at the end. Errors: TooMuch."""
+        """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
         while True:
+            self._work.spend(1)
             token = self._raw()
             if token is None:
                 return None
@@ -72,7 +70,8 @@ class Expander:
         """An argument, or the expression of ``#if``, with its macros replaced."""
         self._nesting += 1
         if self._nesting > MAX_ARGUMENTS:
-            raise TooMuch(f"arguments of macros nest more than {MAX_ARGUMENTS} deep")
+            raise OverWork(f"arguments of macros nest more than {MAX_ARGUMENTS} deep")
+        self._work.spend(len(tokens))
         pending = tokens[::-1]
         result: list[CppToken] = []
 
@@ -103,17 +102,13 @@ class Expander:
                 return None
             taken, close = self._arguments(raw, macro)
             if close is None:
-                raise TooMuch(f"the ')' of the macro {macro.name} is missing", token.at)
+                raise UnclosedMacro(f"the ')' of the macro {macro.name} is missing", token.at)
             arguments = taken
             hide = hide & close.hide
         hide = hide | {macro.name}
         self.used.add(macro.name)
-        body = substituted(macro, arguments, self.all_replaced)
-        self._made += len(body) + 1
-        if self._made > MAX_TOKENS:
-            raise TooMuch(f"the macros of this file make more than {MAX_TOKENS:,} tokens", token.at)
-        if len(hide) > MAX_CHAIN:
-            raise TooMuch(f"a macro stands for more than {MAX_CHAIN} others, one after the other", token.at)
+        self._work.spend(len(macro.body) + len(hide))
+        body = substituted(macro, arguments, self.all_replaced, self._work)
         use = token.use or (token.source, token.offset)
         hidden = {part.hide: part.hide | hide for part in body}
         hidden = {own: self._sets.setdefault(made, made) for own, made in hidden.items()}

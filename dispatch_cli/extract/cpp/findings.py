@@ -43,13 +43,14 @@ class Findings:
         """The blocks that were found."""
         return [item for item in self.found if isinstance(item, ExtractedBlock)]
 
-    def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = ()) -> None:
-        """Keep a statement that is not understood."""
+    def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = (), bound: bool = False) -> None:
+        """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
         first = tokens[0]
         text = spelled(tuple(tokens[:80]))
         if len(text) > MAX_TEXT:
             text = text[: MAX_TEXT - 1] + "…"
-        self.not_understood[NotUnderstood(first.at, " ".join(text.split()), why, joined(first.when, when))] = None
+        shown = " ".join(text.split())
+        self.not_understood[NotUnderstood(first.at, shown, why, joined(first.when, when), bound)] = None
         self.account(tokens)
 
     def leave_out(self, tokens: Sequence[CppToken]) -> None:

@@ -60,11 +60,13 @@ class LibraryFunctions:
 
 
 def _registrations(tokens: Sequence[CppToken], libraries: Sequence[str]) -> Iterable[Sequence[CppToken]]:
+    behind = 0
     for index in range(len(tokens) - 3):
         if (
-            tokens[index].text in libraries
+            index >= behind
+            and tokens[index].text in libraries
             and tokens[index + 1].text in (".", "->")
             and tokens[index + 2].text in _CALLS
         ):
-            end = next((place for place in range(index, len(tokens)) if tokens[place].text == ";"), len(tokens))
-            yield tokens[index:end]
+            behind = next((place for place in range(index, len(tokens)) if tokens[place].text == ";"), len(tokens))
+            yield tokens[index:behind]

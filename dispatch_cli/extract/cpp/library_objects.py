@@ -12,12 +12,8 @@ from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.surroundings import variable_before
 from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.cpp.unit import TranslationUnit
+from dispatch_cli.extract.work import check_size
 from dispatch_cli.model.declarations import LibraryKind
-
-MAX_SCOPE = 1_000_000
-"""Tokens of the braces that an object is in."""
-MAX_OBJECTS = 50
-"""Library objects in one function."""
 
 
 class ObjectsReader:
@@ -30,25 +26,21 @@ class ObjectsReader:
         """Read the objects of the braces in which *token* makes the first one."""
         scope: list[CppToken] = [token]
         depth = 0
-        while (following := self._unit.next()) is not None and len(scope) <= MAX_SCOPE:
+        while (following := self._unit.next()) is not None:
             if following.kind == "mark":
                 depth += (following.text in ("(", "{", "[")) - (following.text in (")", "}", "]"))
                 if depth < 0:
                     break
             scope.append(following)
+            check_size(scope)
             if depth == 0 and following.text == ";" and not when_called(token):
                 break
         if in_test(token):
             return self._findings.leave_out(scope)
-        made = [index for index, part in enumerate(scope) if part.text.startswith("@MAKE_")]
-        for index in made[MAX_OBJECTS:]:
-            self._findings.refuse(
-                scope[index : index + 1], f"there are more than {MAX_OBJECTS} such objects", self._build
-            )
         for index, part in enumerate(scope):
-            if index in made[:MAX_OBJECTS]:
+            if part.text.startswith("@MAKE_"):
                 self._object(scope, index)
-            elif part.text.startswith("@") and "LIBRARY" in part.text and index not in made:
+            elif part.text.startswith("@") and "LIBRARY" in part.text:
                 self._findings.refuse(scope[index:], "a registration block is not expected here", self._build)
         return None
 
@@ -71,6 +63,7 @@ class ObjectsReader:
             if depth < 0:
                 break
             end += 1
+        self._unit.work.spend(end - behind)
         reader = BodyReader(LibraryVariable(name, block), self._findings, self._scope, when, False)
         reader.read(scope[behind:end])
         return None

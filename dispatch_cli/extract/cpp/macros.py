@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.tokens import CppToken, tokens_of
+from dispatch_cli.extract.work import WorkBudget
 
 COMMAND_LINE = "<command line>"
 """The name of the file in which macros of ``-D`` are defined."""
@@ -74,8 +75,11 @@ def defined_as(name: str, value: str) -> Macro:
 Expand = Callable[[list[CppToken]], list[CppToken]]
 
 
-def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand) -> list[CppToken]:
-    """The body with the arguments in place of the parameters. expand: replaces all macros of an argument."""
+def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, work: WorkBudget) -> list[CppToken]:
+    """The body with the arguments in place of the parameters. expand: replaces all macros of an argument.
+
+    work: the tokens and characters that are made are counted in it. Errors: OverWork.
+    """
     parameters = {name: index for index, name in enumerate(macro.parameters or ())}
     expanded: dict[int, list[CppToken]] = {}
 
@@ -84,7 +88,7 @@ def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand) -
             expanded[index] = expand(list(arguments[index]))
         return expanded[index]
 
-    return _without_placemarkers(_replaced(macro, list(macro.body), parameters, arguments, argument))
+    return _without_placemarkers(_replaced(macro, list(macro.body), parameters, arguments, argument, work))
 
 
 def _replaced(
@@ -93,6 +97,7 @@ def _replaced(
     parameters: dict[str, int],
     raw: list[list[CppToken]],
     argument: Callable[[int], list[CppToken]],
+    work: WorkBudget,
 ) -> list[CppToken]:
     result: list[CppToken] = []
     index = 0
@@ -104,15 +109,15 @@ def _replaced(
         index += 1
         part: list[CppToken]
         if function_like and token.text == "#" and following is not None and following.text in parameters:
-            part = [token._replace(kind="string", text=_stringized(raw[parameters[following.text]]))]
+            part = [token._replace(kind="string", text=_stringized(raw[parameters[following.text]], work))]
             index += 1
         elif token.text == "##" and result and following is not None:
             continue
         elif function_like and token.text == "__VA_OPT__" and macro.variadic and following and following.text == "(":
             close = _closing(body, index)
-            part = []
-            if argument(len(raw) - 1):
-                part = _replaced(macro, body[index + 1 : close], parameters, raw, argument)
+            inner = [part for part in body[index + 1 : close] if part.text != "__VA_OPT__"]  # it does not nest
+            work.spend(len(inner))
+            part = _replaced(macro, inner, parameters, raw, argument, work) if argument(len(raw) - 1) else []
             part = part or [_placemarker(token)]
             index = close + 1
         elif token.text in parameters:
@@ -125,8 +130,9 @@ def _replaced(
                 part = [_placemarker(token)]
         else:
             part = [token]
+        work.spend(len(part))
         if pasted_left and not (function_like and result[-1].text == "," and _is_rest(macro, token)):
-            result[-1:] = _pasted(result[-1], part[0])
+            result[-1:] = _pasted(result[-1], part[0], work)
             result.extend(part[1:])
         elif pasted_left and part[0].kind == "placemarker":
             result.pop()  # GNU: ``, ## __VA_ARGS__`` drops the comma before nothing
@@ -157,11 +163,12 @@ def _without_placemarkers(tokens: list[CppToken]) -> list[CppToken]:
     return [token for token in tokens if token.kind != "placemarker"]
 
 
-def _pasted(left: CppToken, right: CppToken) -> list[CppToken]:
+def _pasted(left: CppToken, right: CppToken, work: WorkBudget) -> list[CppToken]:
     if left.kind == "placemarker":
         return [right._replace(space=left.space)]
     if right.kind == "placemarker":
         return [left]
+    work.make(len(left.text) + len(right.text))
     made = tokens_of(left.text + right.text)
     hide = left.hide & right.hide
     return [
@@ -170,8 +177,9 @@ def _pasted(left: CppToken, right: CppToken) -> list[CppToken]:
     ]
 
 
-def _stringized(argument: list[CppToken]) -> str:
+def _stringized(argument: list[CppToken], work: WorkBudget) -> str:
     parts: list[str] = []
+    work.make(sum(len(token.text) for token in argument))
     for token in argument:
         text = token.text
         if token.kind in ("string", "raw", "character"):

@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 from dispatch_cli.extract.cpp.context import When
 from dispatch_cli.extract.cpp.findings import Findings, FromCpp
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.condition import Atom, Condition, Not
 from dispatch_cli.model.extracted import ExtractedBlock, NotUnderstood
 from dispatch_cli.model.span import Span
 
 MAX_RUNS = 32
 """How many times a translation unit is read."""
+MAX_OPEN = 100
+"""Atoms to decide: of more, so few readings decide next to nothing."""
+UNITS = 50
+"""Units of work for each finding that is merged."""
 
 
-def read_all(read: Callable[[dict[str, bool]], Findings]) -> tuple[Findings, bool]:
-    """Read a unit under all assumptions that it asks for. Returns also whether there were too many of them."""
+def read_all(read: Callable[[dict[str, bool]], Findings], work: WorkBudget) -> tuple[Findings, bool]:
+    """Read a unit under all assumptions that it asks for. Returns also whether there were too many of them.
+
+    work: has room for more readings, or there are too many. Errors: none, if *read* has none.
+    """
     left = MAX_RUNS
     too_many = False
 
@@ -26,9 +34,11 @@ def read_all(read: Callable[[dict[str, bool]], Findings]) -> tuple[Findings, boo
         open_atoms = sorted(atom for atom in findings.forks if atom not in assumed)
         if not open_atoms:
             return findings
-        if left < 2:
+        work_of_merging = UNITS * (len(findings.found) + len(findings.not_understood))
+        if left < 2 or len(open_atoms) > MAX_OPEN or not work.has(work_of_merging):
             too_many = True
             return findings
+        work.spend(work_of_merging)
         atom = open_atoms[0]
         return merged(under({**assumed, atom: True}), under({**assumed, atom: False}), atom)
 

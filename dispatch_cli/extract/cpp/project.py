@@ -10,7 +10,7 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macros import COMMAND_LINE, Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
-from dispatch_cli.extract.cpp.splices import normal
+from dispatch_cli.extract.cpp.splices import REST_OF_LINE, normal
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
@@ -24,7 +24,7 @@ MAX_WRAPPERS = 2000
 MAX_SEARCHED = 50
 """Macros that are looked for one after the other."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
+_DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
 _BEGINS = rf"{_BLOCK}|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
@@ -49,6 +49,7 @@ class CppProject:
         self.accounted: set[tuple[str, int]] = set()
         self.was_read: dict[str, None] = {}
         self._headers: dict[str, SourceFile | None] = {}
+        self._main: SourceFile | None = None
         self._found: dict[tuple[str, str, bool], str | None] = {}
         self._interesting: dict[str, bool] = {}
         self._quiet: dict[str, bool] = {}
@@ -79,8 +80,11 @@ class CppProject:
         return None if found is None else self.header(found)
 
     def file(self, name: str) -> SourceFile:
-        """A file to extract from. Errors: SourceError."""
-        return self._headers.get(name) or source_file(name, self._text(name))
+        """A file to extract from; the last one is kept, as it may be read several times. Errors: SourceError."""
+        file = self._headers.get(name) or self._main
+        if file is None or file.text.name != name:
+            file = self._main = source_file(name, self._text(name))
+        return file
 
     def header(self, name: str) -> SourceFile | None:
         """An included file; None where it cannot be read."""

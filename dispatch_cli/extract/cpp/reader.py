@@ -9,7 +9,6 @@ from dispatch_cli.extract.cpp.blocks import KINDS, in_test, made_block, when_cal
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import split
 from dispatch_cli.extract.cpp.context import When, joined, undecided
-from dispatch_cli.extract.cpp.expander import TooMuch
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.initialisers import Initialisers
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
@@ -20,16 +19,13 @@ from dispatch_cli.extract.cpp.simple import LibraryFunction, LibraryVariable
 from dispatch_cli.extract.cpp.surroundings import function_head
 from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.cpp.unit import TranslationUnit
+from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.condition import Atom, Condition, Not
 
-MAX_BODY = 1_000_000
-"""Tokens of one block."""
 MAX_BEFORE = 2000
 """Tokens of one macro before the parameters of a function."""
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
-MAX_NESTING = 200
-"""How deeply brackets may nest."""
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 """A macro that may stand for a block; ExecuTorch has its own registry."""
 
@@ -48,7 +44,7 @@ class UnitReader:
         self._before: list[CppToken] = []
 
     def read(self) -> Findings:
-        """Read it. Errors: TooMuch."""
+        """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
         while True:
             self._unit.skip()
             token = self._unit.next()
@@ -58,7 +54,11 @@ class UnitReader:
                 if self._before and (self._before[-1].use != token.use or len(self._before) > MAX_BEFORE):
                     self._before.clear()
                 self._before.append(token)
-            self._construct(token)
+            try:
+                self._construct(token)
+            except OverWork as error:
+                error.at = error.at or token.at
+                raise
         self._initialisers.read_all()
         self.findings.report_left_out()
         self.findings.account(self._unit.block_macros())
@@ -192,12 +192,11 @@ class UnitReader:
         depth += _depth(token)
         while depth > 0:
             token = self._unit.next()
-            if token is None or len(result) > MAX_BODY:
+            if token is None:
                 return None
             depth += _depth(token)
-            if depth > MAX_NESTING:
-                raise TooMuch(f"brackets nest more than {MAX_NESTING} deep", token.at)
             result.append(token)
+            check_size(result)
         return result
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from dispatch_cli.extract.cpp.declared import declared_in
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.signatures import signature_of
-from dispatch_cli.extract.cpp.simple import LibraryFunction
-from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
+from dispatch_cli.extract.cpp.simple import LOOKUP, LibraryFunction
+from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, weight
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 
-_CONSTANT = r"\b(?:const|constexpr|static|inline)\b[^;{{}}()=]{{0,200}}?\b{name}\s*(?:\[[^\]\n]*\]\s*)?(=|\{{)"
-_ALIAS = r"\b(?:using\s+{name}\s*=([^;{{}}]{{1,200}});|typedef\s+([^;{{}}]{{1,200}}?)\s*\b{name}\s*;)"
+SEARCHED = 4096
+"""So many characters that are searched for a word cost one unit."""
 
 
 class UnitScope:
-    """The constants and functions of one translation unit."""
+    """The constants and functions of one translation unit. work: as in `FileScope`."""
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
+        self.work = unit.work
         self._values: dict[tuple[str, bool], Sequence[CppToken] | None] = {}
         self._aliases: dict[str, Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
@@ -37,12 +38,14 @@ class UnitScope:
         return self._unit.ambiguous(tokens)
 
     def value(self, name: str, everywhere: bool = True) -> Sequence[CppToken] | None:
-        """The value of a constant; *everywhere*: it may be in an included file."""
+        """The value of a constant; *everywhere*: it may be in an included file. Errors: OverWork."""
         if (name, everywhere) not in self._values:
             texts = self._texts() if everywhere else iter((self._unit.text,))
-            values = (self._constant(name, text) for text in texts)
+            values = (declared_in(text).constant(name) for text in texts if name in text.text)
             self._values[name, everywhere] = next(filter(None, values), None)
-        return self._values[name, everywhere]
+        value = self._values[name, everywhere]
+        self.work.spend(LOOKUP + weight(value or ()))
+        return value
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function."""
@@ -58,30 +61,15 @@ class UnitScope:
         """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
         if name not in self._aliases:
             self._aliases[name] = None
-            pattern = re.compile(_ALIAS.format(name=re.escape(name)))
-            for text in self._texts():
-                found = pattern.search(text.blanked) if name in text.text else None
-                if found is not None:
-                    group = 1 if found[1] else 2
-                    self._aliases[name] = list(lex(text, found.start(group), found.end(group)))
-                    break
+            found = (declared_in(text).alias(name) for text in self._texts() if name in text.text)
+            self._aliases[name] = next(filter(None, found), None)
         return self._aliases[name]
 
     def _texts(self) -> Iterator[SourceText]:
+        """The texts of the file and of what it includes, each of which is searched."""
         yield self._unit.text
         for name in sorted(self._unit.included):
             file = self._unit.project.header(name)
             if file is not None:
+                self.work.spend(1 + len(file.text.text) // SEARCHED)
                 yield file.text
-
-    @staticmethod
-    def _constant(name: str, text: SourceText) -> Sequence[CppToken] | None:
-        if name not in text.text:
-            return None
-        found = re.search(_CONSTANT.format(name=re.escape(name)), text.blanked)
-        if found is None:
-            return None
-        start = found.start(1)
-        end = text.blanked.find(";", start)
-        tokens = list(lex(text, start, end if end >= 0 else len(text.text)))
-        return tokens[1:] if tokens and tokens[0].text == "=" else tokens

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
+from dispatch_cli.extract.cpp.declared import declared_in
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
 Alias = Callable[[str], "Sequence[CppToken] | None"]
@@ -18,6 +19,8 @@ MAX_ALIASES = 20
 """How many types may stand for one another, or be inside one another."""
 MAX_PLACES = 200
 """Places of a name that are looked at."""
+MAX_BEFORE = 4000
+"""Characters before the name of a function that are looked at, with the comments between them."""
 _PLAIN = {
     "Tensor": "Tensor",
     "int64_t": "int",
@@ -180,23 +183,21 @@ def _joined(parameters: str | None, results: str | None) -> str | None:
 def _declarations(name: str, text: SourceText, alias: Alias) -> Iterable[str | None]:
     """The signatures of the declarations of *name* in a file."""
     blanked = text.blanked
-    for number, found in enumerate(re.finditer(rf"\b{re.escape(name)}\s*\(", blanked)):
-        if number == MAX_PLACES:
-            return
-        start = max(blanked.rfind(mark, 0, found.start()) for mark in ";{}()#=")
-        before = blanked[start + 1 : found.start()]
+    for place, behind_bracket in declared_in(text).calls(name)[:MAX_PLACES]:
+        begin = max(place - MAX_BEFORE, 0)
+        start = max(begin - 1, *(blanked.rfind(mark, begin, place) for mark in ";{}()#="))
+        before = blanked[start + 1 : place]
         if blanked[start : start + 1] == "#":
             before = before.partition("\n")[2]
         before = before.lstrip(" \t\n\\")  # blanked comments have splices
         if len(before) > 400 or not before.strip() or _MAY_PRECEDE.match(before) is None:
             continue
-        begin = found.start() - len(before)
-        result = list(lex(text, begin, found.start()))
+        result = list(lex(text, place - len(before), place))
         while result and result[-1].text == "::":
             result = result[:-2]  # the function is defined as a member of a namespace
         if not result or result[0].text in _NOT_TYPES or result[-1].text == ",":
             continue
-        opening = found.end() - 1
+        opening = behind_bracket - 1
         end = _closing(blanked, opening)
         if end is None:
             continue

@@ -10,16 +10,19 @@ from dispatch_cli.extract.cpp.context import When, joined, undecided
 from dispatch_cli.extract.cpp.control import initialised, substitute
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.registrations import Registrar
-from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.extract.cpp.tokens import CppToken, weight
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.extracted import ExtractedBlock
 
-MAX_CALLS = 40
-"""How deeply calls of functions may nest."""
 _HARMLESS = frozenset(
     {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
     | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
 )
 _TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
+
+
+LOOKUP = 10
+"""Units of work of a name that stands for an expression."""
 
 
 class LibraryVariable(NamedTuple):
@@ -38,7 +41,9 @@ class LibraryFunction(NamedTuple):
 
 
 class FileScope(Protocol):
-    """Where the functions of a unit are found."""
+    """Where the functions of a unit are found. work: what the statements of the unit may cost."""
+
+    work: WorkBudget
 
     def function(self, name: str) -> LibraryFunction | None:
         """The function of that name that takes a library."""
@@ -76,15 +81,18 @@ class SimpleStatements:
 
     def value(self, name: str) -> Sequence[CppToken] | None:
         """The value of a local name, or of a constant of the file."""
-        return self._values.get(name) or self._scope.value(name)
+        return self.local(name) or self._scope.value(name)
 
     def near(self, name: str) -> Sequence[CppToken] | None:
         """The value of a local name, or of a constant of the file itself."""
-        return self._values.get(name) or self._scope.value(name, False)
+        return self.local(name) or self._scope.value(name, False)
 
     def local(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a local name."""
-        return self._values.get(name)
+        """The value of a local name. Errors: OverWork, as names that stand for others twice stand for very much."""
+        value = self._values.get(name)
+        if value:
+            self._scope.work.spend(LOOKUP + weight(value))
+        return value
 
     def mentions(self, tokens: Sequence[CppToken]) -> bool:
         """Whether the library, or a lambda that may use it, is among *tokens*."""
@@ -118,10 +126,10 @@ class SimpleStatements:
         elif not self._declared_lambda(tokens) and not self._call(tokens, when, depth):
             self.refuse(tokens, "what this does with the library is not known", when)
 
-    def refuse(self, tokens: Sequence[CppToken], why: str, when: When) -> None:
+    def refuse(self, tokens: Sequence[CppToken], why: str, when: When, bound: bool = False) -> None:
         """Keep a statement that is not understood."""
         if tokens:
-            self._findings.refuse(tokens, why, when)
+            self._findings.refuse(tokens, why, when, bound)
 
     def _without_library(self, tokens: list[CppToken], when: When) -> None:
         name, value = initialised(tokens)
@@ -190,9 +198,10 @@ class SimpleStatements:
         when: When,
         depth: int,
     ) -> bool:
-        if len(arguments) != len(function.parameters) or depth > MAX_CALLS:
+        if len(arguments) != len(function.parameters):
             return False
-        body = substitute(list(function.body), dict(zip(function.parameters, arguments, strict=True)))
+        values = dict(zip(function.parameters, arguments, strict=True))
+        body = substitute(list(function.body), values, self._scope.work)
         self._statements(body, joined(tokens[0].when, when), depth + 1)
         return True
 

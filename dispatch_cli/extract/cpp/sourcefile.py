@@ -6,9 +6,10 @@ import re
 from typing import Any, NamedTuple
 
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
+from dispatch_cli.extract.cpp.splices import REST_OF_LINE
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
-_DIRECTIVE = re.compile(r"^[ \t]*(?:\\\n[ \t]*)*#(?:[ \t]|\\\n)*(\w*)((?:[^\n\\]|\\.)*)", re.M | re.S)
+_DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
 _KNOWN = frozenset(
     {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "define", "undef"}
     | {"include", "include_next", "import", "error"}

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 
 PREFIX = r"(?:u8|[uUL])?"
+REST_OF_LINE = r"[^\\\n]*(?:\\.[^\\\n]*)*"
+"""What is left of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
+character, as the memory of the pattern grows with that."""
+IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
+IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"
 RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
 SKIPPED = re.compile(
-    r"//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*)"
+    rf"//{REST_OF_LINE}|/\*(?:.*?\*/|.*)"
     rf"|(?P<raw>(?<![\w]){PREFIX}{RAW.format('d')})"
-    r'|"(?:[^"\\\n]|\\.)*"?'
-    r"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'(?:[^'\\\n]|\\.)*'?",
+    rf'|"{IN_QUOTES}"?'
+    rf"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'{IN_SINGLE_QUOTES}'?",
     re.S,
 )
 """Comments and literals; one that does not end takes the rest of its line."""

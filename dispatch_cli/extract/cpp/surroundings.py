@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
@@ -20,19 +21,40 @@ MAX_HEADER = 2000
 
 def enclosing_function(text: SourceText, offset: int) -> str | None:
     """The name of the outermost function around a place; None at file scope."""
-    open_braces: list[int] = []
-    for found in _BRACE.finditer(text.blanked, 0, offset):
-        if found[0] == "{":
-            open_braces.append(found.start())
-        elif open_braces:
-            open_braces.pop()
-    for brace in open_braces:
-        start = max(text.blanked.rfind(mark, 0, brace) for mark in ";{}#")
-        header = text.blanked[max(start + 1, brace - MAX_HEADER) : brace]
-        called = _CALLED.search(header)
-        if called is not None and _NOT_A_FUNCTION.search(header) is None:
-            return called[1]
-    return None
+    if text.braces is None:
+        text.braces = _Braces(text.blanked)
+    found: str | None = text.braces.function_at(offset)
+    return found
+
+
+class _Braces:
+    """The braces of a text, and the outermost function around each place: looked for once for all blocks in it."""
+
+    def __init__(self, blanked: str) -> None:
+        self._places: list[int] = []
+        self._functions: list[str | None] = []
+        """The function around what is behind each brace."""
+        around: list[str | None] = [None]
+        for found in _BRACE.finditer(blanked):
+            if found[0] == "{":
+                around.append(around[-1] or _function_before(blanked, found.start()))
+            elif len(around) > 1:
+                around.pop()
+            self._places.append(found.start())
+            self._functions.append(around[-1])
+
+    def function_at(self, offset: int) -> str | None:
+        index = bisect_left(self._places, offset)
+        return self._functions[index - 1] if index else None
+
+
+def _function_before(blanked: str, brace: int) -> str | None:
+    """The function that an opening brace begins."""
+    begin = max(brace - MAX_HEADER, 0)
+    start = max(begin - 1, *(blanked.rfind(mark, begin, brace) for mark in ";{}#"))
+    header = blanked[start + 1 : brace]
+    called = _CALLED.search(header)
+    return called[1] if called is not None and _NOT_A_FUNCTION.search(header) is None else None
 
 
 def variable_before(text: SourceText, offset: int) -> str | None:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from dispatch_cli.extract.cpp.splices import PREFIX, RAW, SKIPPED, normal
+from dispatch_cli.extract.cpp.splices import (
+    IN_QUOTES,
+    IN_SINGLE_QUOTES,
+    PREFIX,
+    RAW,
+    REST_OF_LINE,
+    SKIPPED,
+    normal,
+)
+from dispatch_cli.extract.work import CHARACTERS
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.span import Span
 
 _PATTERN = re.compile(
-    r"(?P<blank>(?:[ \t\n\f\v\r]+|\\\n|//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*))+)"
+    rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
     rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
-    rf'|(?P<string>{PREFIX}"(?:[^"\\\n]|\\.)*"(?:_\w+)?)'
-    rf"|(?P<character>{PREFIX}'(?:[^'\\\n]|\\.)*')"
-    rf"|(?P<unclosed>{PREFIX}(?:\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*))"
-    r"|(?P<name>[A-Za-z_$@](?:[\w$]|\\\n(?=\w))*)"
-    r"|(?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)"
+    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
+    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
+    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
+    r"|(?P<name>[A-Za-z_$@][\w$]*(?:\\\n(?=\w)[\w$]*)*)"
+    r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
     re.S,
 )
@@ -26,15 +35,20 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 class SourceText:
-    """The text of a file, with ``\\n`` at the ends of its lines."""
+    """The text of a file, with ``\\n`` at the ends of its lines.
 
-    __slots__ = ("_blanked", "_starts", "name", "text")
+    declared, braces: what `declared_in` and `braces_of` find in it, once.
+    """
+
+    __slots__ = ("_blanked", "_starts", "braces", "declared", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = normal(text)
         self._blanked: str | None = None
         self._starts: list[int] | None = None
+        self.declared: Any = None
+        self.braces: Any = None
 
     @property
     def blanked(self) -> str:
@@ -147,6 +161,11 @@ def _escaped(found: re.Match[str]) -> str:
         code = int(body[1:], 16)
         return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\N{REPLACEMENT CHARACTER}"
     return chr(int(body, 8)) if body[0] in "01234567" else body
+
+
+def weight(tokens: Sequence[CppToken]) -> int:
+    """The units of work that a look at the tokens costs, with the characters of their texts."""
+    return len(tokens) + sum(len(token.text) // CHARACTERS for token in tokens)
 
 
 def spelled(tokens: list[CppToken] | tuple[CppToken, ...]) -> str:

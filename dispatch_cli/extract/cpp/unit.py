@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from dispatch_cli.extract.cpp.branches import Branches
-from dispatch_cli.extract.cpp.expander import Expander, TooMuch
+from dispatch_cli.extract.cpp.expander import Expander
 from dispatch_cli.extract.cpp.if_directive import IfReader
 from dispatch_cli.extract.cpp.macro_table import MacroTable
 from dispatch_cli.extract.cpp.macros import defined_as
@@ -17,30 +17,34 @@ from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, Directive, SourceFile, Stretch
 from dispatch_cli.extract.cpp.tokens import CppToken, lex
 from dispatch_cli.extract.extension_names import EXTENSION_NAME
+from dispatch_cli.extract.work import OverWork
+from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
 """How deeply files may include one another."""
-
-
+SEARCHED = 64
+"""So many characters that are searched for a mark cost one unit."""
 _INCLUDES = frozenset({"include", "include_next", "import"})
 
 
 class TranslationUnit:
     """The tokens of *main*. assumed: atoms that are taken to be true or false.
 
-    skip: tells the reader to go on to the next text that can begin a registration.
+    skip: tells the reader to go on to the next text that can begin a registration. reached: where in *main* it is.
     """
 
     def __init__(self, project: CppProject, main: str, assumed: Mapping[str, bool]) -> None:
         self.project, self.main, self.assumed = project, main, dict(assumed)
         self.skipping = True
         self.included: set[str] = set()
+        self.reached = 0
+        self.work = project.sources.work
         settings = project.settings(main)
         self._table = MacroTable(settings.undefines, project.defined(main), assumed, self._load)
-        self._branches = Branches(self._table)
+        self._branches = Branches(self._table, self.work)
         file = project.file(main)
         self.text = file.text
-        self._expander = Expander(self._table, self._file(file, 0))
+        self._expander = Expander(self._table, self._file(file, 0), self.work)
         self._ifs = IfReader(self._table, self._expander, self._branches)
 
     @property
@@ -49,7 +53,7 @@ class TranslationUnit:
         return self._branches.forks
 
     def next(self) -> CppToken | None:
-        """The next token that no macro replaces; None at the end. Errors: TooMuch."""
+        """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
         return self._expander.next()
 
     def skip(self) -> None:
@@ -70,14 +74,21 @@ class TranslationUnit:
         found = self._table.ambiguous
         return {atom for token in tokens if token.text in found for atom in found[token.text]}
 
+    def place(self) -> Span:
+        """Where in *main* the reading is."""
+        return self.text.span(self.reached)
+
     # ---- files and directives
 
     def _file(self, file: SourceFile, depth: int) -> Iterator[CppToken]:
         if depth > MAX_INCLUDES:
-            raise TooMuch(f"files include one another more than {MAX_INCLUDES} deep")
+            raise OverWork(f"files include one another more than {MAX_INCLUDES} deep")
         frames = self._branches.depth()
         interesting = self.project.interesting
         for item in file.items:
+            self.work.spend(1)
+            if not depth:
+                self.reached = item.at if isinstance(item, Directive) else item.start
             if isinstance(item, Directive):
                 if item.kind not in _INCLUDES:
                     self._directive(item, file)
@@ -101,6 +112,7 @@ class TranslationUnit:
         while position < item.end:
             if self.skipping:
                 found = mark.search(file.text.blanked, position, item.end)
+                self.work.spend(((item.end if found is None else found.start()) - position) // SEARCHED)
                 if found is None:
                     return
                 position = found.start()
@@ -132,11 +144,12 @@ class TranslationUnit:
     def _macros_of(self, file: SourceFile, depth: int) -> None:
         """Read a header in which no registration can begin, for its macros."""
         if depth > MAX_INCLUDES:
-            raise TooMuch(f"files include one another more than {MAX_INCLUDES} deep")
+            raise OverWork(f"files include one another more than {MAX_INCLUDES} deep")
         frames = self._branches.depth()
         directives = file.directives
         index = 0
         while index < len(directives):
+            self.work.spend(1)
             directive = directives[index]
             index += 1
             if directive.kind not in _INCLUDES:

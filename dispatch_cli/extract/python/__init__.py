@@ -15,8 +15,7 @@ from dispatch_cli.extract.python.results import joined, missing_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import atoms
-from dispatch_cli.model.extracted import Extraction, NotUnderstood, SourceKind
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.extracted import Extraction, SourceKind
 
 _REGISTERS = re.compile(
     r"torch\.library|torch\._library|_custom_ops?\b|\bLibrary\(|_scoped_library|custom_op\b|triton_op\b|py_impl\b|"
@@ -100,7 +99,7 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
         try:
             text = index.text(file)
         except UnreadablePython as error:
-            run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
+            run.not_understood.append(error.at_file(file))
             continue
         registers = any(part in text for part in _PARTS) and _REGISTERS.search(text)
         (chosen if registers else rest).append(file)

@@ -6,7 +6,7 @@ import ast
 
 from dispatch_cli.extract.python.calls import CallFollower
 from dispatch_cli.extract.python.lifetimes import kept_libraries
-from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
+from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.options import under_all
 from dispatch_cli.extract.python.values import (
     Alternatives,
@@ -50,6 +50,8 @@ class NameBinding(CallFollower):
             case ast.Subscript():
                 owner, key = self.value(target.value, scope), self.value(target.slice, scope)
                 if isinstance(owner, dict | list):
+                    if not self.run.affords(key):
+                        return
                     try:
                         owner[key] = self.here(value)
                     except (TypeError, LookupError):
@@ -71,7 +73,7 @@ class NameBinding(CallFollower):
                 owner, key = self.value(target.value, scope), self.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self.removed_python_kernel(owner, key, target)
-                elif isinstance(owner, dict | list):
+                elif isinstance(owner, dict | list) and self.run.affords(key):
                     try:
                         removed = owner.pop(key)
                     except (TypeError, LookupError):
@@ -96,14 +98,14 @@ class NameBinding(CallFollower):
                         value,
                         lambda v, p=place: (
                             found[p]  # type: ignore[misc]
-                            if (found := items_of(v)) is not None and len(found) == len(target.elts)
+                            if (found := self.run.items(v)) is not None and len(found) == len(target.elts)
                             else Opaque(target)
                         ),
                     ),
                     scope,
                 )
             return
-        items = items_of(value)
+        items = self.run.items(value)
         starred = [place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
         if items is not None and len(starred) == 1 and len(items) >= len(target.elts) - 1:
             after = len(target.elts) - starred[0] - 1
@@ -120,13 +122,14 @@ class NameBinding(CallFollower):
         load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
         before = self.value(_loaded(node.target), scope)
         more = self.value(node.value, scope)
-        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := items_of(more)) is not None:
+        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self.run.items(more)) is not None:
             if len(before) + len(items) > MAX_ITEMS:
                 self.assign(node.target, Opaque(node), scope)
                 return
             before.extend(self.here(one) for one in items)
             return
         if isinstance(node.op, ast.BitOr) and isinstance(before, dict) and isinstance(more, dict):
+            self.run.spend(len(more) // 4)
             before.update(more)
             return
         self.assign(node.target, self.value(load, scope), scope)
@@ -148,7 +151,7 @@ class NameBinding(CallFollower):
                 if default is not None
             },
         )
-        self.functions.append(value)
+        self.functions.setdefault(scope.file, []).append(value)
         value = self._decorated(node, value, scope)
         self._home(node.name, scope).names[node.name] = value
 

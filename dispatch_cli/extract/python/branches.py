@@ -54,6 +54,7 @@ class ConditionalStatements(NameBinding):
     ) -> Flow:
         """Go through statements that exclude each other, each under its conditions, and join the names."""
         before = dict(scope.names)
+        self.run.spend(len(before) * len(branches))
         results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
         for when, body in branches:
             scope.names = dict(before)
@@ -82,17 +83,20 @@ class ConditionalStatements(NameBinding):
             return self.block(taken, scope, returns)
         if not self.run.trying:
             for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
-                if always_raises(refused):  # the other one is what happens wherever the module was imported
+                if always_raises(
+                    refused, self.run.spend
+                ):  # the other one is what happens wherever the module was imported
                     self.dead(refused, scope.file)
                     return self.block(other, scope, returns)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
 
     def _match(self, node: ast.Match, scope: Scope, returns: list[ValueOption]) -> Flow:
-        subject = source_text(node.subject)
+        subject = self.run.text(node.subject)
         branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]] = []
         earlier: list[Condition] = []
         for case in node.cases:
-            atom = Atom(f"{subject} matches {source_text(case.pattern)}")
+            atom = Atom(f"{subject} matches {self.run.text(case.pattern)}")
+            self.run.spend(len(earlier))
             last = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
             branches.append(((*earlier,) if last else (*earlier, atom), case.body))
             earlier.append(Not(atom))
@@ -102,12 +106,12 @@ class ConditionalStatements(NameBinding):
         catching = [one for one in node.handlers if _catches_imports(one)]
         flow = Flow()
         before = dict(scope.names)
+        self.run.spend(len(before) * (1 + len(node.handlers)))
         failing: list[Condition] = []
         size = len(self.run.when)
         rest: Sequence[ast.stmt] = node.body
         self.run.trying += 1
         for place, statement in enumerate(node.body):
-            self.run.step()
             if catching and (atom := self.uncertain_import(statement, scope)) is not None:
                 said = self.run.values(scope.file).get(str(atom))
                 if negated(atom) in self.run.when or (said is not None and not said[0]):

@@ -10,9 +10,10 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.file_paths import path_method
 from dispatch_cli.extract.python.functions import OtherFunctions
 from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.methods import NoResult, constant_method, items_of
+from dispatch_cli.extract.python.methods import NoResult, constant_method
 from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.value_size import MAX_PARTS
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
@@ -38,7 +39,7 @@ class CallFollower(OtherFunctions):
 
     def __init__(self, run: PythonRun) -> None:
         super().__init__(run)
-        self.functions: list[FunctionValue] = []
+        self.functions: dict[str, list[FunctionValue]] = {}
 
     @abstractmethod
     def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> object: ...
@@ -69,9 +70,9 @@ class CallFollower(OtherFunctions):
         complete = True
         for one in node.args:
             if isinstance(one, ast.Starred):
-                items = items_of(self.value(one.value, scope))
-                complete = complete and items is not None
-                given.extend(items or [])
+                items = self.run.items(self.value(one.value, scope))
+                complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
+                given.extend((items or []) if complete else [])
             else:
                 given.append(self.value(one, scope))
         for keyword in node.keywords:
@@ -79,6 +80,7 @@ class CallFollower(OtherFunctions):
             if keyword.arg is not None:
                 keywords[keyword.arg] = found
             elif isinstance(found, dict) and all(isinstance(key, str) for key in found):
+                self.run.spend(len(found) // 4)
                 keywords.update(found)
             else:
                 complete = False
@@ -269,7 +271,7 @@ class CallFollower(OtherFunctions):
             if bound.name == "join" and given and isinstance(given[0], list):
                 given = [[self.holding(one) for one in given[0]]]
             try:
-                return constant_method(bound.owner, bound.name, given, keywords)
+                return constant_method(bound.owner, bound.name, given, keywords, self.run.affords)
             except NoResult:
                 return Opaque(node)
         if isinstance(bound.owner, PathValue):

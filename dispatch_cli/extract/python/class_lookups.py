@@ -39,24 +39,44 @@ class ClassLookups(Expressions):
             return owner.wrapped or Opaque(node)
         return Opaque(node)
 
-    def _of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST, depth: int = 0) -> Value:
+    def _of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
         if name == "__class__":
             return cls
-        if name in cls.scope.names:
-            found = self.known(cls.scope, name)
+        for home in self.ancestors(cls):
+            if name not in home.scope.names:
+                continue
+            found = self.known(home.scope, name)
             if isinstance(found, FunctionValue):
-                return self._method(found, cls, owner, node)
-            if owner is cls and self._is_enum(cls) and not name.startswith("_"):
-                return EnumMember(name, found)
-            return found
-        for base in self._bases(cls):
-            if isinstance(base, ClassValue) and depth < 20:
-                found = self._of_class(base, owner, name, node, depth + 1)
-                if not isinstance(found, Opaque):
-                    return found
+                found = self._method(found, home, owner, node)
+            elif owner is home and self._is_enum(home) and not name.startswith("_"):
+                found = EnumMember(name, found)
+            if home is cls or not isinstance(found, Opaque):
+                return found
         return Opaque(node)
+
+    def ancestors(self, cls: ClassValue) -> list[ClassValue]:
+        """A class and those that it inherits from, each once, in the order in which Python looks into them.
+
+        That of a class whose bases contradict each other, or inherit from it, is some order.
+        """
+        seen = {id(cls)}
+        found: list[ClassValue] = []
+        waiting = [(cls, self._class_bases(cls))]
+        while waiting:
+            one, rest = waiting[-1]
+            if not rest:
+                found.append(one)
+                waiting.pop()
+            elif id(base := rest.pop()) not in seen:
+                seen.add(id(base))
+                waiting.append((base, self._class_bases(base)))
+        return found[::-1]
+
+    def _class_bases(self, cls: ClassValue) -> list[ClassValue]:
+        self.run.spend()
+        return [base for base in self._bases(cls) if isinstance(base, ClassValue)]
 
     def _bases(self, cls: ClassValue) -> tuple[Value, ...]:
         if cls.bases is None:
@@ -82,9 +102,6 @@ class ClassLookups(Expressions):
         )
         return self.run_function(bound, [], {}, node) if function.kind == "property" else bound
 
-    def _is_enum(self, cls: ClassValue, depth: int = 0) -> bool:
-        return depth < 20 and any(
-            (isinstance(base, Dotted) and base.name.startswith("enum."))
-            or (isinstance(base, ClassValue) and self._is_enum(base, depth + 1))
-            for base in self._bases(cls)
-        )
+    def _is_enum(self, cls: ClassValue) -> bool:
+        bases = (base for one in self.ancestors(cls) for base in self._bases(one))
+        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)

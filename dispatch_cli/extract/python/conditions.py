@@ -15,7 +15,9 @@ from dispatch_cli.extract.python.options import (
     merged,
 )
 from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.value_size import PARTS
 from dispatch_cli.extract.python.values import (
+    MAX_NAME,
     Alternatives,
     Opaque,
     RegistrationQuestion,
@@ -23,7 +25,6 @@ from dispatch_cli.extract.python.values import (
     Value,
     ValueOption,
     decided,
-    source_text,
 )
 from dispatch_cli.model.condition import Atom, Condition, negated
 
@@ -54,14 +55,14 @@ class TruthValues(ABC):
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
-        self.run.step()
+        self.run.spend()
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH:
                 return Opaque(node)
             found = self._value(node, scope)
             if isinstance(found, str | list | dict | tuple) and len(found) > 64 and not isinstance(node, ast.Name):
-                self.run.step(len(found) // 32)
+                self.run.spend(len(found) // (PARTS if isinstance(found, str) else 4))
             return found
         except RecursionError:
             return Opaque(node)
@@ -74,7 +75,7 @@ class TruthValues(ABC):
     def _set(self, node: ast.expr, scope: Scope) -> tuple[Value] | None:
         """What ``--set`` says that the expression is; None where it does not say."""
         values = self.run.values(scope.file)
-        return values.get(source_text(node)) if values else None
+        return values.get(self.run.text(node)) if values else None
 
     def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
         """Do something for each of the values that there may be, under its conditions."""
@@ -90,6 +91,7 @@ class TruthValues(ABC):
     def holding(self, value: Value) -> Value:
         """The one of the values that there may be whose conditions hold here, if it is known."""
         if isinstance(value, Alternatives):
+            self.run.spend(len(value.options) * (1 + len(self.run.when) // 4))
             for option in value.options:
                 if all(one in self.run.when for one in option.when):
                     return option.value
@@ -102,7 +104,7 @@ class TruthValues(ABC):
                 parts = [self.truth(one, scope) for one in node.values[:MAX_ATOMS]]
                 whole = all_of(parts, isinstance(node.op, ast.And))
                 if len(node.values) > MAX_ATOMS or not (isinstance(whole, bool) or is_small(whole)):
-                    return atom(node)
+                    return self._atom(node)
                 return whole
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inner = self.truth(operand, scope)
@@ -113,6 +115,8 @@ class TruthValues(ABC):
         """A test that asks whether something is registered for an operator already."""
         if (said := self.run.values(scope.file).get(text)) is not None:
             return said[0]
+        if len(text) > MAX_NAME:
+            return Opaque(node)
         self.run.questions[text] = operator
         return RegistrationQuestion(node, text)
 
@@ -127,15 +131,18 @@ class TruthValues(ABC):
                 when = [*option.when, *([] if own is True else [own])]
                 parts.append(all_of(list(when), True))
             whole = all_of(parts, False)
-            return whole if isinstance(whole, bool) or is_small(whole) else atom(node)
+            return whole if isinstance(whole, bool) or is_small(whole) else self._atom(node)
         if isinstance(value, RegistrationQuestion):
             return Atom(value.text)
         if not decided(value):
-            return atom(node)
+            return self._atom(node)
         try:
             return bool(value)
         except Exception:  # what a class of Python's own may raise
-            return atom(node)
+            return self._atom(node)
+
+    def _atom(self, node: ast.AST) -> Condition:
+        return atom(self.run.text(node))
 
     def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
         """Do something for each pair of values that there may be."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from dispatch_cli.extract.python.methods import MAX_ITEMS, format_constant, items_of
+from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, format_constant
 from dispatch_cli.extract.python.operations import Operations
 from dispatch_cli.extract.python.options import (
     is_type,
 )
+from dispatch_cli.extract.python.value_size import MAX_PARTS, PARTS
 from dispatch_cli.extract.python.values import (
     Alternatives,
     FunctionValue,
     Opaque,
     Scope,
-    TypeArguments,
     Value,
 )
 
@@ -66,9 +66,11 @@ class Expressions(Operations):
 
     def _joined(self, node: ast.JoinedStr, scope: Scope) -> Value:
         parts: list[str] = []
+        length = 0
         for piece in node.values:
             if isinstance(piece, ast.Constant):
                 parts.append(str(piece.value))
+                length += len(parts[-1])
                 continue
             assert isinstance(piece, ast.FormattedValue)
             found = self.value(piece.value, scope)
@@ -78,6 +80,9 @@ class Expressions(Operations):
             if text is None:
                 return Opaque(node)
             parts.append(text)
+            length += len(text)
+            if length > MAX_CHARACTERS:
+                return Opaque(node)
         return self._bounded("".join(parts), node)
 
     def _joined_each(self, node: ast.JoinedStr, scope: Scope) -> Value:
@@ -100,18 +105,20 @@ class Expressions(Operations):
         return result
 
     def _added(self, left: Value, right: Value, node: ast.AST) -> Value:
-        return left + right if isinstance(left, str) and isinstance(right, str) else Opaque(node)
+        return self._bounded(left + right, node) if isinstance(left, str) and isinstance(right, str) else Opaque(node)
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
         found: list[Value] = []
         for one in node.elts:
             if isinstance(one, ast.Starred):
-                inner = items_of(self.value(one.value, scope))
-                if inner is None:
+                inner = self.run.items(self.value(one.value, scope))
+                if inner is None or len(found) + len(inner) > MAX_PARTS:
                     return Opaque(node)
                 found.extend(inner)
             else:
                 found.append(self.value(one, scope))
+        if not self.run.fits(found):
+            return Opaque(node)
         if isinstance(node, ast.Tuple):
             return tuple(found)
         if isinstance(node, ast.List):
@@ -126,15 +133,19 @@ class Expressions(Operations):
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self.value(value, scope)
             if key is None:
-                if not isinstance(inner, dict):
+                if not isinstance(inner, dict) or len(found) + len(inner) > MAX_PARTS:
                     return Opaque(node)
+                self.run.spend(len(inner) // PARTS)
                 found.update(inner)
                 continue
+            known = self.value(key, scope)
+            if not self.run.affords(known):
+                return Opaque(node)
             try:
-                found[self.value(key, scope)] = inner
+                found[known] = inner
             except TypeError:
                 return Opaque(node)
-        return found
+        return found if self.run.fits(found) else Opaque(node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         return self.each(self.value(node.value, scope), lambda owner: self._item(node, owner, scope))
@@ -147,13 +158,13 @@ class Expressions(Operations):
 
             def get(one: Value) -> Value:
                 try:
-                    return owner[one]
+                    return owner[one] if self.run.affords(one) else Opaque(node)
                 except (LookupError, TypeError):
                     return Opaque(node)
 
             return self.each(key, get)
         if is_type(owner):
-            return TypeArguments(owner, key if isinstance(key, tuple) else (key,))
+            return self.generic(owner, key if isinstance(key, tuple) else (key,), node)
         return Opaque(node)
 
     def _slice(self, node: ast.AST, owner: Value, cut: ast.Slice, scope: Scope) -> Value:
@@ -177,11 +188,11 @@ class Expressions(Operations):
                     found.append(self.value(node.elt, inner))
                 return len(found) <= MAX_ITEMS
             one = node.generators[level]
-            items = items_of(self.value(one.iter, inner))
+            items = self.run.items(self.value(one.iter, inner))
             if items is None:
                 return False
             for item in items:
-                self.run.step()
+                self.run.spend()
                 self.assign(one.target, item, inner)
                 tests = [self.truth(test, inner) for test in one.ifs]
                 if False in tests:
@@ -190,7 +201,7 @@ class Expressions(Operations):
                     return False
             return True
 
-        if not go(0):
+        if not go(0) or not self.run.fits(found):
             return Opaque(node)
         try:
             if isinstance(node, ast.DictComp):

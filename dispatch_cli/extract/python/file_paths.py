@@ -45,9 +45,11 @@ def path_function(name: str, given: Sequence[Value]) -> Value:
     if not texts or None in texts:
         return None
     parts = [text for text in texts if text is not None]
+    if sum(map(len, parts)) > MAX_PATH:
+        return None
     if name in _CLASSES or name == "os.path.join":
         joined = posixpath.join(*parts)
-        return None if len(joined) > MAX_PATH else PathValue(joined) if name in _CLASSES else joined
+        return PathValue(joined) if name in _CLASSES else joined
     if name in _SAME:
         return parts[0]
     return _folder(parts[0]) if name == "os.path.dirname" else posixpath.basename(parts[0])

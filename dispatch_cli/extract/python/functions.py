@@ -23,6 +23,8 @@ from dispatch_cli.extract.python.values import (
     Value,
 )
 
+MAX_DIGITS = 100
+"""Characters of a number in a text."""
 _REGISTERS = re.compile(r"\b(?:torch\.library|define|impl|custom_op|triton_op|fallback|register_\w+)\b")
 
 
@@ -79,9 +81,9 @@ class OtherFunctions(Imports):
             self.run.index.search(searched_folders(name, given), scope.file)
             return None
         if name == "itertools.product" and not keywords:
-            return names.product([items_of(one) for one in given], node)
+            return names.product([items_of(one) for one in given], node) if self.run.affords(*given) else Opaque(node)
         if name == "itertools.chain":
-            rows = [items_of(one) for one in given]
+            rows = [items_of(one) for one in given] if self.run.affords(*given) else [None]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(one, str) for one in given):
             text = f"{name}({', '.join(map(repr, given))})"
@@ -128,14 +130,18 @@ class OtherFunctions(Imports):
             return Dotted("builtins.NoneType")
         if name in ("print", "setattr"):
             return None
-        if name == "map" and len(given) == 2 and (items := items_of(given[1])) is not None:
+        if name == "map" and len(given) == 2 and (items := self.run.items(given[1])) is not None:
             return [self.apply(given[0], [one], {}, node, scope) for one in items]
         if name in BUILTINS and not any(isinstance(one, Opaque) for one in given):
+            if not self.run.affords(*given, *keywords.values()):
+                return Opaque(node)
             try:
                 return BUILTINS[name](*given, **keywords)
             except Exception:  # what Python's own functions raise, or `NoResult`
                 return Opaque(node)
         if name in ("int", "float", "bool") and len(given) == 1 and isinstance(given[0], str | int | float):
+            if isinstance(given[0], str) and len(given[0]) > MAX_DIGITS:
+                return Opaque(node)
             try:
                 return {"int": int, "float": float, "bool": bool}[name](given[0])
             except (ValueError, OverflowError):

@@ -39,22 +39,24 @@ class HigherOrderRegistrations(OperatorCalls):
         name = self._higher_order_name(cls)
         return None if name is None else HigherOrderHandle(name, own=True)
 
-    def _higher_order_name(self, cls: ClassValue, depth: int = 0) -> str | Unknown | None:
-        inherited: str | Unknown | None = None
-        for base in self._bases(cls):
-            if isinstance(base, Dotted) and base.name == _CLASS:
-                inherited = Unknown(f"{cls.name}()")
-            elif isinstance(base, ClassValue) and depth < 20:
-                inherited = inherited or self._higher_order_name(base, depth + 1)
-        if inherited is None:
+    def _higher_order_name(self, cls: ClassValue) -> str | Unknown | None:
+        ancestors = self.ancestors(cls)
+        first = next((one for one in ancestors if Dotted(_CLASS) in self._bases(one)), None)
+        if first is None:
             return None
+        names = (self._name_in_init(one) for one in ancestors[: ancestors.index(first) + 1])
+        return next((name for name in names if name is not None), Unknown(f"{first.name}()"))
+
+    def _name_in_init(self, cls: ClassValue) -> str | Unknown | None:
+        """The name of the operator that a class gives to the ``__init__`` of its base; None where it calls none."""
         for part in every_node(cls.node):
+            self.run.spend(1)
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "__init__":
                 given = part.args if isinstance(part.func.value, ast.Call) else part.args[1:]  # without ``self``
                 names = [*given[:1], *(one.value for one in part.keywords if one.arg == "name")]
                 if names:
                     return keys.text_of(self.value(names[0], cls.scope), names[0])
-        return inherited
+        return None
 
     def higher_order_method(
         self, operator: HigherOrderHandle, name: str, given: list[Value], node: ast.AST, scope: Scope

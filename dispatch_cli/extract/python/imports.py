@@ -7,9 +7,12 @@ import ast
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.lookups import Lookups
 from dispatch_cli.extract.python.values import (
+    MAX_NAME,
+    MAX_TEXT,
     Dotted,
     ImportedName,
     ModuleValue,
+    Opaque,
     Scope,
     Value,
 )
@@ -42,6 +45,8 @@ class Imports(Lookups):
     def _imported(self, name: str, scope: Scope) -> Value:
         if names.is_torch_api(name):
             return Dotted(name)
+        if len(name) > MAX_NAME:
+            return Opaque(None, name[:MAX_TEXT])
         found = self.run.index.absolute(name, scope.file)
         if found and name != "torch":
             return ModuleValue(found)

@@ -25,16 +25,18 @@ from dispatch_cli.extract.python.values import (
     Value,
 )
 
-_KEEPING: tuple[type, ...] = (
-    *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
-    *(list, dict, tuple, type({}.keys())),
+_KEEPING: frozenset[type] = frozenset(
+    (
+        *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
+        *(list, dict, tuple, type({}.keys())),
+    )
 )
 """Kinds of values that may refer to others."""
 
 
 def may_keep(value: Value) -> bool:
     """True if a value may refer to a library."""
-    return isinstance(value, _KEEPING)
+    return type(value) in _KEEPING
 
 
 def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:

@@ -9,12 +9,12 @@ from abc import abstractmethod
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.class_lookups import ClassLookups
 from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_attribute, path_of_file
-from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.signatures import EMPTY
 from dispatch_cli.extract.python.values import (
+    MAX_NAME,
     Alternatives,
     Bound,
     ClassValue,
@@ -83,6 +83,7 @@ class Lookups(ClassLookups):
         """What a name of a scope is; a module that it is imported from is read now."""
         found = home.names[name]
         if isinstance(found, ImportedName):
+            self.run.spend(10)
             home.names[name] = Opaque(found.node, name)  # modules may import each other
             found = self._from(found.node, found.node.module or "", found.name, self._importing(found.file))
             home.names[name] = found
@@ -155,6 +156,8 @@ class Lookups(ClassLookups):
         return Bound(owner, name)
 
     def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
+        if len(full) > MAX_NAME:
+            return Opaque(node)
         full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
         if ".DispatchKey." in full and full.endswith(".name"):
             return full.split(".")[-2]
@@ -225,18 +228,21 @@ class Lookups(ClassLookups):
         found = self._of_dotted(full, node, scope)
         return Dotted(full) if isinstance(found, Opaque) and found.node is node else found
 
-    def _starred(self, scope: Scope, name: str, seen: frozenset[str] = frozenset()) -> Value:
-        """What a name is that a module has by ``from … import *``; `_MISSING` for none."""
+    def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
+        """What a name is that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
+        seen = set() if seen is None else seen
         for file in reversed(scope.stars):
             if file in seen or name.startswith("__") or not self._mentions(file, name):
                 continue
+            seen.add(file)
+            self.run.spend()
             inside = self.module(file)
-            listed = items_of(inside.names["__all__"]) if "__all__" in inside.names else None
+            listed = self.run.items(inside.names["__all__"]) if "__all__" in inside.names else None
             if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
                 continue
             if name in inside.names:
                 return self.known(inside, name)
-            found = self._starred(inside, name, seen | {file})
+            found = self._starred(inside, name, seen)
             if found is not _MISSING:
                 return found
         return _MISSING

@@ -10,7 +10,11 @@ from typing import Any
 from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, PathValue, Value, constant
 
 MAX_ITEMS = 20_000
-"""Items of a list, and a tenth of the characters of a text, that are made."""
+"""Items of a list that are made."""
+MAX_CHARACTERS = 200_000
+"""Characters of a text that is made."""
+MAX_SEARCH = 1 << 26
+"""Comparisons of characters in the worst case of a search, as of ``rfind``."""
 _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
 _STRING_METHODS = frozenset(
@@ -43,6 +47,8 @@ _STRING_METHODS = frozenset(
     ]
 )
 _LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"])
+_COMPARING = frozenset(["remove", "index", "count"])
+"""Methods of lists that compare items."""
 _DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
 
 
@@ -57,13 +63,17 @@ class NoResult(Exception):
     """The value of a call is not known."""
 
 
-def constant_method(owner: Value, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
-    """The value of a method's call. Errors: `NoResult`."""
+def constant_method(
+    owner: Value, name: str, arguments: Sequence[Value], keywords: dict[str, Value], affords: Callable[..., bool]
+) -> Value:
+    """The value of a method's call. affords: pays for values that are gone through. Errors: `NoResult`."""
     try:
         if isinstance(owner, str):
+            if not affords(owner, *arguments, *keywords.values()):
+                raise NoResult
             return _of_text(owner, name, arguments, keywords)
         if isinstance(owner, list) and name in _LIST_METHODS and not keywords:
-            if len(owner) > MAX_ITEMS:
+            if len(owner) > MAX_ITEMS or (name in _COMPARING and not affords(owner, *arguments)):
                 raise NoResult
             if name == "extend":
                 more = items_of(arguments[0])
@@ -73,9 +83,11 @@ def constant_method(owner: Value, name: str, arguments: Sequence[Value], keyword
                 return None
             return getattr(owner, name)(*arguments)
         if isinstance(owner, dict) and name in _DICT_METHODS:
+            if len(owner) > MAX_ITEMS or not affords(*arguments):
+                raise NoResult
             found = getattr(owner, name)(*arguments, **keywords)
             return list(found) if name in ("items", "keys", "values") else found
-        if isinstance(owner, tuple) and name in ("index", "count"):
+        if isinstance(owner, tuple) and name in ("index", "count") and affords(owner, *arguments):
             return getattr(owner, name)(*arguments)
     except NoResult:
         raise
@@ -86,25 +98,32 @@ def constant_method(owner: Value, name: str, arguments: Sequence[Value], keyword
 
 def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
     if name == "format":
-        if not all(map(constant, [*arguments, *keywords.values()])) or _FORMATTED.search(owner):
+        values = [*arguments, *keywords.values()]
+        longest = max((len(one) for one in values if isinstance(one, str | bytes)), default=1)
+        if not all(map(constant, values)) or _FORMATTED.search(owner):
             raise NoResult
-        return _bounded(owner.format(*arguments, **keywords))
+        _limit(len(owner) + owner.count("{") * max(longest, 20))
+        return owner.format(*arguments, **keywords)
     if name == "join":
         parts = items_of(arguments[0])
         if parts is None or not all(isinstance(one, str) for one in parts):
             raise NoResult
-        return _bounded(owner.join(parts))
+        _limit(len(owner) * len(parts) + sum(map(len, parts)))
+        return owner.join(parts)
     if name in _STRING_METHODS and all(constant(one) or isinstance(one, tuple) for one in arguments):
-        if name == "replace" and len(owner) * max(1, len(str(arguments[1]))) > MAX_ITEMS * 10:
+        sought = sum(len(one) for one in arguments if isinstance(one, str | tuple))
+        if name == "replace":
+            _limit(len(owner) * max(1, len(str(arguments[1]))))
+        if len(owner) * sought > MAX_SEARCH:
             raise NoResult
         return getattr(owner, name)(*arguments, **keywords)
     raise NoResult
 
 
-def _bounded(text: str) -> str:
-    if len(text) > MAX_ITEMS * 10:
+def _limit(length: int) -> None:
+    """Errors: `NoResult` for a text of more than `MAX_CHARACTERS`."""
+    if length > MAX_CHARACTERS:
         raise NoResult
-    return text
 
 
 def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
@@ -128,7 +147,7 @@ def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[
 
 def _zip(*rows: Value, **_: Value) -> list[Value]:
     found = [items_of(row) for row in rows]
-    if None in found:
+    if None in found or len(rows) > MAX_ITEMS:
         raise NoResult
     return list(zip(*(row for row in found if row is not None), strict=False))
 

@@ -15,19 +15,27 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS
 from dispatch_cli.extract.python.trees import REGISTERING, TreeFacts, tree_facts, without_bodies
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
+from dispatch_cli.model.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
 
 MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
 MAX_LINES = 60_000
 
-MAX_TOKENS = 300_000
+MAX_TOKENS = 250_000
 """What is between expressions in a file that is parsed: a tree needs up to 900 bytes for each."""
 _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
+MAX_DOTS = 1_000
+"""Dots of a line with an import."""
+_IMPORTING = re.compile(r"\b(?:from|import)\b")
 MAX_CHAIN = 4000
 """Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
 
+MAX_LEVELS = 200
+"""Dots of a relative import."""
 MAX_SEARCHED = 50
 """Folders of ``sys.path`` in which a module is looked for."""
 
@@ -36,24 +44,31 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class UnreadablePython(Exception):
-    """A file that is not Python, or that is too large. line: where."""
+    """A file that is not Python, or that is too large. line: where. bound: a bound of ours says so."""
 
-    def __init__(self, why: str, line: int = 1) -> None:
+    def __init__(self, why: str, line: int = 1, bound: bool = False) -> None:
         super().__init__(why)
         self.why = why
         self.line = line
+        self.bound = bound
+
+    def at_file(self, file: str) -> NotUnderstood:
+        """The file, as it is not understood."""
+        return NotUnderstood(Span(file, self.line, 1), "", self.why, bound=self.bound)
 
 
 def parse_python(text: str) -> ast.Module:
     """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
-        raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters")
+        raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters", bound=True)
     if text.count("\n") > MAX_LINES:
-        raise UnreadablePython(f"the file has more than {MAX_LINES} lines")
-    if sum(map(text.count, _BETWEEN)) > MAX_TOKENS:
-        raise UnreadablePython("the file has too many expressions")
+        raise UnreadablePython(f"the file has more than {MAX_LINES} lines", bound=True)
+    if tokens_of(text) > MAX_TOKENS:
+        raise UnreadablePython("the file has too many expressions", bound=True)
+    if text.count(".") > MAX_DOTS and _has_long_name(text):
+        raise UnreadablePython(f"a name in an import has more than {MAX_DOTS} parts", bound=True)
     if sys.version_info < (3, 11) and _long_chain(text):
-        raise UnreadablePython("an expression is nested too deeply")
+        raise UnreadablePython("an expression is nested too deeply", bound=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -61,9 +76,20 @@ def parse_python(text: str) -> ast.Module:
     except SyntaxError as error:
         raise UnreadablePython(f"it is not valid Python: {error.msg}", error.lineno or 1) from None
     except (RecursionError, MemoryError):
-        raise UnreadablePython("its statements or expressions are nested too deeply") from None
+        raise UnreadablePython("its statements or expressions are nested too deeply", bound=True) from None
     except ValueError as error:
         raise UnreadablePython(f"it is not valid Python: {error}") from None
+
+
+def _has_long_name(text: str) -> bool:
+    """True if an import may name a module of very many parts: Python joins them anew for each."""
+    lines = re.sub(r"\\\r?\n", " ", text).split("\n")
+    return any(line.count(".") > MAX_DOTS and _IMPORTING.search(line) is not None for line in lines)
+
+
+def tokens_of(text: str) -> int:
+    """The signs between the expressions of a text: about its tokens."""
+    return sum(map(text.count, _BETWEEN))
 
 
 def _long_chain(text: str) -> bool:
@@ -93,6 +119,7 @@ class ModuleIndex:
         self._sources = sources
         self._trees: dict[str, ast.Module | UnreadablePython] = {}
         self._facts: dict[str, TreeFacts] = {}
+        self._bound_names: dict[str, frozenset[str]] = {}
         self._registering = CALLED | HARMLESS
         self._dropped: dict[str, frozenset[str]] = {}
         self._texts: dict[str, str | UnreadablePython] = {}
@@ -105,6 +132,8 @@ class ModuleIndex:
         for file, name in self._named.items():
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
+        self._called: dict[str, list[str]] = {}
+        self._parts_of: dict[str, tuple[str, ...]] = {}
         self._folders = {str(PurePath(file).parent) for file in self.files}
         self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
         self._searched: dict[str, dict[str, None]] = {}
@@ -131,11 +160,32 @@ class ModuleIndex:
             try:
                 self._texts[file] = self._sources.read(file)
             except SourceError as error:
-                self._texts[file] = UnreadablePython(error.message, error.line)
+                self._texts[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
         found = self._texts[file]
         if isinstance(found, UnreadablePython):
             raise found
         return found
+
+    def line(self, at: Span) -> str:
+        """The line of a place; empty where the file cannot be read."""
+        try:
+            return self.text(at.file).split("\n", at.line)[at.line - 1]
+        except (UnreadablePython, IndexError):
+            return ""
+
+    def bound_names(self, file: str) -> frozenset[str]:
+        """The names that the tree of a file has as names, functions, classes or imports. Errors: `UnreadablePython`."""
+        if file not in self._bound_names:
+            names: set[str] = set()
+            for node in ast.walk(self.tree(file)):
+                if isinstance(node, ast.Name):
+                    names.add(node.id)
+                elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    names.add(node.name)
+                elif isinstance(node, ast.alias):
+                    names.add(node.asname or node.name)
+            self._bound_names[file] = frozenset(names)
+        return self._bound_names[file]
 
     @property
     def read(self) -> list[str]:
@@ -173,10 +223,15 @@ class ModuleIndex:
         """The tree of a file. Errors: `UnreadablePython`."""
         if file not in self._trees:
             try:
-                tree = self._trees[file] = parse_python(self.text(file))
+                text = self.text(file)
+                with self._sources.work.file(file):
+                    self._sources.work.spend(tokens_of(text))
+                tree = self._trees[file] = parse_python(text)
                 facts = self._facts[file] = tree_facts(tree)
                 self._dropped[file] = without_bodies(facts, self._registering)
                 self._facts[file] = facts._replace(functions=())
+            except OverWork as error:
+                self._trees[file] = UnreadablePython(error.why, bound=True)
             except UnreadablePython as error:
                 self._trees[file] = error
         found = self._trees[file]
@@ -187,7 +242,7 @@ class ModuleIndex:
     def relative(self, file: str, level: int, name: str) -> str | None:
         """The file of ``from ..name import``; None where it is not in the sources."""
         folder = PurePath(inside(file)).parent
-        for _ in range(level - 1):
+        for _ in range(min(level, MAX_LEVELS) - 1):
             folder = folder.parent
         return self._in_folder(folder, name.split(".") if name else [])
 
@@ -203,13 +258,26 @@ class ModuleIndex:
             return own
         key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
-            candidates = [
-                file for file in self._by_last.get(name.rpartition(".")[2], ()) if self._is_called(file, name)
-            ]
-            nearest = max(candidates, key=lambda file: _nearness(file, importer), default=None)
+            candidates = self._candidates(name)
+            self._sources.work.spend(len(candidates))
+            theirs = self._parts(importer)
+            nearest = max(candidates, key=lambda file: _nearness(self._parts(file), theirs), default=None)
             nearest = nearest or self._in_searched(name, self._nearest_folders(importer))
             self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
+
+    def _candidates(self, name: str) -> list[str]:
+        """The files that may be a module of that name."""
+        if name not in self._called:
+            alike = self._by_last.get(name.rpartition(".")[2], ())
+            self._sources.work.spend(2 * len(alike) + len(name) // 16)
+            self._called[name] = [file for file in alike if self._is_called(file, name)]
+        return self._called[name]
+
+    def _parts(self, file: str) -> tuple[str, ...]:
+        if file not in self._parts_of:
+            self._parts_of[file] = PurePath(inside(file)).parts
+        return self._parts_of[file]
 
     def search(self, folders: Sequence[str], file: str) -> None:
         """Look for modules in more folders, as a file says by ``sys.path``."""
@@ -272,15 +340,14 @@ def _package_name(folder: PurePath) -> str:
     return found[0] if found else name
 
 
-def _nearness(file: str, importer: str) -> tuple[int, int]:
-    ours, theirs = PurePath(inside(file)).parts, PurePath(inside(importer)).parts
+def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:
     common = next(
         (n for n, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), min(len(ours), len(theirs))
     )
     return common, -len(ours)
 
 
-_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n]*)", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
 
 

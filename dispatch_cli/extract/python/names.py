@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, FUNCTIONS, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
-from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
 from dispatch_cli.extract.python.trees import MAX_SCHEMA_SIZE, MAX_SIZE, called_name, every_node, is_schema_part
 from dispatch_cli.extract.python.values import (
     Bound,
@@ -161,9 +161,9 @@ def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
     """``itertools.product``."""
-    size = 1
+    size = len(rows)
     for row in rows:
-        if row is None:
+        if row is None or size > MAX_ITEMS:
             return Opaque(node)
         size *= len(row)
     if size > MAX_ITEMS:
@@ -206,15 +206,9 @@ def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bo
     if index.relative(file, level, name) is not None:
         return True
     try:
-        tree = index.tree(found)
-    except Exception:  # it cannot be read, which is said elsewhere
+        return name in index.bound_names(found)
+    except UnreadablePython:  # which is said elsewhere
         return True
-    return any(
-        (isinstance(one, ast.Name) and one.id == name)
-        or (isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name == name)
-        or (isinstance(one, ast.alias) and (one.asname or one.name) == name)
-        for one in ast.walk(tree)
-    )
 
 
 def plausible(node: ast.Call) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
 from dispatch_cli.extract.python.conditions import TruthValues
 from dispatch_cli.extract.python.file_paths import path_function
-from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
+from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, items_of
 from dispatch_cli.extract.python.options import (
     conditional,
     is_type,
 )
 from dispatch_cli.extract.python.signatures import one_of_types, same_type
+from dispatch_cli.extract.python.value_size import MAX_TYPE_PARTS, PARTS, size_of
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
     Alternatives,
@@ -46,6 +48,8 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
+_WIDTH = re.compile(r"[\d*]")
+"""What a width may begin with, in a format: it may be any size."""
 _REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 
@@ -53,7 +57,7 @@ class Operations(TruthValues):
     """Evaluates operators."""
 
     def _bounded(self, value: Value, node: ast.AST) -> Value:
-        if isinstance(value, str | bytes | list | tuple) and len(value) > MAX_ITEMS * 10:
+        if isinstance(value, str | bytes | list | tuple) and len(value) > MAX_CHARACTERS:
             return Opaque(node)
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             return Opaque(node)
@@ -71,22 +75,34 @@ class Operations(TruthValues):
             path = path_function("pathlib.Path", [left, right])
             return Opaque(node) if path is None else path
         if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):
-            return TypeArguments(Dotted("typing.Union"), (left, right))
+            return self.generic(Dotted("typing.Union"), (left, right), node)
         if isinstance(node.op, ast.Mult):
             sizes = [len(one) for one in (left, right) if isinstance(one, str | bytes | list | tuple)]
             counts = [one for one in (left, right) if isinstance(one, int)]
             if sizes and (not counts or sizes[0] * max(counts) > MAX_ITEMS):
                 return Opaque(node)
-        if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes):
-            if not (constant(right) or (isinstance(right, tuple) and all(map(constant, right)))):
-                return Opaque(node)
-            if any(character.isdigit() or character == "*" for character in str(left)):
-                return Opaque(node)  # a width may be any size
+        if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes) and not self._may_format(left, right):
+            return Opaque(node)
         return self._operate(node, type(node.op), left, right)
+
+    def _may_format(self, form: str | bytes, value: Value) -> bool:
+        """True if ``form % value`` is known, and not too long."""
+        values = value if isinstance(value, tuple) else (value,)
+        self.run.spend(len(form) // PARTS + len(values) // PARTS)
+        if not all(map(constant, values)) or _WIDTH.search(str(form)) is not None:
+            return False
+        return len(form) + sum(len(one) for one in values if isinstance(one, str | bytes)) <= MAX_CHARACTERS
+
+    def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
+        """A generic type with its arguments."""
+        made = TypeArguments(origin, arguments)
+        return made if size_of(made, self.run.spend) <= MAX_TYPE_PARTS else Opaque(node)
 
     def _operate(self, node: ast.AST, kind: type[ast.AST], left: Value, right: Value) -> Value:
         act = _OPERATORS.get(kind)
         if act is None or not all(constant(one) or isinstance(one, list | tuple | dict) for one in (left, right)):
+            return Opaque(node)
+        if issubclass(kind, ast.cmpop) and not self.run.affords(left, right):
             return Opaque(node)
         try:
             return self._bounded(act(left, right), node)
@@ -123,11 +139,12 @@ class Operations(TruthValues):
             if isinstance(left, str) and right in _REGISTERED:
                 return self._is_registered(left, right.name, isinstance(kind, ast.In))
             items = right if isinstance(right, str) else items_of(right)
+            self.run.spend(len(items or ()) // (1 if isinstance(items, list) else PARTS))
             if isinstance(items, list) and (among := one_of_types(left, items)) is not None:
                 return among is isinstance(kind, ast.In)
             if items is None or not constant(left) or (isinstance(right, str) and not isinstance(left, str)):
                 return Opaque(node)
-            if not isinstance(items, str) and not all(map(constant, items)):
+            if not isinstance(items, str) and not (all(map(constant, items)) and self.run.affords(items, left)):
                 return Opaque(node)
             return (left in items) is isinstance(kind, ast.In)
         if isinstance(left, Dotted) and left == right and isinstance(kind, ast.Is | ast.Eq):

@@ -121,6 +121,7 @@ class OperatorCalls(LibraryCalls):
         operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
         dispatch_key = keys.key_of(key)
         devices = (dispatch_key,) if dispatch_key else ()
+        self.run.spend(len(self.run.found))
         own = [
             (file, thing)
             for file, thing in self.run.found
@@ -128,9 +129,10 @@ class OperatorCalls(LibraryCalls):
             and (thing.role, thing.operator, thing.devices) == (FunctionRole.PY_IMPL, operator, devices)
             and all(one in thing.when for one in self.run.when)
         ]
-        for one in own:
-            self.run.found.remove(one)
-        if not own:
+        if own:
+            gone = {thing for _, thing in own}
+            self.run.found = [one for one in self.run.found if one[1] not in gone]
+        else:
             self.run.removed_python_kernels.add((operator, dispatch_key))
 
     def _of_operator_method(

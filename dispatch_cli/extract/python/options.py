@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from dispatch_cli.extract.python.values import (
@@ -13,7 +12,6 @@ from dispatch_cli.extract.python.values import (
     Value,
     ValueOption,
     constant,
-    source_text,
 )
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
 
@@ -70,9 +68,8 @@ def all_of(parts: list[bool | Condition], conjunction: bool) -> bool | Condition
     return And(tuple(left)) if conjunction else Or(tuple(left))
 
 
-def atom(node: ast.AST) -> Atom:
+def atom(text: str) -> Atom:
     """The atom of a test."""
-    text = source_text(node)
     return Atom(f"bool({text})" if _JOINED.search(text) else text)
 
 
@@ -92,10 +89,12 @@ def under_all(when: list[Condition], first: Value, second: Value) -> Value:
 def exclusive(options: list[ValueOption]) -> list[ValueOption]:
     """What a function returns: what it returns in a ``try`` it does not where a handler returns something else."""
     found: list[ValueOption] = []
-    for place, one in enumerate(options):
-        later = [other.when[0] for other in options[place + 1 :] if len(other.when) == 1]
-        found.append(one if one.when else ValueOption(tuple(map(negated, later)), one.value))
-    return found
+    later: list[Condition] = []
+    for one in reversed(options):
+        found.append(one if one.when else ValueOption(tuple(map(negated, reversed(later))), one.value))
+        if len(one.when) == 1 and len(later) < MAX_ATOMS:
+            later.append(one.when[0])
+    return found[::-1]
 
 
 def merged(options: list[ValueOption]) -> Value:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
@@ -11,12 +13,11 @@ from dispatch_cli.extract.python.alternatives import called
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.modules import UnreadablePython
-from dispatch_cli.extract.python.run import PythonRun, TooManySteps
+from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
-from dispatch_cli.model.extracted import NotUnderstood
-from dispatch_cli.model.span import Span
+from dispatch_cli.extract.work import OverWork
 
 MAX_MODULES_DEEP = 25
 """Modules that import each other, one inside the other."""
@@ -28,6 +29,7 @@ class PythonReader(TorchCalls):
     def __init__(self, run: PythonRun) -> None:
         super().__init__(run)
         self._modules: dict[str, Scope] = {}
+        self._counted: dict[str, Counter[str]] = {}
         self._reading = 0
 
     def module(self, file: str) -> Scope:
@@ -43,29 +45,17 @@ class PythonReader(TorchCalls):
         except UnreadablePython:
             return scope  # it is said when the file's turn comes
         run = self.run
-        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner
-        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner = (
-            [],
-            [],
-            None,
-            None,
-            0,
-            [],
-            0,
-            None,
-        )
-        steps = run.begin()
+        depth, self._depth = self._depth, 0
         self._reading += 1
         try:
-            self.block(tree.body, scope, [])
-        except (TooManySteps, RecursionError):
+            with run.anew(), run.work.file(file):
+                self.block(tree.body, scope, [])
+        except (OverWork, RecursionError) as error:
             run.keep(*run.libraries)  # what the rest of the module does with them is not known
-            why = "reading the module takes too many steps"
-            run.not_understood.append(NotUnderstood(Span(file, 1, 1), "", why))
+            run.bounded(error, file)
         finally:
             self._reading -= 1
-            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying, run.owner = kept
-            run.resume(steps)
+            self._depth = depth
         return scope
 
     def dead(self, body: Sequence[ast.AST], file: str) -> None:
@@ -84,14 +74,18 @@ class PythonReader(TorchCalls):
         try:
             self.run.index.facts(file)
         except UnreadablePython as error:
-            self.run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
+            self.run.not_understood.append(error.at_file(file))
             return
-        for _ in range(3):
-            left = list(self._left(file))
-            if not left or not self._assume(file, left):
-                break
-        for one in self._left(file):
-            self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+        try:
+            with self.run.work.file(file):
+                for _ in range(3):
+                    left = self._left(file)
+                    if not left or not self._assume(file, left):
+                        break
+                for one in self._left(file):
+                    self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+        except OverWork as error:
+            self.run.bounded(error, file)
 
     def end_libraries(self) -> None:
         """Leave out what libraries have registered that PyTorch destroys; say where that is not meant to happen."""
@@ -136,14 +130,15 @@ class PythonReader(TorchCalls):
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""
-        lines = [one.lineno for one in left]
+        lines = sorted(one.lineno for one in left)
         went = False
-        functions = [one for one in self.functions if one.scope.file == file]
+        functions = self.functions.get(file, ())
+        self.run.spend(len(functions))
         for function in sorted(functions, key=lambda one: one.name.startswith("_")):  # private ones by their callers
             code = function.node
             if id(code) in self.run.entered or isinstance(code, ast.Lambda):
                 continue
-            if not any(code.lineno <= line <= (code.end_lineno or 0) for line in lines):
+            if bisect_left(lines, code.lineno) == bisect_right(lines, code.end_lineno or 0):
                 continue
             went = True
             if code.name in self.run.called_in_excluded:
@@ -156,17 +151,18 @@ class PythonReader(TorchCalls):
     def _is_used(self, function: FunctionValue, name: str) -> bool:
         """True if a function is called, or can be by those who import its module: it is public, or named elsewhere."""
         private = name.startswith("_") and not name.endswith("__")
+        self.run.spend(len(self._modules))
         named = any(self._mentions(file, name) for file in self._modules if file != function.scope.file)
-        return not private or named or self._counts(function.scope.file, name) > 1
+        return not private or named or self._counts(function.scope.file)[name] > 1
 
-    def _counts(self, file: str, name: str) -> int:
-        """The number of times that a name is in a file."""
-        return len(re.findall(rf"\b{re.escape(name)}\b", self.run.index.text(file)))
+    def _counts(self, file: str) -> Counter[str]:
+        """The number of times that each name is in a file."""
+        if file not in self._counted:
+            self._counted[file] = Counter(re.findall(r"\w+", self.run.index.text(file)))
+        return self._counted[file]
 
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:
         run = self.run
-        steps = run.begin()
-        run.assumed = function
         arguments = [*code.args.posonlyargs, *code.args.args]
         first = arguments[0].arg if arguments else ""
         bound = FunctionValue(
@@ -179,14 +175,12 @@ class PythonReader(TorchCalls):
             function.keyword_defaults,
         )
         try:
-            with run.under(() if self._is_used(function, code.name) else (called(function),)):
+            with run.anew(), run.under(() if self._is_used(function, code.name) else (called(function),)):
+                run.assumed = function
                 run.keep(self.run_function(bound, [], {}, code))
-        except (TooManySteps, RecursionError):
+        except (OverWork, RecursionError) as error:
             run.keep(*run.libraries)
-            run.not_known(file, code, "going through the function takes too many steps")
-        finally:
-            run.assumed = None
-            run.resume(steps)
+            run.bounded(error, file, code)
 
 
 __all__ = ["InstanceValue", "PythonReader", "ValueOption", "source_text"]

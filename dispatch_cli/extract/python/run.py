@@ -5,14 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.python.lifetimes import may_keep
+from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.values import MAX_BITS, FunctionValue, LibraryValue, Value, source_text
+from dispatch_cli.extract.python.value_size import MAX_PARTS, PARTS, size_of
+from dispatch_cli.extract.python.values import (
+    MAX_BITS,
+    MAX_TEXT,
+    FunctionValue,
+    LibraryValue,
+    Value,
+    source_text,
+)
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.condition import Atom, Condition, Not, negated
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -24,33 +33,22 @@ from dispatch_cli.model.extracted import (
 )
 from dispatch_cli.model.span import Span
 
-FILE_STEPS = 400_000
-"""Expressions and statements that are looked at for one file, those of the functions that it calls included."""
-RUN_STEPS = 20_000_000
-"""The same for all files of a run."""
-VALUE_STEPS = 20_000
-"""The same for a function or loop that registers nothing, and that is followed for values only."""
-MAX_FOUND = 200_000
-"""Registrations of a run."""
+STEP = 3
+"""Units of work of an expression or statement."""
+FINDING = 50
+"""Units of a registration, or of a statement that is not understood: what is made of it takes longer."""
+VALUE_UNITS = 60_000
+"""Units of a function that registers nothing, and that is followed for values only."""
+VALUES_UNITS = 600_000
+"""Units of all such functions of a module: the others are for what registers something."""
+MAX_COLUMN = 5_000
+"""Characters of a line that are looked at to find a column in it."""
 MAX_CONDITIONS = 12
 """Conditions of one registration."""
 
 
-class TooManySteps(Exception):
-    """A file needs more steps than it may."""
-
-
-class TooManyForValue(TooManySteps):
-    """A value needs more steps than it may."""
-
-
-class StepCounts(NamedTuple):
-    """Steps of the run, of a file, and of those the ones for values; the last step of the run that is allowed."""
-
-    run: int
-    file: int
-    values: int
-    last: int
+class TooMuchForValue(Exception):
+    """A value needs more work than it may."""
 
 
 class PythonRun:
@@ -69,6 +67,7 @@ class PythonRun:
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
         self.sources = sources
+        self.work = sources.work
         self.extension_names = ExtensionNames(sources)
         self.index = index
         self.when: list[Condition] = []
@@ -99,57 +98,80 @@ class PythonRun:
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._emitted: set[Extracted] = set()
         self._said: set[tuple[Span, str]] = set()
-        self._steps = 0
-        self._file_steps = 0
-        self._value_steps = 0
-        self._last_step = RUN_STEPS + 1
+        self._ended: set[tuple[str, str]] = set()
+        self._value_left: int | None = None
+        self._values_left = VALUES_UNITS
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
         self._lines: dict[str, list[str]] = {}
 
-    def begin(self) -> StepCounts:
-        """Count the steps of another file from zero; what was counted before is returned."""
-        before = StepCounts(self._steps, self._file_steps, self._value_steps, self._last_step)
-        self._file_steps, self._value_steps, self._last_step = 0, 0, RUN_STEPS + 1
-        return before
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
+        before = self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner
+        left = self._value_left, self._values_left
+        self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner = (
+            *([], [], None, None, [], 0, None),
+        )
+        self._value_left, self._values_left = None, VALUES_UNITS
+        try:
+            yield
+        finally:
+            self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner = before
+            self._value_left, self._values_left = left
 
-    def resume(self, before: StepCounts) -> None:
-        """Go on counting the steps of the file before, as if there had been none since."""
-        self._file_steps, self._value_steps = before.file, before.values
-        self._last_step = before.last + self._steps - before.run
-
-    def step(self, cost: int = 1) -> None:
-        """Count an expression or statement. Errors: `TooManySteps`."""
-        self._steps += cost
-        self._file_steps += cost
-        if self._steps > self._last_step:
-            raise TooManyForValue
-        if self._file_steps > FILE_STEPS or self._steps > RUN_STEPS:
-            raise TooManySteps
+    def spend(self, units: int = STEP) -> None:
+        """Count work. Errors: `OverWork`; `TooMuchForValue`."""
+        self.work.spend(units)
+        if self._value_left is not None:
+            self._value_left -= units
+            if self._value_left < 0:
+                raise TooMuchForValue
 
     def for_value(self, act: Callable[[], object]) -> bool:
-        """Follow something only for its value; False where that takes more than `VALUE_STEPS`.
-
-        Also where such steps took half of those of the file: the others are for what registers something.
-        """
-        left = FILE_STEPS // 2 - self._value_steps
-        if left <= 0:
+        """Follow something only for its value; False where that takes more than `VALUE_UNITS`, or too much together."""
+        outer = self._value_left
+        limit = min(VALUE_UNITS, self._values_left if outer is None else outer)
+        if limit <= 0:
             return False
-        before, start = self._last_step, self._file_steps
-        self._last_step = min(before, self._steps + min(VALUE_STEPS, left))
+        self._value_left = limit
         size, trying = len(self.when), self.trying
         try:
             act()
-        except TooManyForValue:
+        except TooMuchForValue:
             del self.when[size:]
             self.trying = trying
-            if self._steps > before:
-                raise
             return False
         finally:
-            if before > RUN_STEPS:  # the outermost
-                self._value_steps += self._file_steps - start
-            self._last_step = before
+            used = limit - self._value_left
+            if outer is None:
+                self._values_left -= used
+            self._value_left = None if outer is None else outer - used
         return True
+
+    def affords(self, *values: Value) -> bool:
+        """Pay for comparing, hashing, printing or copying values; False where they are too large for that."""
+        if (size := size_of(values, self.spend)) > MAX_PARTS:
+            return False
+        self.spend(size // PARTS)
+        return True
+
+    def fits(self, value: Value) -> bool:
+        """True if a value is not too large to be compared, hashed, printed or copied."""
+        return size_of(value, self.spend) <= MAX_PARTS
+
+    def items(self, value: Value) -> list[Value] | None:
+        """The items that a loop goes through; None where they are not known."""
+        found = items_of(value)
+        if found:
+            self.spend(len(found) // PARTS)
+        return found
+
+    def text(self, node: ast.AST) -> str:
+        """The text of an expression, shortened."""
+        lines = (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0)
+        columns = (getattr(node, "end_col_offset", 0) or 0) - getattr(node, "col_offset", 0)
+        self.spend(1 + (max(columns, 0) if lines == 0 else lines * 40) // 8)
+        return source_text(node)
 
     def values(self, file: str) -> Mapping[str, tuple[Value]]:
         """What ``--set`` says, by expression."""
@@ -162,6 +184,7 @@ class PythonRun:
     def under(self, conditions: Sequence[Condition]) -> Iterator[bool]:
         """Go on under more conditions. It gives False where they contradict each other."""
         size = len(self.when)
+        self.spend(len(conditions) * size // 4)
         possible = True
         for one in conditions:
             if negated(one) in self.when:
@@ -182,7 +205,8 @@ class PythonRun:
         lines = self._lines[file]
         text = lines[line - 1] if line <= len(lines) else ""
         if not text.isascii():
-            column = len(text.encode()[:column].decode("utf-8", "ignore"))
+            start = text[: min(column, MAX_COLUMN)].encode()
+            column = len(start[:column].decode("utf-8", "ignore")) + max(0, column - len(start))
         return Span(file, line, column + 1)
 
     def place(self, file: str, node: ast.AST) -> tuple[str, ast.AST]:
@@ -207,18 +231,20 @@ class PythonRun:
         """The place of a registration, and mark its lines as read."""
         self.account(file, node)
         where, outer = self.place(file, node)
+        self.spend(((getattr(outer, "end_lineno", 0) or 0) - getattr(outer, "lineno", 0)) // 4)
         self.account(where, outer)
         return self.span(where, outer)
 
     def account(self, file: str, node: ast.AST) -> None:
         """The lines of a call are understood, or said."""
         first = getattr(node, "lineno", 0)
-        for line in range(first, min(getattr(node, "end_lineno", first) or first, first + 1000) + 1):
-            self.accounted.add((file, line))
+        last = min(getattr(node, "end_lineno", first) or first, first + 1000)
+        self.accounted.update((file, line) for line in range(first, last + 1))
 
     def conditions(self, file: str) -> tuple[Condition, ...]:
         """The conditions of what is found now in a file."""
         given = self.sources.settings(self.calls[0][0] if self.calls else file).when
+        self.work.spend(len(self.when) // 4)
         return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
 
     def keep(self, *values: Value) -> None:
@@ -237,7 +263,9 @@ class PythonRun:
 
     def is_defined(self, operator: str) -> bool:
         """True if a definition that was found holds whenever the statement that is being read does."""
-        return any(all(one in self.when for one in when) for when in self._defined.get(operator, ()))
+        known = self._defined.get(operator, ())
+        self.spend(len(known) * (1 + len(self.when) // 4))
+        return any(all(one in self.when for one in when) for when in known)
 
     def _without_question(self, thing: Extracted) -> Extracted:
         """A registration without the condition that its operator is not there yet: nothing else is known of it."""
@@ -253,6 +281,9 @@ class PythonRun:
 
     def emit(self, thing: Extracted, node: ast.AST) -> None:
         """A registration is found."""
+        texts = sum(len(part) for part in thing if isinstance(part, str))
+        parts = sum(len(part) for part in thing if isinstance(part, tuple))
+        self.spend(FINDING + texts // 16 + parts)
         thing = self._without_question(thing)
         self.owners.setdefault(thing, set()).add(self.owner)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
@@ -265,7 +296,7 @@ class PythonRun:
             why = f"`{self.assumed.name}` registers it when it is called, and no call of it was found"
             self.refuse(thing.at, node, why, thing.when)
             return
-        if thing in self._emitted or len(self.found) >= MAX_FOUND:
+        if thing in self._emitted:
             return
         self._emitted.add(thing)
         if self.assumed is not None:
@@ -280,7 +311,21 @@ class PythonRun:
 
     def not_known(self, file: str, node: ast.AST, why: str) -> None:
         """A registration is not understood."""
+        self.spend(FINDING)
+        self.text(node)
         self.refuse(self.at(file, node), node, why, self.conditions(file))
+
+    def bounded(self, error: OverWork | RecursionError, file: str, node: ast.AST | None = None) -> None:
+        """The reading of a file, or of a function of it, ended at a bound. node: the function."""
+        at = error.at if isinstance(error, OverWork) and error.at is not None else None
+        if at is None or at.file != file:
+            at = Span(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        why = error.why if isinstance(error, OverWork) else "its calls, statements or expressions nest too deeply"
+        if node is not None:
+            self.account(file, node)
+        if (file, why) not in self._ended:
+            self._ended.add((file, why))
+            self.not_understood.append(NotUnderstood(at, self.index.line(at).strip()[:MAX_TEXT], why, bound=True))
 
 
 def _base(operator: str) -> str:

@@ -8,18 +8,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from dispatch_cli.extract.python.branches import ConditionalStatements, Flow
-from dispatch_cli.extract.python.methods import items_of
+from dispatch_cli.extract.python.interface import CALLED
+from dispatch_cli.extract.python.trees import called_name, every_node
+from dispatch_cli.extract.python.value_size import PARTS
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Opaque,
     Scope,
     Value,
     ValueOption,
-    source_text,
 )
+from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.condition import negated
 
 MAX_LOOP = 20_000
+"""Times that a loop is followed."""
+MAX_NESTED = 100
+"""How deeply statements and the calls in them nest together."""
 
 
 class Statements(ConditionalStatements):
@@ -31,18 +36,24 @@ class Statements(ConditionalStatements):
         size = len(self.run.when)
         base = len(self.run.when)
         for place, statement in enumerate(body):
-            self.run.step()
             self._depth += 1
             try:
-                if self._depth > 100:
+                self.run.spend()
+                if self._depth > MAX_NESTED:
+                    self._too_deep(body[place:], scope)
                     break
                 one = self.statement(statement, scope, returns)
+            except OverWork as error:
+                error.at = error.at or self.run.span(*self.run.place(scope.file, statement))
+                raise
             finally:
                 self._depth -= 1
             if one.ends:
                 flow.ends, flow.leaves = True, one.leaves
                 self.dead(body[place + 1 :], scope.file)
                 break
+            if one.after:
+                self.run.spend(len(one.after) * (1 + len(self.run.when) // 2))
             for condition in one.after:
                 if negated(condition) in self.run.when:
                     flow.ends, flow.leaves = True, one.leaves
@@ -55,6 +66,14 @@ class Statements(ConditionalStatements):
         del self.run.when[size:]
         assert base == size
         return flow
+
+    def _too_deep(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+        """Say that statements are not looked at, if they register something."""
+        for statement in body:
+            calls = [called_name(one) for one in every_node(statement) if isinstance(one, ast.Call)]
+            if any(name in CALLED or name in self.run.helpers for name in calls):
+                why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
+                self.run.bounded(OverWork(why), scope.file, statement)
 
     def statement(self, node: ast.stmt, scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through one statement."""
@@ -88,6 +107,7 @@ class Statements(ConditionalStatements):
                 return self._try(node, scope, returns)
             case ast.Return():
                 found = None if node.value is None else self.value(node.value, scope)
+                self.run.spend(len(self.run.when) // PARTS)
                 returns.append(ValueOption(tuple(self.run.when), found))
                 return Flow(True, leaves="return")
             case ast.Raise():
@@ -120,10 +140,11 @@ class Statements(ConditionalStatements):
         return self._loop(node, found, scope, returns)
 
     def _loop(self, node: ast.For | ast.AsyncFor, found: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
-        items = items_of(found)
+        items = self.run.items(found)
         if items is None:
             self.assign(node.target, Opaque(node.target), scope)
-            with self.unknown_times(f"it is in a loop over `{source_text(node.iter)}`, which the source does not say"):
+            why = f"it is in a loop over `{self.run.text(node.iter)}`, which the source does not say"
+            with self.unknown_times(why):
                 self.block(node.body, scope, returns)
             return Flow()
         if not items and isinstance(node.iter, ast.List | ast.Tuple):
@@ -160,7 +181,7 @@ class Statements(ConditionalStatements):
             flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
                 return Flow(flow.leaves == "return", leaves="return" if flow.leaves == "return" else "")
-        with self.unknown_times(f"it is in a loop while `{source_text(node.test)}`"):
+        with self.unknown_times(f"it is in a loop while `{self.run.text(node.test)}`"):
             self.block(node.body, scope, returns)
         return Flow()
 

@@ -19,6 +19,8 @@ Value = Any
 MAX_TEXT = 200
 """Characters of an expression that are kept."""
 
+MAX_NAME = 1_000
+"""Characters of a dotted name, and of a question for an operator."""
 MAX_BITS = 256
 """Bits of a number that is known. Python does not print numbers with more than 4,300 digits."""
 

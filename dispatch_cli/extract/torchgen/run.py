@@ -43,6 +43,8 @@ _LAZY = (Atom("the Lazy backend is initialized"),)
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
 _DIALECT = Unknown("that of a dialect of native_functions.yaml")
+_BOUNDS = frozenset(("too-large", "too-deep"))
+"""Codes of problems where a bound of ours ended the reading of a file."""
 _OF_PYTORCH = "empty.memory_format"
 """An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
 
@@ -140,7 +142,7 @@ class TorchgenRun:
         file = YamlFile(self._sources, name)
         self._read.append(name)
         root = file.fields()
-        self._problems += file.problems
+        self._take_problems(file)
         if root is not None:
             backend = BackendYaml(BackendFields(root), self._operators_of_pytorch())
             for problem in sorted(backend.problems):
@@ -157,8 +159,15 @@ class TorchgenRun:
         file = YamlFile(self._sources, name)
         self._read.append(name)
         file.entries()
-        self._problems += file.problems
+        self._take_problems(file)
         return file
+
+    def _take_problems(self, file: YamlFile) -> None:
+        for problem in file.problems:
+            if problem.code in _BOUNDS and problem.span is not None and file.name not in self._sources.named:
+                self._not_understood.append(NotUnderstood(problem.span, "", problem.message, bound=True))
+            else:
+                self._problems.append(problem)
 
     def _note(self, name: str, problem: EntryProblem) -> None:
         span = Span(name, problem.at.line, problem.at.column)

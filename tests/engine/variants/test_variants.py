@@ -12,6 +12,7 @@ from dispatch_cli.model.condition import Condition, atoms, parse_condition, valu
 from dispatch_cli.model.declarations import Block, Declarations, Implement, LibraryKind, OpenBlock, Step
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.simplify import all_of
 from dispatch_cli.model.worlds import assignments, groups_of
 from dispatch_cli.universes import load
 
@@ -49,7 +50,7 @@ def test_every_case_of_every_operator_is_in_a_variant_that_is_consistent() -> No
             assert consistent(variant.known)
         for unit, family in variants.family_of.items():
             own = [one for one in steps if isinstance(one, Implement) and one.operator.name == unit]
-            conditions = {condition for one in own for condition in one.when}
+            conditions = {all_of(one.when) for one in own if one.when}
             texts = dict.fromkeys(atom for condition in conditions for atom in atoms(condition))
             every = {
                 frozenset(one for one in conditions if value(one, known)) for known in assignments(groups_of(texts))

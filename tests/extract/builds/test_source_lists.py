@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from dispatch_cli.extract.builds.cmake import cmake_lists
 from dispatch_cli.extract.builds.setup_py import setup_lists
 from dispatch_cli.extract.builds.source_lists import FileLists
+from dispatch_cli.extract.work import OverWork, WorkBudget
+from tests.steps import counted
 
 FILES = ["p/a.cpp", "p/csrc/b.cpp", "p/csrc/cpu/c.cpp", "p/csrc/cuda/d.cu", "q/a.cpp"]
 A, B, C, D, OTHER = FILES
@@ -16,8 +16,9 @@ A, B, C, D, OTHER = FILES
 
 def together(build: str, text: str) -> set[tuple[str, str]]:
     """The pairs of files that a build file in ``p`` has in one list."""
-    lists = FileLists(FILES, FILES)
-    lists.add("p", (cmake_lists if build == "cmake" else setup_lists)(text))
+    work = WorkBudget()
+    lists = FileLists(FILES, FILES, work.spend)
+    lists.add("p", (cmake_lists if build == "cmake" else setup_lists)(text, "p/build", work.spend))
     return {(one, two) for one in FILES for two in FILES if one < two and lists.has_both(one, two)}
 
 
@@ -110,18 +111,26 @@ def test_lists_that_double_stay_small() -> None:
         ("setup", 'Extension("l", glob("[z-a].cpp"))'),
     ],
 )  # fmt: skip
-def test_the_work_is_bounded(build: str, text: str) -> None:
-    lists = FileLists([*FILES, "p/" + "d/" * 60 + "a" * 200], FILES)
+def test_the_work_is_paid_for(build: str, text: str) -> None:
+    work = WorkBudget(100_000)
+    lists = FileLists([*FILES, "p/" + "d/" * 60 + "a" * 200], FILES, work.spend)
     read = cmake_lists if build == "cmake" else setup_lists
-    start = time.process_time()
-    lists.add("p", read(text))
-    assert time.process_time() - start < 5
+    with counted() as steps:
+        try:
+            with work.file("p/build"):
+                lists.add("p", read(text, "p/build", work.spend))
+        except OverWork as error:
+            assert error.at is not None
+            assert error.at.file == "p/build"
+            assert 1 <= error.at.line <= text.count("\n") + 1
+    assert steps[0] <= 10 * min(work.spent["p/build"], 100_000) + 5_000
 
 
 def test_many_files_of_one_glob_are_together() -> None:
     files = [f"p/{number}.cpp" for number in range(20_000)]
-    lists = FileLists(files, files)
-    lists.add("p", cmake_lists("file(GLOB s *.cpp)\nadd_library(x ${s})"))
+    work = WorkBudget()
+    lists = FileLists(files, files, work.spend)
+    lists.add("p", cmake_lists("file(GLOB s *.cpp)\nadd_library(x ${s})", "p/build", work.spend))
     assert lists.has_both(files[0], files[-1])
 
 
@@ -141,6 +150,7 @@ def test_many_files_of_one_glob_are_together() -> None:
 )
 def test_globs(glob: str, path: str, found: bool) -> None:
     files = [f"p/{path}", "p/main.cc"]
-    lists = FileLists(files, files)
-    lists.add("p", cmake_lists(f"add_library(x {glob} main.cc)"))
+    work = WorkBudget()
+    lists = FileLists(files, files, work.spend)
+    lists.add("p", cmake_lists(f"add_library(x {glob} main.cc)", "p/build", work.spend))
     assert lists.has_both(*files) is found

@@ -104,29 +104,35 @@ def steps(folder: Path, text: str) -> tuple[int, Extraction]:
     return count[0], result
 
 
+UNMATCHED = "the braces of this block are missing or do not match"
 HOSTILE = {
     "quotes": ('TORCH_LIBRARY(my, m) { m.def("', '\\"', "\n}\n", ""),
-    "parentheses": ("TORCH_LIBRARY(my, m) { m.def(", "(", '"x"); }', "brackets nest more than 200 deep"),
-    "braces": ("TORCH_LIBRARY(my, m) { ", "{", "", "brackets nest more than 200 deep"),
-    "blocks": ("", "TORCH_LIBRARY(my, m) {", "", "brackets nest more than 200 deep"),
+    "parentheses": (
+        "TORCH_LIBRARY(my, m) { m.def(",
+        "(",
+        '"x"); }',
+        UNMATCHED,
+    ),
+    "braces": ("TORCH_LIBRARY(my, m) { ", "{", "", UNMATCHED),
+    "blocks": ("", "TORCH_LIBRARY(my, m) {", "", UNMATCHED),
     "conditions with or": ("#if X", "||X@", f"\n{BLOCK}#endif\n", ""),
     "branches": (
         f"#if X\n{BLOCK}",
         f"#elif X@\n{BLOCK}",
         f"#else\n{BLOCK}#endif\n",
-        "an '#if' has more than 300 branches",
+        "",
     ),
     "macros": (
         "#define A M0\n",
         "#define M@ M^\n",
         "TORCH_LIBRARY(my, m) { A }",
-        "a macro stands for more than 200 others, one after the other",
+        "steps to read",
     ),
     "macros with arguments": (
         "#define A(x) M0(x)\n",
         "#define M@(x) M^(x)\n",
         "TORCH_LIBRARY(my, m) { A(1) }",
-        "a macro stands for more than 200 others, one after the other",
+        "steps to read",
     ),
 }
 
@@ -143,7 +149,7 @@ def test_steps_grow_with_the_text_and_bounds_are_said(tmp_path: Path, name: str)
     (once, _), (twice, _), (four_times, result) = (steps(tmp_path, text(count)) for count in (600, 1200, 2400))
     # what a bound cuts off costs next to nothing: its difference can be small, or below zero
     assert four_times - twice <= max(twice - once, once // 4, 600) * 2.7, (once, twice, four_times)
-    assert not reason or reason in reasons(result)
+    assert any(reason in text for text in ["", *reasons(result)])
 
 
 def test_the_patterns_go_through_a_literal_without_an_end_once(tmp_path: Path) -> None:
@@ -166,12 +172,12 @@ def test_the_patterns_go_through_a_literal_without_an_end_once(tmp_path: Path) -
     ids=["statements", "a condition"],
 )
 def test_macros_that_double_take_little_memory(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dispatch_cli.extract.cpp.expander.MAX_TOKENS", 100_000)
+    monkeypatch.setattr("dispatch_cli.extract.work.FREE_UNITS", 100_000)
     tracemalloc.start()
     try:
         result = extracted(tmp_path, text)
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert any("tokens" in reason for reason in reasons(result))
+    assert any("steps to read" in reason for reason in reasons(result))
     assert most < 40_000_000  # bytes; to read any file takes 33 million at once

@@ -249,7 +249,8 @@ def test_a_bound_that_is_exceeded_leaves_the_other_files(tmp_path: Path) -> None
     found = extracted(tmp_path, {"a.cpp": grow + block("A0"), "b.cpp": block('m.impl("f", f);')})
     assert registered(found) == {"my::f f": ""}
     (one,) = found.not_understood
-    assert "tokens" in one.why
+    assert "steps to read" in one.why
+    assert one.bound
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from tests.extract.projects.rows import rows_of
 from tests.extract.projects.tables import compare_tables
 
 COLUMNS = (
-    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s"
+    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s | "
+    "most of a budget"
 )
 
 
@@ -50,12 +51,14 @@ def _run(project: Project, folder: Path | None, with_list: bool) -> None:
         live = load_live(archives, project)
         result = compare(live, ours, root, project.python)
         tables = compare_tables(project, extractions, live)
+        part, most = sources.work.greatest()
         print(
             f"{project.name} | {result.found} of {result.live} | {result.placed} of {result.with_place} | "
             f"{len(result.unconditional)} | {len(result.conditional)} | "
             f"{result.definitions - len(result.missing_definitions)} of {result.definitions} | {result.equal} | "
             f"{len(result.extra_definitions)} | {sum(len(one.not_understood) for one in extractions)} | "
-            f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f}"
+            f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f} | "
+            f"{part:.1%} {most.removeprefix(f'{root}/') or 'of the run'}"
         )
         if with_list:
             _list(result, root)

@@ -1,0 +1,56 @@
+"""Every source is read to its end.
+
+Sources that take more time or memory than they may are not read to their end: a few lines of macros or of includes can
+stand for any amount of text. What such a file registers behind that place is not checked, so a run that passes would
+say nothing of it. Other statements that are not understood are no findings; with `--strict` they make the run fail.
+
+Bad, because the reading of the file ended before the file did:
+
+```yaml
+dispatch: 1
+extracted: true
+libraries:
+  - {kind: DEF, namespace: demo, at: "ops.cpp:3:1", define: [{func: "size(Tensor x) -> int", at: "ops.cpp:4:3"}]}
+not_understood:
+  - at: ops.cpp:9:1
+    text: DOUBLED(DOUBLED(DOUBLED(x)))
+    reason: this file takes more than 1,020,000 steps to read, too many for its size
+    bound: true
+```
+
+Good:
+
+```yaml
+dispatch: 1
+extracted: true
+libraries:
+  - {kind: DEF, namespace: demo, at: "ops.cpp:3:1", define: [{func: "size(Tensor x) -> int", at: "ops.cpp:4:3"}]}
+```
+
+Fix: simplify or split what is at the place; where the file registers nothing, leave it out with `--exclude`, or
+suppress the finding by a comment at its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.view import View
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every place at which a bound ended the reading of a file."""
+    if view is not view.first:
+        return
+    for statement in view.state.declarations.unread:
+        if statement.bound:
+            yield CHECK.finding(
+                f"{statement.at.file} is not read to its end: {statement.why}",
+                span=statement.at,
+                tip="simplify or split what is here; if the file registers nothing, leave it out with --exclude",
+                subject=statement.at.file,
+            )
+
+
+CHECK = Check.of(find, __doc__, "DC108", Severity.ERROR)

@@ -1,0 +1,184 @@
+"""Python that is small and asks for very much: all work is paid for, and where the budget ends, that is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.extract import work
+from dispatch_cli.extract.python import extract_python
+from dispatch_cli.extract.python.value_size import MAX_PARTS, size_of
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
+from tests.cli.support import call
+from tests.extract.python.reading import read_files, read_text
+from tests.fuzz.hostile_python import HEAD, OPERATOR, PYTHON
+from tests.steps import counted
+
+OF_REPORT = list(PYTHON)[:4]
+LOOPS = "for i in range(1000):\n    for j in range(1000):\n        for k in range(1000):\n            x = i\n"
+
+
+def read(folder: Path, name: str, count: int) -> tuple[Extraction, Sources]:
+    """A kind of that size, read."""
+    files = PYTHON[name].files(count)
+    for file, text in files.items():
+        path = folder / str(count) / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    sources = Sources({SourceKind.PYTHON: tuple(str(folder / str(count) / file) for file in files)})
+    return extract_python(sources), sources
+
+
+def schemas(found: Extraction) -> list[str | None]:
+    return [one.schema for one in found.found if isinstance(one, ExtractedDefinition)]
+
+
+def bounds(found: Extraction) -> list[NotUnderstood]:
+    return [one for one in found.not_understood if one.bound]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budgets of files that are soon spent."""
+    monkeypatch.setattr(work, "FREE_UNITS", 20_000)
+    monkeypatch.setattr(work, "UNITS_PER_BYTE", 2)
+
+
+@pytest.mark.parametrize("name", PYTHON)
+@pytest.mark.usefixtures("small")
+def test_all_work_is_paid_for(name: str, tmp_path: Path) -> None:
+    """Of a budget that is small, no more is done than it pays for; what runs in C is no line."""
+    kind = PYTHON[name]
+    with counted() as steps:
+        found, sources = read(tmp_path, name, max(kind.size >> 4, min(kind.size, 40)))
+    units = sum(sources.work.spent.values())
+    size = sum(Path(file).stat().st_size for file in sources.files[SourceKind.PYTHON])
+    assert steps[0] <= 40 * units + 20 * size + 50_000
+    for one in bounds(found):
+        lines = Path(one.at.file).read_bytes().count(b"\n") + 1
+        assert 1 <= one.at.line <= lines
+
+
+@pytest.mark.parametrize("name", OF_REPORT)
+def test_what_doubles_with_each_line_is_read_to_the_end(name: str, tmp_path: Path) -> None:
+    size = PYTHON[name].size
+    units = []
+    for count in (size, 2 * size, 4 * size):
+        found, sources = read(tmp_path, name, count)
+        assert schemas(found) == ["my::a(Tensor x) -> Tensor"]
+        assert not found.not_understood
+        units += sources.work.spent.values()
+    # each value, and each class, is looked at with all that it is made of: a square, and no power of two
+    assert units[2] - units[1] <= 5 * (units[1] - units[0]), units
+
+
+def test_the_size_of_a_value_counts_shared_parts_each_time() -> None:
+    spent: list[int] = []
+    value: object = 1
+    for _ in range(10):
+        value = [value, value]
+    assert size_of(value, spent.append) == 2**11 - 1
+    assert sum(spent) < 100
+    for _ in range(1000):
+        value = (value, {1: value})
+    assert size_of(value, spent.append) == MAX_PARTS + 1
+    circle: list[object] = []
+    circle.append([circle])
+    assert size_of(circle, spent.append) == MAX_PARTS + 1
+    assert size_of("a" * 640, spent.append) == 11
+
+
+@pytest.mark.usefixtures("small")
+def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> None:
+    found = read_files(tmp_path, {"a.py": f"{HEAD}{OPERATOR}{LOOPS}lib.define('c() -> ()')\n", "b.py": HEAD + OPERATOR})
+    assert schemas(found) == ["my::a(Tensor x) -> Tensor"] * 2
+    (end,) = bounds(found)
+    assert (Path(end.at.file).name, end.at.line, end.at.column) == ("a.py", 8, 13)
+    assert end.text == "x = i"
+    assert "takes more than" in end.why
+
+
+@pytest.mark.usefixtures("small")
+def test_the_place_is_in_the_file_that_is_read(tmp_path: Path) -> None:
+    helper = f"def f(lib):\n    lib.define('b() -> ()')\n{''.join(f'    {line}' for line in LOOPS.splitlines(True))}"
+    found = read_files(tmp_path, {"a.py": f"{HEAD}from h import f\n\nf(lib)\n", "h.py": helper})
+    assert {(Path(end.at.file).name, end.at.line) for end in bounds(found)} == {("a.py", 6)}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x = 1\n" * 60_002, "the file has more than 60000 lines"),
+        (f"x = [{'1,' * 250_001}]\n", "the file has too many expressions"),
+        (f"x = 0{' + 1' * 60_000}\n", "its statements or expressions are nested too deeply"),
+        (f"import a{'.a' * 1001}\n", "a name in an import has more than 1000 parts"),
+        (
+            f"import a{'.' + chr(92) + chr(10) + 'a' * 1001}{'.a' * 1001}\n",
+            "a name in an import has more than 1000 parts",
+        ),
+    ],
+)
+def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path) -> None:
+    found = read_text(tmp_path, f"{HEAD}{text}")
+    assert [one.why for one in bounds(found)] == [why]
+
+
+def test_a_file_that_is_no_python_is_none(tmp_path: Path) -> None:
+    found = read_text(tmp_path, f"{HEAD}x = (\n")
+    assert [one.bound for one in found.not_understood] == [False]
+
+
+def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_path: Path) -> None:
+    branches = "".join(f"elif a == {number}:\n    {{}}\n" for number in range(150))
+    found = read_text(
+        tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "lib.define('x() -> ()')")
+    )
+    (end,) = bounds(found)
+    assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
+    assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
+
+
+@pytest.mark.usefixtures("small")
+def test_check_invariants_fails_where_a_bound_ended_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text(f"{HEAD}{OPERATOR}{LOOPS}")
+    result = call("check-invariants", "a.py", "--no-cache", "--format", "json")
+    assert result.code == 1
+    findings = json.loads(result.out)["findings"]
+    assert [(one["check"], one["declared_at"]["line"]) for one in findings if one["check"] == "unread-sources"] == [
+        ("unread-sources", 8)
+    ]
+    suppressed = LOOPS.replace("x = i", "x = i  # dispatch-cli: ignore[unread-sources] it registers nothing")
+    Path("a.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
+    assert call("check-invariants", "a.py", "--no-cache").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_sigterm_ends_a_run_that_reads(tmp_path: Path) -> None:
+    """While the budget is spent, and not after it."""
+    texts = [PYTHON[name].files(PYTHON[name].size)["a.py"] for name in ("a while that counts", *OF_REPORT)]
+    for number in range(40):
+        (tmp_path / f"m{number}.py").write_text(texts[number % len(texts)])
+    program = subprocess.Popen(
+        [sys.executable, "-m", "dispatch_cli", "extract", ".", "--no-cache", "-o", "out.yaml"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(2)
+    program.send_signal(signal.SIGTERM)
+    try:
+        assert program.wait(60) in (128 + signal.SIGTERM, -signal.SIGTERM)
+    finally:
+        program.kill()
+    assert not (tmp_path / "out.yaml").exists()

@@ -1,0 +1,144 @@
+"""Revisions that are small and ask for very much: what is read is bounded, and what is left out is said."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.extract.left_out import WhyLeftOut
+from dispatch_cli.extract.run import SourceRun, run
+from dispatch_cli.files import asked, git, paths, revision
+from tests.cli.support import call
+from tests.fuzz import hostile_trees as hostile
+from tests.fuzz.hostile_python import HEAD, OPERATOR
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def extracted(make: Callable[[Path, int], None], count: int) -> SourceRun:
+    """The folder ``src`` of a repository, read."""
+    hostile.make_repository(Path.cwd(), make, count)
+    try:
+        return run(asked.resolve(["HEAD:src"]))
+    finally:
+        paths.close_trees()
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The entries of the folders that are listed."""
+    counts: list[int] = []
+    note = revision.Repeats.note
+
+    def noted(self: revision.Repeats, count: int, message: str) -> None:
+        counts.append(count)
+        note(self, count, message)
+
+    monkeypatch.setattr(revision.Repeats, "note", noted)
+    return counts
+
+
+def too_large(found: SourceRun) -> list[str]:
+    return [f"{part.path}: {part.detail}" for part in found.left_out if part.reason is WhyLeftOut.TOO_LARGE]
+
+
+def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
+    work = []
+    for count in (12, 24, 48):
+        listed.clear()
+        Path(f"{count}").mkdir()
+        os.chdir(f"{count}")
+        found = extracted(hostile.trees_of_trees, count)
+        os.chdir("..")
+        work.append(len(listed))
+        assert too_large(found)
+        assert all("repeat a few others too often" in said for said in too_large(found))
+    assert work[2] <= 2 * work[1] <= 4 * work[0]
+
+
+def test_a_tree_that_is_copied_some_times_is_read_whole() -> None:
+    def copies(folder: Path, count: int) -> None:
+        blob = hostile.written(folder, b"blob", (HEAD + OPERATOR).encode())
+        inner = hostile.tree(folder, [("100644", b"f%d.py" % number, blob) for number in range(30)])
+        hostile.committed(
+            folder, hostile.tree(folder, [("40000", b"d%02d" % number, inner) for number in range(count)])
+        )
+
+    found = extracted(copies, 30)
+    assert dict(found.files).popitem()[1] == 900
+    assert not too_large(found)
+
+
+def test_one_large_file_under_many_names_is_read_some_times() -> None:
+    found = extracted(hostile.one_file_often, 400)
+    (count,) = (number for _, number in found.files)
+    assert 20 <= count < 60
+    assert len(too_large(found)) == 400 - count
+
+
+def test_a_name_longer_than_any_file_system_has_is_left_out() -> None:
+    found = extracted(hostile.long_name, 300)
+    assert found.definitions == 1
+    assert [name for name, _ in found.files] and not found.left_out
+
+
+def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revision, "MAX_TREE", 10_000)
+    hostile.make_repository(Path.cwd(), hostile.many_names, 1000)
+    result = call("extract", "HEAD:src", "--no-cache")
+    assert result.code == 2
+    assert "the list of files in the folder is larger than 10000 bytes" in result.err
+
+
+def test_links_with_large_targets_are_not_read() -> None:
+    found = extracted(hostile.large_links, 50)
+    assert len(found.left_out) == 50
+    assert {part.reason for part in found.left_out} == {WhyLeftOut.LINK_OUT}
+
+
+def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "PATIENCE", 0.3)
+    closed: list[object] = []
+    close = git._Batch.close
+    monkeypatch.setattr(git._Batch, "close", lambda self: (closed.append(self), close(self))[1])
+    found = extracted(hostile.pipe, 20)
+    assert {part.reason for part in found.left_out} == {WhyLeftOut.UNREADABLE}
+    assert len(found.left_out) == 20
+    assert all("git cat-file took more than 0 seconds" in part.detail for part in found.left_out)
+    assert len(closed) == 3  # the one that did not answer, and both at the end
+
+
+def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "PATIENCE", 0.3)
+    hostile.make_repository(Path.cwd(), hostile.pipe_of_commit, 1)
+    result = call("diff", "HEAD:src", "src", "--format", "json")
+    assert result.code == 2
+    assert json.loads(result.out)["problems"][0]["code"] == "git"
+
+
+def test_patterns_that_are_too_many_are_said_and_what_they_ignore_is_read() -> None:
+    Path(".gitignore").write_text("a.py\n" + "".join(f"*x{number}*y\n" for number in range(40_000)))
+    Path("a.py").write_text(HEAD + OPERATOR)
+    found = run(["."])
+    assert found.definitions == 1
+    assert too_large(found) == [".gitignore: its patterns are too many to be looked at"]
+    Path(".gitignore").write_text("a.py\n" + "".join(f"name{number}\n" for number in range(40_000)))
+    found = run(["."])
+    assert found.definitions == 0
+    assert not too_large(found)
+
+
+def test_a_gitignore_that_is_too_large_is_said() -> None:
+    Path(".gitignore").write_text("a.py\n" * (1 << 18))
+    Path("a.py").write_text(HEAD + OPERATOR)
+    assert too_large(run(["."])) == [".gitignore: its patterns are too many to be looked at"]
+    result = call("check-invariants", ".", "--no-cache")
+    assert result.code == 1
+    assert "error[unread-sources]" in result.out
