@@ -39,6 +39,8 @@ class Formats(click.Choice[str]):
 
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
+_DOCUMENTS = {"error": "dispatch_cli.answers.errors.document"}
+"""Reports with a room of their own → the module that makes their document."""
 _KINDS: dict[str, Kind] = {"sarif": "data", "github": "commands"}
 FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
@@ -122,7 +124,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.data import json_text
 
         return json_text(report)
-    answer = import_module(f"dispatch_cli.render.{view}")
+    answer = import_module(_DOCUMENTS.get(view, f"dispatch_cli.render.{view}"))
     if out.format == "csv":
         from dispatch_cli.render.sheet import csv_text
 

@@ -31,8 +31,6 @@ PAIRS = frozenset({"details"})
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
     "FindingsReport": frozenset({"affected", "summary"}),
-    "ErrorFact": frozenset({"place"}),
-    "ErrorStep": frozenset({"place"}),
     "Finding": frozenset({"mark_follows", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
@@ -47,8 +45,6 @@ SENTENCES = {
     "Advice": {"text": "advice.advice_text"},
     "Assumed": {"text": "resolve_step_wording.assumption"},
     "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
-    "ErrorFact": {"text": "error_answer.fact_text"},
-    "ErrorStep": {"text": "error_answer.step_text"},
     "ExpressionNote": {"text": "key_wording.expression_note_text"},
     "HigherOrderAdvice": {"text": "explain_higher_order_wording.higher_order_advice_text"},
     "ImplChange": {

@@ -20,17 +20,11 @@ from dispatch_cli.render.document import (
     joined,
 )
 from dispatch_cli.render.explain import RULES, headed
-from dispatch_cli.render.explain_higher_order_wording import (
-    advice_sentences,
-    answer_sentences,
-    caller_sentences,
-    comparison_sentences,
-    error_sentences,
-)
+from dispatch_cli.render.explain_higher_order_wording import advice_sentences, answer_sentences
 from dispatch_cli.render.higher_order import ENTRIES, IMPLS, alike
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.words import aside_lines, over_label
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource
+from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 from dispatch_cli.report.explain_rules import RuleLine, RuleState
 from dispatch_cli.report.higher_order import ASIDE, fold_slots
 
@@ -56,10 +50,8 @@ STEPS: list[Column[DispatchLine]] = [
 ]
 
 
-def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
-    """What an error text says, where one asked; the operator; the answer, and what it follows from."""
-    if report.error is not None:
-        yield from _error(report, report.error)
+def document(report: ExplainHigherOrderReport, _: int | None = None, advice: bool = True) -> Iterator[Block]:
+    """The operator; the answer, and what it follows from. advice: changes that help are shown, too."""
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
@@ -80,25 +72,9 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
     if report.impls:
         yield Gap()
         yield TableBlock(IMPLS, [*alike(report.impls)])
-    if report.advice is not None and report.error is None:
+    if report.advice is not None and advice:
         yield Gap()
         yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
-
-
-def _error(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[Block]:
-    """What is so, what helps the user and then the author, and how the text fits the rest."""
-    from dispatch_cli.render.explain_error import sentence_list
-
-    yield from headed(error_sentences(report, error))
-    if not error.by_author:
-        yield from sentence_list("What you can do", caller_sentences(report, error))
-    if report.advice is not None:
-        yield from sentence_list("What the author of the operator can do", advice_sentences(report, report.advice))
-    compared = [*comparison_sentences(report, error)]
-    if compared:
-        yield Gap()
-        yield from map(Paragraph, compared)
-    yield Gap()
 
 
 def _outcome(line: RuleLine, short: bool) -> Inline:

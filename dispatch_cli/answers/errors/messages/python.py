@@ -1,0 +1,105 @@
+"""Texts about Python's side of dispatch: subclasses of tensors, modes, higher-order operators, tests of operators."""
+
+from __future__ import annotations
+
+from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.model.universe import PYTHON
+
+IN_INFERENCE_MODE = (
+    "[inference] The traceback shows inference mode, in which composite operators are called whole instead of those "
+    "that DTensor knows: try torch.no_grad() instead."
+)
+
+MESSAGES = (
+    Message(
+        TextKind.NO_IMPL,
+        "the higher-order operator {op} has no implementation for a mode or a tensor subclass",
+        (
+            "There was no rule registered for HigherOrderOperator {op}[[ and mode {object}]]",
+            "There was no rule registered for HOP {op}[[ and subclass {object}]]",
+            "HigherOrderOperator '{op}' is not supported for the given",
+        ),
+        "HigherOrderOperator.dispatch in torch/_ops.py",
+        key=PYTHON,
+    ),
+    Message(
+        TextKind.NO_SUBCLASS,
+        "no tensor subclass and no mode of the call handles {op}",
+        (
+            "Multiple dispatch failed for '{op}'; all __torch_[[dispatch]][[function]]__ handlers returned "
+            "NotImplemented",
+            "no implementation found for '{op}' on types that implement __torch_[[dispatch]][[function]]__",
+        ),
+        "torch/overrides.py, torch/csrc/utils/python_arg_parser.cpp",
+        means=(
+            "A call goes first to `__torch_function__`, and later, at the key Python, to `__torch_dispatch__` of the "
+            "modes and of the tensor subclasses among the arguments. All returned NotImplemented: none of them knows "
+            "this function, or this mixture of types."
+        ),
+        user=("Pass tensors of one subclass only, or plain tensors only.",),
+        author=("Handle {op} in that method; return NotImplemented only for types that another class handles.",),
+    ),
+    Message(
+        TextKind.MIXED_DTENSOR,
+        "{op} was called with distributed tensors (DTensor) and ordinary ones",
+        ("{op}[[:]] got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor",),
+        "torch/distributed/tensor/_dispatch.py",
+        key=PYTHON,
+        means="DTensor's `__torch_dispatch__` must know how each tensor is placed on the device mesh.",
+        user=(
+            IN_INFERENCE_MODE,
+            "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`; or the DTensor, `x.to_local()`.",
+            "The usual cause is a buffer or a constant (a mask, a rotary table).",
+        ),
+        contexts=("inference",),
+    ),
+    Message(
+        TextKind.NO_SHARDING,
+        "DTensor does not know how to shard {op}",
+        ("Operator {op} does not have a sharding strategy registered",),
+        "ShardingPropagator in torch/distributed/tensor/_sharding_prop.py",
+        key=PYTHON,
+        means=(
+            "DTensor needs a sharding strategy for each operator, which says how arguments and results are placed. "
+            "{op} has none."
+        ),
+        user=(IN_INFERENCE_MODE, "Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`."),
+        author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
+        contexts=("inference",),
+    ),
+    Message(
+        TextKind.OPCHECK,
+        "torch.library.opcheck: the test {function} fails",
+        (
+            "opcheck(op, ...): {function} failed with {reason}",
+            # as a value, with raise_exception=False
+            "'test_{opcheck_test}': {exception}",
+            "opcheck(op, ...): {function} failed with",
+        ),
+        "torch/testing/_internal/optests/generate_tests.py",
+        means=(
+            "test_schema: the schema marks all arguments that are changed or aliased. test_autograd_registration: "
+            "the gradient is registered at an autograd key. test_faketensor: the fake implementation agrees with the "
+            "kernel. test_aot_dispatch_*: results under torch.compile are the same as in a plain call."
+        ),
+        author=("What it found: {reason}. The traceback above it shows the place.",),
+        wraps=True,
+    ),
+    Message(
+        TextKind.ALIASED_OUTPUT,
+        "{op} returns an argument, or a view of one, and its schema does not say so",
+        (
+            "{op} (with implementation in {**}): The output of this custom operator (1) must not also be an input",
+            "The output of this custom operator (1) must not also be an input",
+            "Argument {argument} is not defined to alias output but was aliasing",
+            "Dispatcher operators below autograd are not allowed to directly return inputs",
+            "Tensors returned from custom ops (1) must not be inputs to the custom op",
+        ),
+        "check_aliasing_constraint in torch/_library/utils.py, torch/_subclasses/schema_check_mode.py",
+        means=(
+            "torch.compile and autograd rely on the schema. An operator whose schema declares no alias must return "
+            "memory of its own, or results are silently wrong."
+        ),
+        author=("Return `x.clone()`. An operator that only changes arguments should return nothing.",),
+    ),
+)
