@@ -86,20 +86,3 @@ def test_torch_function_is_no_matter_of_the_dispatcher() -> None:
     said = answer("class_that_handles_nothing")
     assert said.partition("\n")[0].endswith("handles add")
     assert "A call goes first to `__torch_function__`" in said
-
-
-def test_what_a_test_of_operators_found_is_explained() -> None:
-    """The reader is the author, and the test is named."""
-    for case, cause, test in (
-        (
-            "fake_of_another_size",
-            "the fake implementation of checked::other_size does not agree with its kernel",
-            "faketensor",
-        ),
-    ):
-        said = answer(case)
-        assert cause in said.partition("\n")[0]
-        assert f"It caused another error, line {said.rpartition('line ')[2]}" in said
-        assert f"torch.library.opcheck: the test test_{test} fails." in said
-        assert USER not in said
-        assert AUTHOR in said

@@ -91,20 +91,6 @@ def test_a_fake_implementation_that_reads_data_has_an_author() -> None:
     assert "use only the shapes and dtypes of the arguments" in said.partition(AUTHOR)[2]
 
 
-def test_what_a_test_of_operators_found_is_told() -> None:
-    said = said_of(text_with("opcheck", "12 elements"))
-    assert "What it found: a Tensor with 12 elements cannot be converted to Scalar." in said
-    assert USER not in said
-
-
-def test_the_failures_of_all_tests_of_operators() -> None:
-    """The reader is the author; each failure in the dict is told."""
-    said = said_of(text_with("opcheck", "{'test_schema': 'SUCCESS'"))
-    assert "e::ocd has no kernel for meta or fake tensors" in said.partition("\n")[0]
-    assert "torch.library.opcheck: the test faketensor fails" in said
-    assert USER not in said
-
-
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_an_empty_text_is_called_empty(text: str) -> None:
     result = call("explain", "--from-error", "-", stdin=text.encode())

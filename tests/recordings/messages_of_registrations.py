@@ -76,7 +76,7 @@ def torch_dispatch_twice():
         torch.library.register_torch_dispatch("rules::f", Mode, _double)
 
 
-@prints("fallback-twice", "multiple backend fallbacks")
+@prints("not explained", "multiple backend fallbacks")
 def fallback_twice():
     for line in (1, 2):
         _raw("IMPL", "_", "PrivateUse2", line).fallback_fallthrough("PrivateUse2")
@@ -102,7 +102,7 @@ def fake_beside_meta():
     torch.library.register_fake("metas::f", _double, **_REFUSED)
 
 
-@prints("not explained", "DispatchKey::CompositeImplicitAutograd", operator="composites::f")
+@prints("fake-twice", "DispatchKey::CompositeImplicitAutograd", operator="composites::f")
 def fake_beside_composite():
     _operator("composites").impl("f", _double, "CompositeImplicitAutograd")
     torch.library.register_fake("composites::f", _double, **_REFUSED)

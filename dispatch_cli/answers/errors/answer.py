@@ -9,8 +9,7 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.chain import ChainLink, link_between
-from dispatch_cli.answers.errors.from_text import register_from_text
+from dispatch_cli.answers.errors.chain import link_between
 from dispatch_cli.answers.errors.higher_order import KINDS, answer_for_place
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
@@ -26,7 +25,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, NON_FUNCTIONAL, UNDEFINED, Universe
 from dispatch_cli.report.explain import explain_report
-from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
 
 TELL_THE_AUTHOR = (
     "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "
@@ -70,7 +68,6 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
     universe = state.dispatcher.universe
     names = (first.operator, first.key, first.details)
     version = version_of(pasted.text, first, _newest_first(universe), universe.name)
-    by_author = any(MESSAGES[error.kind].wraps for error in pasted.errors)
     report = ErrorReport(
         universe=universe.name,
         over=state.over,
@@ -93,9 +90,7 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
         author=advice(message.author, *names),
         version=version,
         reproduced=None,
-        from_text=False,
         explained=None,
-        registrations=None,
         others=other_errors(pasted.errors),
     )
     name = None if first.operator is None else OperatorName.parse(first.operator)
@@ -103,11 +98,9 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
         report = _of_higher_order(report, state, first, str(name))
     elif name is not None and message.rules:
         report = _of_slot(report, state, first, name)
-    else:
-        report = replace(report, registrations=_registrations(state, name))
-        if first.kind is TextKind.OVERRIDDEN and name is not None:
-            report = _of_overridden(report, state, name)
-    return replace(report, user=()) if by_author else report
+    elif first.kind is TextKind.OVERRIDDEN and name is not None:
+        report = _of_overridden(report, state, name)
+    return report
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:
@@ -118,19 +111,16 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     if text.key is not None and (printed is None or printed.key not in universe.slot):
         return _no_such_key(report, universe, text.key)
     known = name in dispatcher
-    if not known and not register_from_text(dispatcher, name, text):
-        return report
-    key = key_of(dispatcher, name) if printed is None else printed.key
+    if printed is not None:
+        key = printed.key
+    else:
+        key = key_of(dispatcher, name) if known else universe.covered_by(AUTOGRAD)[0]
     shown = printed_table(universe, text)
-    case = case_of(state, name, key, text, shown, known, None if printed is None else printed.backend)
+    case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
     facts = conclude.facts(case)
     newer = _first_with_kernel(state, name, case, report.version)
-    proven = case.reproduced and (known or bool(text.dump or text.state or text.available))
     author = (*report.author, *((AUTOGRAD_TOO.format(key=key),) if case.displacing and case.here else ()))
     elsewhere = any(fact.kind in conclude.KERNELS_ELSEWHERE for fact in facts)
-    explained = explain_report(state, name, key, report.over_assumed) if proven else None
-    if explained is not None and not known:
-        explained = replace(explained, schema=None)
     return replace(
         report,
         key=None if text.key is None else key,
@@ -139,9 +129,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         facts=facts,
         user=(*conclude.steps(case, newer), *advice(MESSAGES[text.kind].user, str(name), key, text.details)),
         author=() if elsewhere else author,
-        reproduced=case.reproduced if known and case.rule is not Rule.NOT_KNOWN else None,
-        from_text=not known,
-        explained=explained,
+        reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
+        explained=explain_report(state, name, key, report.over_assumed) if case.reproduced else None,
     )
 
 
@@ -235,20 +224,9 @@ def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
 
 
 def _other(first: ErrorText, other: ErrorText) -> OtherError:
-    message = MESSAGES[other.kind]
-    same = other.place == first.place and message.wraps
-    link = ChainLink.RESULT if same else link_between(first.place, other.place)
-    says = filled(message.says, other.operator, other.key, other.details)
+    says = filled(MESSAGES[other.kind].says, other.operator, other.key, other.details)
+    link = link_between(first.place, other.place)
     return OtherError(other.kind, other.operator, other.key, other.line, says, link)
-
-
-def _registrations(state: State, name: OperatorName | None) -> OperatorRegistrations | None:
-    """The kernels of an operator of the user's files: those of PyTorch's own operators do not explain such a text."""
-    if name is None or name not in state.dispatcher:
-        return None
-    registrations = next(registrations_report(state, [name]).operators)
-    of_files = not state.over or any(row.span is not None for row in registrations.kernels)
-    return registrations if of_files else None
 
 
 def _newest_first(universe: Universe) -> list[Universe]:

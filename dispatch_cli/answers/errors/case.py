@@ -13,6 +13,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.table import resolve_key
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import BACKEND_SELECT, EXPLICIT, META, NON_FUNCTIONAL, UNDEFINED, Universe
 
@@ -32,10 +33,10 @@ class Case(NamedTuple):
     for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
     meta: a kernel at Meta is possible. autograd: the text shows a kernel at autograd keys. pytorchs: the operator is
-    PyTorch's own. known: the state has the operator beyond what the text shows. rule: the rule of its slot, or of
-    `resolve_key` for a text of the Python dispatcher. by_out: the kernel there makes the functional form from the out=
-    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels
-    would displace it. built: the state is of a build with that backend. factory: every backend has the operator.
+    PyTorch's own. rule: the rule of its slot in the state, or of `resolve_key` for a text of the Python dispatcher;
+    None where the state lacks the operator. by_out: the kernel there makes the functional form from the out= form, so
+    it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels would
+    displace it. built: the state is of a build with that backend. factory: every backend has the operator.
     makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors. tags:
     its tags. takes_none: no argument can be a tensor. elsewhere: backends for whose dense tensors the state has a
     kernel, and the text shows none.
@@ -54,8 +55,7 @@ class Case(NamedTuple):
     meta: bool
     autograd: bool
     pytorchs: bool
-    known: bool
-    rule: Rule
+    rule: Rule | None
     by_out: bool
     declared: bool
     displacing: tuple[str, ...]
@@ -75,7 +75,7 @@ class Case(NamedTuple):
     @property
     def here(self) -> bool:
         """True if the state has a kernel there, where the text says that there is none."""
-        return self.known and not self.by_out and self.rule not in NO_KERNEL_RULES
+        return self.rule is not None and not self.by_out and self.rule not in NO_KERNEL_RULES
 
     @property
     def is_backend(self) -> bool:
@@ -97,24 +97,23 @@ class Case(NamedTuple):
 
 
 def case_of(
-    state: State, name: OperatorName, key: str, text: ErrorText, shown: PrintedTable, known: bool, backend: str | None
+    state: State, name: OperatorName, key: str, text: ErrorText, shown: PrintedTable, backend: str | None
 ) -> Case:
-    """The case of a text about a slot.
-
-    known: the state has the operator beyond what the text shows of it. backend: the text's name of PrivateUse1.
-    """
+    """The case of a text about a slot. backend: the text's name of PrivateUse1."""
     dispatcher = state.dispatcher
-    universe, definition, table = dispatcher.universe, dispatcher.operator(name).definition, dispatcher.table(name)
+    universe, known = dispatcher.universe, name in dispatcher
+    definition = dispatcher.operator(name).definition if known else None
+    table = dispatcher.table(name) if known else None
+    entry = None if table is None else table[key]
+    rule = _rule(state, name, key, text) if known else None
     kernels = shown.kernels(universe)
     in_text = kernels is not None
-    rule = _rule(state, name, key, text)
-    if kernels is None and known and rule in MESSAGES[text.kind].rules:
+    if kernels is None and table is not None and rule in MESSAGES[text.kind].rules:
         filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
         kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
-    kernel = table[key].kernel
-    declared = not state.over or (kernel is not None and kernel.span is not None)
-    schema = None if definition is None or not known else definition.known_schema
-    arguments = () if schema is None else schema.arguments
+    declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
+    schema = None if definition is None else definition.known_schema
+    types = {} if schema is None else {argument.name: str(argument.type) for argument in schema.arguments}
     return Case(
         universe=universe,
         text=text,
@@ -129,18 +128,17 @@ def case_of(
         meta=in_text and shown.may_have(META),
         autograd=shown.has_autograd(universe),
         pytorchs=_is_pytorchs(state, name),
-        known=known,
         rule=rule,
-        by_out=table[key].decision.source == NON_FUNCTIONAL,
+        by_out=entry is not None and entry.decision.source == NON_FUNCTIONAL,
         declared=declared,
-        displacing=_displacing(dispatcher, name, key) if known and not declared else (),
+        displacing=_displacing(universe, key) if rule is Rule.MATH and not declared else (),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
-        makes=is_factory(schema) and BACKEND_SELECT in table.active,
-        lists=tuple(one.name for one in arguments if str(one.type).startswith("Tensor") and "[" in str(one.type)),
-        tags=definition.tags if definition is not None and known else (),
-        takes_none=schema is not None and not any(str(one.type).startswith("Tensor") for one in arguments),
-        elsewhere=_elsewhere(dispatcher, name, key, kernels or ()) if in_text and known else (),
+        makes=table is not None and is_factory(schema) and BACKEND_SELECT in table.active,
+        lists=tuple(one for one, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
+        tags=() if definition is None else definition.tags,
+        takes_none=schema is not None and not any(type_.startswith("Tensor") for type_ in types.values()),
+        elsewhere=_elsewhere(table, universe, key, kernels) if table is not None and kernels and in_text else (),
     )
 
 
@@ -165,18 +163,16 @@ def _rule(state: State, name: OperatorName, key: str, text: ErrorText) -> Rule:
     return state.dispatcher.operator(name).live[key].rule
 
 
-def _elsewhere(dispatcher: Dispatcher, name: OperatorName, key: str, shown: tuple[str, ...]) -> tuple[str, ...]:
+def _elsewhere(table: Table, universe: Universe, key: str, shown: tuple[str, ...]) -> tuple[str, ...]:
     """The backends, but that of *key* and Meta, for whose dense tensors a kernel is here and none in the text."""
-    universe, table = dispatcher.universe, dispatcher.table(name)
     others = (backend for backend in universe.backends if backend not in (META, device_of(universe, key), *shown))
     return tuple(backend for backend in others if backend in universe.slot and table[backend].rule is Rule.KERNEL)
 
 
-def _displacing(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[str, ...]:
-    """The keys whose kernels would take an autograd key from the math kernel that fills it; none where it does not."""
-    backends = dispatcher.universe.autograd_backends.get(key, ())
-    is_math = dispatcher.table(name)[key].rule is Rule.MATH
-    return (*backends, EXPLICIT) if backends and is_math else ()
+def _displacing(universe: Universe, key: str) -> tuple[str, ...]:
+    """The keys whose kernels would take an autograd key from the math kernel that fills it."""
+    backends = universe.autograd_backends.get(key, ())
+    return (*backends, EXPLICIT) if backends else ()
 
 
 def _is_pytorchs(state: State, name: OperatorName) -> bool:

@@ -18,11 +18,9 @@ from dispatch_cli.render.document import (
     Paragraph,
     ParagraphKind,
     Run,
-    TableBlock,
     Tone,
 )
 from dispatch_cli.render.explain_higher_order_wording import advice_sentences
-from dispatch_cli.render.registrations import KERNELS
 from dispatch_cli.render.words import some_of
 from dispatch_cli.report.advice import Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
@@ -56,8 +54,6 @@ def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
     if compared:
         yield Gap()
         yield from map(Paragraph, compared)
-    if report.registrations is not None:
-        yield from _kernels(report)
     if report.explained is not None:
         yield Gap()
     if isinstance(report.explained, ExplainHigherOrderReport):
@@ -96,8 +92,6 @@ def _changes(explained: ExplainReport) -> list[str]:
 def _comparison(report: ErrorReport) -> Iterator[str]:
     """The state that the text is compared with, and how the text fits it."""
     here = ", ".join(report.over) or "these files"
-    if report.from_text and report.explained is not None:
-        yield f"{report.operator} is not in {here}, so what follows is what the text itself shows."
     if report.key is None and report.explained is not None and isinstance(report.explained, ExplainReport):
         slot = report.explained.what
         yield f"The text names no key; this explains {slot.key if isinstance(slot, SlotExplanation) else ''}."
@@ -138,17 +132,3 @@ def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
         says = tuple(f"line {other.line}: {other.says}" for other in others if other.link is link)
         if says:
             yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."
-
-
-def _kernels(report: ErrorReport) -> Iterator[Block]:
-    """The operator's kernels in the user's files."""
-    here = ", ".join(report.over) or "these files"
-    kernels = () if report.registrations is None else report.registrations.kernels
-    yield Gap()
-    if not kernels:
-        yield Paragraph(f"{report.operator} has no kernels in {here}.")
-        return
-    yield Paragraph(f"The kernels of {report.operator} in {here}:")
-    yield Gap()
-    placed = any(row.span is not None for row in kernels)
-    yield TableBlock(KERNELS if placed else KERNELS[:-1], kernels)

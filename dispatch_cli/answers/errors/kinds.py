@@ -60,7 +60,6 @@ class TextKind(Enum):
     OVERRIDDEN = "overridden"
     DEFINED_TWICE = "defined-twice"
     LIBRARY_TWICE = "library-twice"
-    FALLBACK_TWICE = "fallback-twice"
     FAKE_TWICE = "fake-twice"
     BAD_SCHEMA = "bad-schema"
     SIGNATURE_MISMATCH = "signature-mismatch"
@@ -76,7 +75,6 @@ class TextKind(Enum):
     NO_SUBCLASS = "no-subclass"
     MIXED_DTENSOR = "mixed-dtensor"
     NO_SHARDING = "no-sharding"
-    OPCHECK = "opcheck"
     ALIASED_OUTPUT = "aliased-output"
 
 
@@ -89,7 +87,7 @@ class Message(NamedTuple):
     registers it; one that begins with ``[name]`` is for texts with that detail alone, with ``[!name]`` for those
     without. rules: of a kind about a slot, the rules that decide it where PyTorch prints the text. in_python: the slot
     is one of Python's ``resolve_key``. contexts: the details that the traceback adds, see `read.CONTEXTS`. warning: it
-    is no error; the program goes on. wraps: it tells that another error happened, which says more. instead_of: the kind
+    is no error; the program goes on. instead_of: the kind
     whose texts are of this one where their traceback has a frame in the file `frame`.
     """
 
@@ -105,6 +103,5 @@ class Message(NamedTuple):
     in_python: bool = False
     contexts: tuple[str, ...] = ()
     warning: bool = False
-    wraps: bool = False
     instead_of: TextKind | None = None
     frame: str = ""

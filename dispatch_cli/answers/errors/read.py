@@ -18,7 +18,7 @@ from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.matches import Match, marks, matches
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.pasted import plain, rejoined, uncoloured, without_heads
-from dispatch_cli.answers.errors.table_lines import DumpLine, StateLine, dump_lines, state_lines
+from dispatch_cli.answers.errors.table_lines import DumpLine, dump_lines
 from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
 
 MAX_CHARACTERS = 8 << 20
@@ -40,7 +40,7 @@ class ErrorText(NamedTuple):
 
     operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
     prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
-    none. state: the registrations that it prints, newest first. details: what else it names, by the names of
+    none. details: what else it names, by the names of
     `template.HOLES`. available_cut: the text ends inside of the list. place: among errors that came of one another.
     """
 
@@ -50,7 +50,6 @@ class ErrorText(NamedTuple):
     line: int
     dump: dict[str, DumpLine]
     available: tuple[str, ...] | None
-    state: tuple[StateLine, ...] = ()
     details: tuple[tuple[str, str], ...] = ()
     available_cut: bool = False
     place: ChainPlace = ChainPlace()
@@ -95,9 +94,9 @@ CONTEXTS = {
 def find_errors(text: str) -> list[ErrorText]:
     """The errors in a text, the one to explain first, then the warnings; each operator and key once.
 
-    Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What
-    only tells that another one happened comes after that; what names no operator is left out where another text of its
-    kind there does. Lines that a terminal or a log broke are put together again.
+    Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What names
+    no operator is left out where another text of its kind there does. Lines that a terminal or a log broke are put
+    together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
     best = _read(text, GAP)
@@ -124,18 +123,18 @@ def _turn(error: ErrorText) -> tuple[object, ...]:
     """Sort key of errors; where it is equal, they stay in the order of the text."""
     message = MESSAGES[error.kind]
     chain, part, step = error.place
-    return message.warning, chain, part, step, message.wraps
+    return message.warning, chain, part, step
 
 
 def _worth(text: str) -> int:
-    """How many errors, lines of a table and registrations can be read in a text."""
+    """How many errors and lines of a table can be read in a text."""
     return (_known_worth if len(text) <= LONGEST_KNOWN else _known_worth.__wrapped__)(text)
 
 
 @lru_cache(1 << 12)
 def _known_worth(text: str) -> int:
     """`_worth`, kept: a log is read in several ways, and many of its lines are alike."""
-    return sum(1 for found in (matches(text, GAP), dump_lines(text), state_lines(text)) for _ in found)
+    return sum(1 for found in (matches(text, GAP), dump_lines(text)) for _ in found)
 
 
 def _read(pasted: str, gap: str) -> _Reading:
@@ -154,7 +153,7 @@ def _read(pasted: str, gap: str) -> _Reading:
         if what not in errors:
             rest = text[end : min(starts[position + 1], end + MAX_TABLE)]
             available, cut = _available(rest)
-            table = dict(dump_lines(rest)), available, tuple(state_lines(rest))
+            table = dict(dump_lines(rest)), available
             errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut, places[position])
             if len(errors) == MAX_ERRORS:
                 break

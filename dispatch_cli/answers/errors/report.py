@@ -11,7 +11,6 @@ from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.version import TextVersion
 from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
-from dispatch_cli.report.registrations import OperatorRegistrations
 
 
 class OtherError(NamedTuple):
@@ -38,10 +37,9 @@ class ErrorReport:
     none. printed_key: the key as the text writes it. backend_name: its name of PrivateUse1. details: other names in it.
     warning: it is no error. source: the part of PyTorch that prints it. says: the kind in a clause. means: PyTorch's
     meaning. facts: about the slot. user, author: advice for who calls the operator, and for who wrote or registers it,
-    the best first; user is empty where its author ran a test of it. version: of the text. reproduced: the state holds
-    what the text says; None for a text about no slot, and where the state lacks the operator. from_text: the operator
-    is explained by what the text shows of it. explained: the slot, as `explain` explains it; only where the text or the
-    state proves what it holds. registrations: of an operator of the user's files. others: further errors of the text.
+    the best first. version: of the text. reproduced: the state holds
+    what the text says; None for a text about no slot, and where it is not known. explained: the slot, as `explain`
+    explains it; only where the state holds what the text says. others: further errors of the text.
     """
 
     REPORT: ClassVar[str] = "error"
@@ -67,7 +65,5 @@ class ErrorReport:
     author: tuple[str, ...]
     version: TextVersion
     reproduced: bool | None
-    from_text: bool
     explained: ExplainReport | ExplainHigherOrderReport | None
-    registrations: OperatorRegistrations | None
     others: tuple[OtherError, ...]

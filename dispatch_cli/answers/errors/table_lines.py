@@ -1,4 +1,4 @@
-"""The lines that PyTorch prints of a dispatch table and of an operator's registrations, in any text."""
+"""The lines that PyTorch prints of a dispatch table, in any text."""
 
 from __future__ import annotations
 
@@ -23,15 +23,6 @@ class DumpLine(NamedTuple):
     rule: Rule
 
 
-class StateLine(NamedTuple):
-    """A line of printed registrations; *active* is False for an overridden one."""
-
-    key: str
-    kernel: str
-    fallthrough: bool
-    active: bool
-
-
 _LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: "
 _LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
 _REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
@@ -39,8 +30,8 @@ _CLOSING = " \t\r'\"`)}"
 """What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
-WORDS = ("registered at", " :: ", *(f" [{end}" for end in _RULES))
-"""Each line of a table or of registrations has one of these."""
+WORDS = ("registered at", *(f" [{end}" for end in _RULES))
+"""Each line of a table has one of these."""
 
 
 def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
@@ -52,15 +43,6 @@ def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
         if rule is not None and match is not None:
             kernel = match["rest"]
             yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
-
-
-def state_lines(text: str) -> Iterator[StateLine]:
-    """The lines of printed registrations, whatever stands before each."""
-    for line in _lines(text):
-        head, _, flags = line.removesuffix("]").rpartition(" [ ")
-        match = _line(head.partition(" :: ")[0]) if " :: " in head else None
-        if match is not None:
-            yield StateLine(match["key"], match["rest"], "fallthrough" in flags.split(), match["inactive"] is None)
 
 
 def _lines(text: str) -> Iterator[str]:

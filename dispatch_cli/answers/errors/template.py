@@ -48,10 +48,6 @@ HOLES = {
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a sentence up to its end
     "rest": r"(?P<rest>\S[\s\S]{0,600}?[.)](?=\s|$))",
-    # the result of a test of operators: a text or an exception, which is read on its own too
-    "reason": r"(?=(?P<reason>\S[^\n]{0,600}?)[\s>|]{1,40}\(scroll[\s>|]{1,40}up)",
-    "exception": r"(?=(?P<reason>\w{1,80}(?:Error|Exception))\()",
-    "opcheck_test": r"(?P<function>schema|autograd_registration|faketensor|aot_dispatch_\w{1,20})",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli import bases
 from dispatch_cli.answers.errors.answer import PastedText, answer, key_of
-from dispatch_cli.answers.errors.from_text import register_from_text
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.api import load_state
@@ -58,19 +56,13 @@ def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) 
         for text in texts:
             found = find_errors(text)
             _check(declared if own else state, name, found)
-            if own and (found[0].kind is not TextKind.AMBIGUOUS or found[0].state):  # a first line says less
-                shown = load_state([], bases=[bases.names()[0]])
-                assert register_from_text(shown.dispatcher, name, found[0])
-                _check(shown, name, found, elsewhere=True)
-                _explained(shown, name, error["key"], found)
         _explained(declared if own else state, name, error["key"], find_errors(texts[0]))
 
 
-def _check(state: State, name: OperatorName, found: list[ErrorText], elsewhere: bool = False) -> None:
-    """elsewhere: over the state of another version, whose own fallbacks may differ."""
+def _check(state: State, name: OperatorName, found: list[ErrorText]) -> None:
     report = answer(PastedText("", tuple(found)), state)
     assert report.reproduced, name
-    assert elsewhere or differing(state, found[0]) == [], name
+    assert differing(state, found[0]) == [], name
 
 
 def _explained(state: State, name: OperatorName, key: str | None, found: list[ErrorText]) -> None:

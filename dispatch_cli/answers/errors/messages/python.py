@@ -1,4 +1,4 @@
-"""Texts about Python's side of dispatch: subclasses of tensors, modes, higher-order operators, tests of operators."""
+"""Texts about Python's side of dispatch: subclasses of tensors, modes and higher-order operators."""
 
 from __future__ import annotations
 
@@ -66,24 +66,6 @@ MESSAGES = (
         user=(IN_INFERENCE_MODE, "Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`."),
         author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
         contexts=("inference",),
-    ),
-    Message(
-        TextKind.OPCHECK,
-        "torch.library.opcheck: the test {function} fails",
-        (
-            "opcheck(op, ...): {function} failed with {reason}",
-            # as a value, with raise_exception=False
-            "'test_{opcheck_test}': {exception}",
-            "opcheck(op, ...): {function} failed with",
-        ),
-        "torch/testing/_internal/optests/generate_tests.py",
-        means=(
-            "test_schema: the schema marks all arguments that are changed or aliased. test_autograd_registration: "
-            "the gradient is registered at an autograd key. test_faketensor: the fake implementation agrees with the "
-            "kernel. test_aot_dispatch_*: results under torch.compile are the same as in a plain call."
-        ),
-        author=("What it found: {reason}. The traceback above it shows the place.",),
-        wraps=True,
     ),
     Message(
         TextKind.ALIASED_OUTPUT,

@@ -74,17 +74,6 @@ MESSAGES = (
         author=("Use TORCH_LIBRARY_FRAGMENT, or `Library(ns, 'FRAGMENT')`, in all places but one.",),
     ),
     Message(
-        TextKind.FALLBACK_TWICE,
-        "two backend fallbacks at {key}",
-        (
-            "Tried to register multiple backend fallbacks for the same dispatch key {key}"
-            "[[; previous registration {previous}, new registration {new}]]",
-        ),
-        "Dispatcher::registerFallback",
-        means="A key can have only one backend fallback for all operators (rule 9).",
-        author=("Register it once, in one `TORCH_LIBRARY_IMPL(_, KEY, m)` block.",),
-    ),
-    Message(
         TextKind.FAKE_TWICE,
         "{op} cannot have this fake implementation",
         (

@@ -16,6 +16,7 @@ MESSAGES = (
         "{op} has no kernel at {key}",
         (printed_texts.NO_KERNEL,),
         "OperatorEntry::reportError",
+        author=("Register a kernel of {op} at {key}, or at an alias key that covers it.",),
         rules=(Rule.MISSING,),
     ),
     Message(

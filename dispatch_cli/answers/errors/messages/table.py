@@ -48,7 +48,6 @@ _MISSING = {
     "function": "the function",
     "argument": "an argument",
     "symbol": "a symbol",
-    "reason": "see the text after 'failed with'",
 }
 
 
