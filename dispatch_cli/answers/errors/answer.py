@@ -193,11 +193,11 @@ def _of_higher_order(report: ErrorReport, state: State, text: ErrorText, name: s
 def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
     """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
     new = dict(report.details).get("new", "")
-    universe = state.dispatcher.universe
-    key = None if report.key is None else read_key(universe, report.key)
+    key = None if report.key is None else read_key(state.dispatcher.universe, report.key)
     details = tuple((field, value) for field, value in report.details if field != "previous")
-    if key is not None and name in state.dispatcher and key.key in universe.ids:
-        kernels = [one.kernel for one in state.dispatcher.operator(name).kernels[key.key]]
+    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
+    if key is not None and key.key in registered:
+        kernels = [registration.kernel for registration in registered[key.key]]
         replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))

@@ -329,12 +329,13 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterat
         yield upgrade
     yield from _of_build(case, kinds)
     dense = case.devices(DENSE)
-    if case.is_backend and case.functionality == DENSE and case.pytorchs and not case.makes and "CPU" in dense:
+    on_device = case.is_backend and case.functionality == DENSE and case.backend not in ("CPU", "Meta")
+    if on_device and case.pytorchs and not case.makes and (case.kernels is None or "CPU" in dense):
         yield (
             f"Check that all tensors of the call, weights too, are on {_device(case, case.backend or '')}: if some are "
             "on another device, PyTorch may choose an operator that does not support it."
         )
-    if case.key in RAISING_FALLBACKS and case.pytorchs and not not_built:  # not built, there is no fallback either
+    if case.key in RAISING_FALLBACKS and case.text.kind is TextKind.NOT_ON_DEVICE:
         yield (
             f"Set the environment variable PYTORCH_ENABLE_{case.key}_FALLBACK=1 before torch is imported: the CPU then "
             f"runs the operators that {case.key} cannot, which is slower."

@@ -141,13 +141,14 @@ MESSAGES = (
         (
             "You should register `PrivateUse1HooksInterface` for PrivateUse1 before call",
             "Please register PrivateUse1HooksInterface by `RegisterPrivateUse1HooksInterface` first",
-            "Please register a generator to the PrivateUse1 dispatch key",
+            "Please register a generator to the PrivateUse1 dispatch key{generator}",
         ),
         "ATen/detail/PrivateUse1HooksInterface.h",
         means="Generators, pinned memory and the like are not operators: a backend provides them through hooks.",
         user=("Import the backend's package before the call; a newer release of it may have the hook.",),
         author=(
-            "Derive a class from at::PrivateUse1HooksInterface and pass it to at::RegisterPrivateUse1HooksInterface.",
+            "[!generator] Derive a class from at::PrivateUse1HooksInterface and pass it to "
+            "at::RegisterPrivateUse1HooksInterface.",
         ),
     ),
 )

@@ -60,8 +60,8 @@ MESSAGES = (
         "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
         key=AUTOGRAD,
         means="jvp, jacfwd and forward_ad need a forward-mode derivative. derivatives.yaml has none for {function}.",
-        user=("Use reverse mode: torch.func.vjp, jacrev, or backward().",),
-        author=("In a torch.autograd.Function: implement `jvp`.",),
+        user=("Use reverse mode: backward(), torch.func.vjp or jacrev.",),
+        author=("Write a torch.autograd.Function with `setup_context`, `backward` and `jvp` around the call.",),
     ),
     Message(
         TextKind.OUT_GRADIENT,

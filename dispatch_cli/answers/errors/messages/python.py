@@ -6,8 +6,8 @@ from dispatch_cli.answers.errors.kinds import Message, TextKind
 from dispatch_cli.model.universe import PYTHON
 
 IN_INFERENCE_MODE = (
-    "[inference] The traceback shows inference mode, in which composite operators are called whole instead of those "
-    "that DTensor knows: try torch.no_grad() instead."
+    "[inference] The text also shows inference mode, in which DTensor gets composite operators whole, such as "
+    "aten::linear, instead of those that it knows. If no plain tensor is among the arguments: use torch.no_grad()."
 )
 
 MESSAGES = (
@@ -47,9 +47,9 @@ MESSAGES = (
         key=PYTHON,
         means="DTensor's `__torch_dispatch__` must know how each tensor is placed on the device mesh.",
         user=(
-            IN_INFERENCE_MODE,
             "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`; or the DTensor, `x.to_local()`.",
             "The usual cause is a buffer or a constant (a mask, a rotary table).",
+            IN_INFERENCE_MODE,
         ),
         contexts=("inference",),
     ),

@@ -25,8 +25,6 @@ MESSAGES = (
         author=(
             "If it is not meant: the code is loaded twice, or two libraries implement the same operator. Import only "
             "one of them.",
-            "In Python, `Library.impl(…, allow_override=True)` says that the replacement is meant (newer versions of "
-            "PyTorch).",
         ),
         warning=True,
     ),
@@ -106,8 +104,9 @@ MESSAGES = (
         "torch/_library/infer_schema.py, function_schema_parser.cpp",
         means="custom_op and triton_op infer the schema from the type annotations of the function.[[ {rest}]]",
         author=(
-            "Annotate each argument and the result with a type that the text lists: Tensor, Optional[Tensor], "
-            "Sequence[Tensor], int, float, bool, str, torch.dtype, torch.device.",
+            "Annotate each argument and the result: Tensor, Optional[Tensor], List[Tensor], int, float, bool, str, "
+            "torch.dtype, torch.device. PyTorch 2.9 also knows `list[int]` and annotations that are strings, which 2.4 "
+            "does not; no version takes a tuple or a dict.",
             "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
         ),
     ),

@@ -42,8 +42,8 @@ MESSAGES = (
             "tensor has no data, so a symbolic size has to be used instead; here that is turned off or not possible."
         ),
         user=(
-            "torch.compile: set `torch._dynamo.config.capture_dynamic_output_shape_ops = True`, or accept a graph "
-            "break.",
+            "torch.compile before PyTorch 2.12: set `torch._dynamo.config.capture_dynamic_output_shape_ops = True`, or "
+            "accept a graph break.",
             "FakeTensorMode: pass `shape_env=ShapeEnv()`, and use fake tensors instead of meta tensors.",
             "Use operators whose result has a fixed size, such as torch.where instead of a mask.",
         ),
@@ -64,7 +64,9 @@ MESSAGES = (
         ),
         user=(
             "Use torch.where or torch.cond instead of a Python `if` on a tensor.",
-            "torch.compile: keep that part out of the compiled region, `@torch.compiler.disable` on the function.",
+            "torch.compile: leave `fullgraph=True` out, or exclude the function: `@torch.compiler.disable`.",
+            "FakeTensorMode and make_fx, for `.item()`: `FakeTensorMode(shape_env=ShapeEnv())`, "
+            "`make_fx(f, tracing_mode='symbolic')`.",
         ),
         author=(
             "If a fake implementation calls it (the traceback shows a function that was passed to register_fake): "
@@ -211,7 +213,7 @@ MESSAGES = (
             "quantized nyi in meta tensors",
             "ScriptObject's {*} haven't registered a fake class",
             "Tried to call {*} on a FakeScriptObject",
-            "Torchbind op {op} received a FakeScriptObject input when dispatching {key}",
+            "Torchbind op {op} received a FakeScriptObject input when dispatching {key}{script_object}",
         ),
         "MetaConverter in torch/_subclasses/fake_tensor.py, torch/_library/fake_class_registry.py",
         means=(
@@ -220,8 +222,9 @@ MESSAGES = (
         ),
         user=("Keep it out of the compiled region, or convert it to an ordinary strided tensor first.",),
         author=(
-            "A wrapper subclass has to implement __tensor_flatten__ and __tensor_unflatten__; for a C++ class, "
-            "register a fake one: torch._library.register_fake_class('namespace::Class').",
+            "[script_object] Register a Python implementation of {op} at {key}, or a fallthrough.",
+            "[!script_object] For a C++ class, register a fake one: "
+            "torch._library.register_fake_class('namespace::Class').",
         ),
     ),
     Message(
