@@ -54,7 +54,8 @@ def test_a_mutation_under_functionalize_returns_no_view() -> None:
 def test_an_operator_that_takes_no_tensor() -> None:
     """The text does not say whether a list was empty: both are named, and what its author can do."""
     said = answer("operator_that_takes_no_tensor")
-    assert "a list of tensors was empty, or takesnone::f takes no tensor" in said
+    assert "a list of tensors was empty," in said
+    assert "or takesnone::f takes no tensor" in said
     assert steps(said).startswith("- If the argument is an empty list of tensors")
     assert "register its kernel at CompositeExplicitAutograd" in said.partition(AUTHOR)[2]
     assert "Pass a tensor" not in said

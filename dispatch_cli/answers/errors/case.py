@@ -7,7 +7,6 @@ from typing import NamedTuple
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.printed_table import PrintedTable
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -32,14 +31,14 @@ class Case(NamedTuple):
     functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
     for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
-    meta: a kernel at Meta is possible. autograd: the text shows a kernel at autograd keys. pytorchs: the operator is
-    PyTorch's own. rule: the rule of its slot in the state, or of `resolve_key` for a text of the Python dispatcher;
-    None where the state lacks the operator. by_out: the kernel there makes the functional form from the out= form, so
-    it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels would
-    displace it. built: the state is of a build with that backend. factory: every backend has the operator.
-    makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors. tags:
-    its tags. takes_none: no argument can be a tensor. elsewhere: backends for whose dense tensors the state has a
-    kernel, and the text shows none.
+    partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
+    the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
+    state, or of `resolve_key` for a text of the Python dispatcher; None where the state lacks the operator. by_out: the
+    kernel there makes the functional form from the out= form, so it fails where that does. declared: a file of the user
+    has that kernel. displacing: the keys whose kernels would displace it. built: the state is of a build with that
+    backend. factory: every backend has the operator. makes: the call is told where its result is to be. lists: the
+    operator's arguments that are lists of tensors. tags: its tags. takes_none: no argument can be a tensor. elsewhere:
+    backends for whose dense tensors the state has a kernel, and the text shows none.
     """
 
     universe: Universe
@@ -52,6 +51,7 @@ class Case(NamedTuple):
     over: str
     kernels: tuple[str, ...] | None
     in_text: bool
+    partial: bool
     meta: bool
     autograd: bool
     pytorchs: bool
@@ -125,6 +125,7 @@ def case_of(
         over=" with ".join(state.over) or "The state here",
         kernels=kernels,
         in_text=in_text,
+        partial=in_text and not shown.shows_backends(universe),
         meta=in_text and shown.may_have(META),
         autograd=shown.has_autograd(universe),
         pytorchs=_is_pytorchs(state, name),
@@ -134,7 +135,7 @@ def case_of(
         displacing=_displacing(universe, key) if rule is Rule.MATH and not declared else (),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
-        makes=table is not None and is_factory(schema) and BACKEND_SELECT in table.active,
+        makes=table is not None and BACKEND_SELECT in table.active,
         lists=tuple(one for one, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
         tags=() if definition is None else definition.tags,
         takes_none=schema is not None and not any(type_.startswith("Tensor") for type_ in types.values()),

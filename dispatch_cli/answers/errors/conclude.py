@@ -56,21 +56,23 @@ MANY = 6
 class FactKind(Enum):
     """A kind of fact about a slot; the value is the name in machine formats.
 
-    ONLY_AT: the operator has kernels at these backend keys only. NOWHERE: at no backend key. AUTOGRAD_ONLY: at autograd
-    keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make such a tensor. NO_TENSORS: the call has no
-    tensor. ELSEWHERE: the state has kernels for these other backends, which the text's build lacks. NOT_BUILT,
-    PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend. NO_EXTENSION: the
-    compiled part of the package is missing. OTHER_VENDOR: the package was built for the first backend, and the tensors
-    are of the second. NOT_LOADED: nothing has registered this backend. NOT_WRITTEN: the backend is there, and nobody
-    wrote this kernel. NO_BACKEND: one of these, and nothing shows which. OTHER_LAYOUT: on this device there are kernels
-    for these kinds of tensors, and not for this one. NO_DATA: the operator reads data, which these tensors lack.
-    SIZE_OF_DATA: the size of its result depends on data. DISPLACED: in the state the slot has the math kernel, and a
-    kernel at one of these keys would displace it. HERE: the state has a kernel there.
-    NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second. NO_GRADIENT: the operator
-    runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop; CAN_NOT_LOOP: nor can it do that.
+    ONLY_AT: the operator has kernels at these backend keys only; SOME_AT: at these, and perhaps at others. NOWHERE: at
+    no backend key. AUTOGRAD_ONLY: at autograd keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make
+    such a tensor. NO_TENSORS: the call has no tensor. ELSEWHERE: the state has kernels for these other backends, which
+    the text's build lacks. NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built
+    without this backend. NO_EXTENSION: the compiled part of the package is missing. OTHER_VENDOR: the package was built
+    for the first backend, and the tensors are of the second. NOT_LOADED: nothing has registered this backend.
+    NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing shows which.
+    OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one. NO_DATA: the
+    operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data. DISPLACED: in
+    the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the state has a
+    kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second. NO_GRADIENT:
+    the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop; CAN_NOT_LOOP: nor can
+    it do that.
     """
 
     ONLY_AT = "only-at"
+    SOME_AT = "some-at"
     NOWHERE = "nowhere"
     AUTOGRAD_ONLY = "autograd-only"
     TENSORS = "tensors"
@@ -154,7 +156,9 @@ def _no_tensors(case: Case) -> Fact:
     if case.takes_none:
         text = f"{case.operator} takes no tensor, so no argument of a call chooses the backend."
         return Fact(FactKind.NO_TENSORS, (), Proof.STATE, text)
-    empty = "a list of tensors was empty"
+    empty = (
+        "a list of tensors was empty, or tensors were in a list of lists, where the dispatcher does not look for them"
+    )
     why = f"{_and(case.lists)}, {empty}" if case.lists else f"{empty}, or {case.operator} takes no tensor"
     return Fact(FactKind.NO_TENSORS, case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
 
@@ -163,6 +167,11 @@ def _kernels(case: Case) -> Fact:
     """The keys of backends at which there is a kernel."""
     build, proof = ("This build", Proof.TEXT) if case.in_text else (case.over, Proof.STATE)
     kernels = case.kernels or ()
+    if case.partial:
+        text = (
+            f"The part of the table or list that the text shows has kernels of {case.operator} at {some_of(kernels)}."
+        )
+        return Fact(FactKind.SOME_AT, kernels, proof, text)
     if all(key == META for key in kernels):
         return Fact(FactKind.NOWHERE, (), proof, f"{build} has no kernel of {case.operator} for any device.")
     if len(kernels) > MANY:
@@ -214,6 +223,8 @@ def _reason(case: Case) -> Iterator[Fact]:
         yield from _usual_reason(case, case.backend)
     elif not kinds and case.key not in case.kernels:
         others = case.devices(DENSE)
+        if case.partial and not others:
+            return
         if case.elsewhere and not others and not case.here and (case.pytorchs or case.autograd):
             text = (
                 f"{case.over} has kernels of it for {_and(case.elsewhere)}: it is an operator for tensors there, and "
@@ -232,7 +243,10 @@ def _reason(case: Case) -> Iterator[Fact]:
 
 def _usual_reason(case: Case, backend: str) -> Iterator[Fact]:
     """The usual reason for dense tensors, where it is not known which kernels there are."""
-    if case.text.kind is not TextKind.NO_KERNEL or backend == "CPU":
+    if case.text.kind is not TextKind.NO_KERNEL or (backend == "CPU" and case.pytorchs):
+        return
+    if backend == "CPU":
+        yield _likely(case, FactKind.NO_EXTENSION)
         return
     built = backend in IN_BUILDS
     if _may_lack_backend(case) and not case.factory and not case.built:
@@ -324,12 +338,15 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterat
     not_built = FactKind.PYTORCH_NOT_BUILT in kinds
     upgrade = None
     if newer is not None and not case.factory:
-        upgrade = f"Install a newer PyTorch: {newer} has the missing kernel."
+        missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
+        upgrade = f"Install a newer PyTorch: {newer} has {missing}."
     if upgrade is not None and not not_built:
         yield upgrade
     yield from _of_build(case, kinds)
     dense = case.devices(DENSE)
-    on_device = case.is_backend and case.functionality == DENSE and case.backend not in ("CPU", "Meta")
+    on_device = (
+        case.text.kind is TextKind.NO_KERNEL and case.functionality == DENSE and case.backend not in ("CPU", META)
+    )
     if on_device and case.pytorchs and not case.makes and (case.kernels is None or "CPU" in dense):
         yield (
             f"Check that all tensors of the call, weights too, are on {_device(case, case.backend or '')}: if some are "
@@ -374,6 +391,8 @@ def _of_build(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
     device = _device(case, backend)
     for kind, fact in kinds.items():
         match kind:
+            case FactKind.PYTORCH_NOT_BUILT if "MPS" in case.devices(DENSE):
+                yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
             case FactKind.PYTORCH_NOT_BUILT:
                 yield _install_pytorch(backend)
             case FactKind.NO_BACKEND if backend in IN_BUILDS:

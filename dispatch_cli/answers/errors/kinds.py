@@ -69,6 +69,7 @@ class TextKind(Enum):
     UNDEFINED_SYMBOL = "undefined-symbol"
     OWN_SYMBOL = "own-symbol"
     NO_CLASS = "no-class"
+    CLASS_PATH = "class-path"
     WRONG_ARGUMENTS = "wrong-arguments"
     # subclasses, modes, higher-order operators, checks of operators
     NO_IMPL = "no-impl"

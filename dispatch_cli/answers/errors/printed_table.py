@@ -11,7 +11,7 @@ from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.errors.table_lines import DumpLine
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import AUTOGRAD, Universe
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe
 
 
 class Shown(Enum):
@@ -50,7 +50,12 @@ class PrintedTable(NamedTuple):
             shown = {*self.listed} - core - fallen
         else:
             return None
-        return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
+        kernels = [key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None]
+        return tuple(kernels) if kernels or self.shows_backends(universe) else None
+
+    def shows_backends(self, universe: Universe) -> bool:
+        """True if the text tells of every backend key whether there is a kernel."""
+        return all(key in self.reaches for key in universe.runtime if autograd_key_of(universe, key) is not None)
 
     def may_have(self, key: str) -> bool:
         """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
@@ -84,7 +89,9 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     whole = Shown.WHOLE in (table, keys)
     # of a list that was shortened by hand it is not known what is left out
     listed_to = [listed or ()] if text.available_cut else []
-    reached = universe.slots if whole else (*_up_to(universe, [lines, *listed_to]), *(listed or ()))
+    begins = bool(lines) and min(universe.slot[key] for key in lines) <= universe.slot[BACKEND_SELECT]
+    cut = [*([lines] if begins else []), *listed_to]
+    reached = universe.slots if whole else (*_up_to(universe, cut), *lines, *(listed or ()))
     return PrintedTable(lines, listed, table, keys, frozenset(reached), tuple(unknown))
 
 
@@ -102,7 +109,7 @@ def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str]
         return listed.issubset(lines)
     slots = [universe.slot[key] for key in lines]
     fallbacks = [universe.slot[one.key] for one in universe.fallbacks]
-    return max(slots) >= max(fallbacks) and min(slots) <= universe.slot["BackendSelect"]
+    return max(slots) >= max(fallbacks) and min(slots) <= universe.slot[BACKEND_SELECT]
 
 
 def _is_whole_list(universe: Universe, text: ErrorText) -> bool:

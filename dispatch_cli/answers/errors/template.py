@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
-GAP = r"[\s>|]{1,40}"
-"""Between words: texts are wrapped, and quoted by ``>`` or ``|`` before each line."""
+GAP = r"[\s>|*]{1,40}"
+"""Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
 FLAGS = ("fake", "loops", "disabled", "meta", "of_input", "custom", "kernel", "composite", "generator", "script_object")
@@ -33,6 +33,8 @@ HOLES = {
     "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
     "private_device": r"(?P<device>privateuseone)",
     "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
+    # a backend, and not a kind of tensors on it
+    "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
     r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
@@ -40,6 +42,7 @@ HOLES = {
     # an instance or a class as Python prints it
     "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
+    "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "previous_line": r"(?P<previous>\S[^\n]{0,400})",
@@ -69,6 +72,8 @@ DETAILS = tuple(
 )
 """The details of a text, beside its operator and its key."""
 
+_OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
+"""A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
 """A hyphen within a word, escaped."""
 _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")
@@ -95,7 +100,9 @@ def words(template: str) -> tuple[str, ...]:
 
     Errors: ValueError for a template that requires no word of three letters.
     """
-    required = re.sub(r"\[\[.*\]\]", " ", template)
+    required, optional = template, 1
+    while optional:
+        required, optional = _OPTIONAL.subn(" ", required)
     found = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
     if not found:
         raise ValueError(f"a template without a word: {template}")

@@ -181,7 +181,7 @@ def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]
             coloured,
         ):
             (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
-            assert lines_of_table(found) == lines
+            assert lines_of_table(found) == [line for line in lines if " :: " not in line]
         printed += len(lines)
     assert printed > 100
 

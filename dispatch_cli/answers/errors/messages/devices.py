@@ -87,7 +87,7 @@ MESSAGES = (
             "{other_device}",
             "Expected all tensors to be on the same device, but got {argument} is on {device}",
             "Expected all tensors to be on the same device",
-            "Expected object of backend {device} but got backend {other_device} for argument",
+            "Expected object of backend {device} but got backend {dense_device} for argument",
             "Expected object of device type {device} but got device type {other_device} for argument",
             "Tensor on device {device} is not on the expected device {other_device}",
             "Tensor on device meta{meta} is not on the expected device {other_device}",

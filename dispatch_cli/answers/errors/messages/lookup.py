@@ -9,7 +9,7 @@ MESSAGES = (
         TextKind.NOT_DEFINED,
         "{op} is not defined in the process that raised the error",
         (
-            "'_OpNamespace' '{namespace}' object has no attribute '{name}'",
+            "'_OpNamespace' '{namespace}' object has no attribute[[ '{name}']]",
             "Could not find schema for {op}[[ but we found an implementation; did you forget to def() the operator]]",
             "Could not find the operator {op}[[. Please make sure you have already registered the operator]]",
             "operator {op} does not exist",
@@ -57,6 +57,7 @@ MESSAGES = (
             "its operators and functions are missing."
         ),
         user=(
+            "If the program does not import torch before the extension: do so, which loads PyTorch's libraries.",
             "[old_abi] The symbol has strings of the old C++ ABI, which only some builds of PyTorch before 2.7 have: "
             "compile the extension with `-D_GLIBCXX_USE_CXX11_ABI=1` where `torch.compiled_with_cxx11_abi()` is true; "
             "torch.utils.cpp_extension does so by itself.",
@@ -98,6 +99,17 @@ MESSAGES = (
             "If the text names a CUDA library, such as libcudart.so.11.0: the package was built for that CUDA "
             "version. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
             "Else reinstall the package, in a build for the installed PyTorch and Python.",
+        ),
+    ),
+    Message(
+        TextKind.CLASS_PATH,
+        "a program asked torch.classes for its attribute {label}, which PyTorch takes for the name of a class",
+        ("Tried to instantiate class '{module_attribute}', but it does not exist! Ensure that it is registered via",),
+        "torch/csrc/jit/python/python_custom_class.cpp",
+        means=("Programs that look at all modules do so, such as the file watcher of Streamlit. No class is missing."),
+        user=(
+            "Ignore the text, turn the watcher off (`server.fileWatcherType = none` in Streamlit), or set "
+            "`torch.classes.__path__ = []` after `import torch`.",
         ),
     ),
     Message(

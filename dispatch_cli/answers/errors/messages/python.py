@@ -42,7 +42,7 @@ MESSAGES = (
     Message(
         TextKind.MIXED_DTENSOR,
         "{op} was called with distributed tensors (DTensor) and ordinary ones",
-        ("{op}[[:]] got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor",),
+        ("[[{op}[[:]] ]]got mixed torch.Tensor and DTensor[[, need to convert all torch.Tensor to DTensor]]",),
         "torch/distributed/tensor/_dispatch.py",
         key=PYTHON,
         means="DTensor's `__torch_dispatch__` must know how each tensor is placed on the device mesh.",

@@ -60,7 +60,7 @@ MESSAGES = (
         TextKind.LIBRARY_TWICE,
         "two TORCH_LIBRARY blocks for the namespace {namespace}",
         (
-            "Only a single TORCH_LIBRARY can be used to register the namespace {namespace}; please[[ {**}"
+            "Only a single TORCH_LIBRARY can be used to register the namespace {namespace}[[; please {**}"
             "Previous registration of TORCH_LIBRARY was {previous}; latest registration was {new}]]",
         ),
         "Dispatcher::registerLibrary",
@@ -119,6 +119,8 @@ MESSAGES = (
             "Tried to register multiple operators with the same name and the same overload name but different "
             "schemas: {op}(",
             "Mismatch in kernel C++ signatures {**}operator: {op}",
+            "Tried to register a kernel ({*}) for operator {op} ({*}) for dispatch key {key}, but the C++ function "
+            "signature",
             "Tried to access or call an operator with a wrong signature. {**}operator: {op}",
         ),
         "OperatorEntry::registerKernel, checkSchema and reportSignatureError in OperatorEntry.cpp",

@@ -122,6 +122,7 @@ MESSAGES = (
         (
             "Please convert all Tensors to FakeTensors first[[ or instantiate FakeTensorMode with "
             "'allow_non_fake_inputs'[[. Found in {op}(]]]]",
+            "Invoking operators with non-Fake Tensor inputs in FakeTensorMode is not yet supported",
             "Can't call metadata mutating ops on non-Fake Tensor inputs[[. Found in {op}(]]",
         ),
         "FakeTensorMode.validate_and_convert_non_fake_tensors",
@@ -166,7 +167,10 @@ MESSAGES = (
             "real tensors got one: either it is not behind an operator, or its operator has no fake implementation "
             "and is a composite that reads memory."
         ),
-        user=("torch.compile: exclude the function with `torch.compiler.disable`.",),
+        user=(
+            "torch.compile: exclude the function with `torch.compiler.disable`.",
+            "vmap, jvp, grad and functionalize: call it outside of the transform.",
+        ),
         author=(
             "Make the code an operator (torch.library.custom_op or TORCH_LIBRARY) with a fake implementation "
             "(register_fake).",
