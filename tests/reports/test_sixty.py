@@ -6,15 +6,16 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+from dispatch_cli.answers.errors.read import find_errors
 from tests.reports.collected import COLLECTED
 
 FOLDER = Path(__file__).parent
 MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 
 
-def rows() -> list[dict[str, str]]:
-    """What the table says of each report."""
-    with FOLDER.joinpath("sixty.tsv").open(encoding="utf-8", newline="") as file:
+def rows(name: str = "sixty") -> list[dict[str, str]]:
+    """What a table says of each report."""
+    with FOLDER.joinpath(f"{name}.tsv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
@@ -40,3 +41,18 @@ def test_no_repository_has_more_than_its_share() -> None:
 
 def test_every_report_has_an_outcome() -> None:
     assert [row["name"] for row in rows() if not row["outcome"]] == []
+
+
+def test_the_forty_continue_the_sixty() -> None:
+    texts = sorted(path.stem for path in FOLDER.joinpath("forty").glob("*.txt"))
+    assert sorted(row["name"] for row in rows("forty")) == texts
+    assert len(texts) == 40
+    assert {row["address"] for row in rows("forty")}.isdisjoint(row["address"] for row in rows())
+
+
+def test_an_answer_that_was_right_is_given() -> None:
+    """What is recognised now stays so."""
+    for name in ("sixty", "forty"):
+        for row in rows(name):
+            found = find_errors(FOLDER.joinpath(name, f"{row['name']}.txt").read_text(encoding="utf-8"))
+            assert bool(found) is not row["verdict"].endswith("not recognised"), row["name"]

@@ -24,6 +24,7 @@ class TextKind(Enum):
     # devices, dtypes, and what a kernel itself refuses
     RAN_ON_CPU = "ran-on-cpu"
     NO_DTYPE = "no-dtype"
+    ARGUMENT_DTYPE = "argument-dtype"
     NO_STUB = "no-stub"
     NOT_BUILT = "not-built"
     MIXED_DEVICES = "mixed-devices"

@@ -14,7 +14,19 @@ GAP = r"[\s>|*]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
-FLAGS = ("fake", "loops", "disabled", "meta", "of_input", "custom", "kernel", "composite", "generator", "script_object")
+FLAGS = (
+    "fake",
+    "loops",
+    "disabled",
+    "meta",
+    "of_input",
+    "custom",
+    "kernel",
+    "composite",
+    "generator",
+    "script_object",
+    "nothing",
+)
 _OF_PYTORCH = r"_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|5torch|6caffe2|\d{1,2}THP)\w{1,1000}"
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""

@@ -34,7 +34,7 @@ def texts() -> Iterator[str]:
         yield from (error["text"] for error in load_recording(f"{version}.errors")["errors"])
         yield from (message["text"] for message in load_recording(f"{version}.messages")["messages"])
     yield from (text.text for text in read_texts())
-    for folder in ("texts", "sixty"):
+    for folder in ("texts", "sixty", "forty"):
         yield from (path.read_text(encoding="utf-8") for path in sorted(REPORTS.joinpath(folder).glob("*.txt")))
 
 

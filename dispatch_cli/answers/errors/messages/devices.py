@@ -43,6 +43,20 @@ MESSAGES = (
         author=("Add {dtype} to the kernel's AT_DISPATCH macro.",),
     ),
     Message(
+        TextKind.ARGUMENT_DTYPE,
+        "the argument {argument} of {function} has a dtype that its kernel does not take",
+        (
+            "Expected tensor for argument #{*}'{argument}' to have [[one of the following ]]scalar type[[s]]{*}but got "
+            "{*}(while checking arguments for {function})",
+        ),
+        "checkScalarTypes in aten/src/ATen/TensorUtils.cpp",
+        means="The kernel itself checks the dtype; the text lists those that it takes. This is no matter of dispatch.",
+        user=(
+            "Convert the argument, such as `indices.long()`.",
+            "`model.half()`, autocast and wrappers that convert inputs must leave integer tensors as they are.",
+        ),
+    ),
+    Message(
         TextKind.NO_STUB,
         "a kernel of PyTorch has no code for this device",
         (

@@ -60,7 +60,10 @@ MESSAGES = (
         "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
         key=AUTOGRAD,
         means="jvp, jacfwd and forward_ad need a forward-mode derivative. derivatives.yaml has none for {function}.",
-        user=("Use reverse mode: backward(), torch.func.vjp or jacrev.",),
+        user=(
+            "Use reverse mode: backward(), torch.func.vjp or jacrev.",
+            "Try it on the CPU: some devices have kernels of their own with fewer derivatives, such as linear on MPS.",
+        ),
         author=("Write a torch.autograd.Function with `setup_context`, `backward` and `jvp` around the call.",),
     ),
     Message(
@@ -210,6 +213,7 @@ MESSAGES = (
         "functionalization does not support {op}: its schema has alias annotations",
         (
             printed_texts.ALIASED_RESULT,
+            "Found a custom (non-ATen) operator whose output has alias annotations: {op}({*}) -> (){nothing}",
             "Found a custom (non-ATen) operator that either mutates or its inputs: {op}",
         ),
         "functionalizeFallback in FunctionalizeFallbackKernel.cpp",
@@ -222,7 +226,9 @@ MESSAGES = (
         ),
         user=(
             "[!compile] Call a functional operator, and copy its result: `x.copy_(f(x))`, or call the operator outside "
-            "of torch.func.functionalize. If it returns nothing, `-> ()`, torch.compile and torch.export support it.",
+            "of torch.func.functionalize.",
+            "[nothing] This one returns nothing: torch.compile and torch.export rewrite it first, but not in a "
+            "subgraph, such as one of torch.compiler.nested_compile_region; call it outside of that.",
             "[compile] Keep the call out of the compiled region: `@torch.compiler.disable` on the function that calls "
             "it.",
         ),

@@ -5,11 +5,6 @@ from __future__ import annotations
 from dispatch_cli.answers.errors.kinds import Message, TextKind
 from dispatch_cli.model.universe import PYTHON
 
-IN_INFERENCE_MODE = (
-    "[inference] The text also shows inference mode, in which DTensor gets composite operators whole, such as "
-    "aten::linear, instead of those that it knows. If no plain tensor is among the arguments: use torch.no_grad()."
-)
-
 MESSAGES = (
     Message(
         TextKind.NO_IMPL,
@@ -49,8 +44,10 @@ MESSAGES = (
         user=(
             "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`; or the DTensor, `x.to_local()`.",
             "The usual cause is a buffer or a constant (a mask, a rotary table).",
-            IN_INFERENCE_MODE,
+            "[inference] The text also shows inference mode, in which DTensor gets composite operators whole, such as "
+            "aten::linear, and not those that it knows. If no plain tensor is an argument: use torch.no_grad().",
         ),
+        author=("For an operator of your own: torch.distributed.tensor.experimental.register_sharding.",),
         contexts=("inference",),
     ),
     Message(
@@ -63,9 +60,11 @@ MESSAGES = (
             "DTensor needs a sharding strategy for each operator, which says how arguments and results are placed. "
             "{op} has none."
         ),
-        user=(IN_INFERENCE_MODE, "Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`."),
+        user=(
+            "Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`.",
+            "In inference mode DTensor gets calls that other kernels take otherwise: try torch.no_grad() instead.",
+        ),
         author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
-        contexts=("inference",),
     ),
     Message(
         TextKind.ALIASED_OUTPUT,
