@@ -50,8 +50,8 @@ STEPS: list[Column[DispatchLine]] = [
 ]
 
 
-def document(report: ExplainHigherOrderReport, _: int | None = None, advice: bool = True) -> Iterator[Block]:
-    """The operator; the answer, and what it follows from. advice: changes that help are shown, too."""
+def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
+    """The operator; the answer, and what it follows from."""
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
@@ -72,7 +72,7 @@ def document(report: ExplainHigherOrderReport, _: int | None = None, advice: boo
     if report.impls:
         yield Gap()
         yield TableBlock(IMPLS, [*alike(report.impls)])
-    if report.advice is not None and advice:
+    if report.advice is not None:
         yield Gap()
         yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
 

@@ -35,14 +35,14 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
         return
     match answer.found:
         case AtPlace.IMPL:
-            yield f"A call {place_label(report)} runs {_impl(answer)}."
+            yield f"A call {_where(report)} runs {_impl(answer)}."
         case AtPlace.MODE_ITSELF:
             yield (
                 f"{report.operator} has no implementation for {report.name}, which supports higher-order operators: "
                 "its own __torch_dispatch__ gets the call."
             )
         case AtPlace.FALLTHROUGH:
-            yield f"No call of {report.operator} stops {place_label(report)}: the key falls through."
+            yield f"No call of {report.operator} stops {_where(report)}: the key falls through."
         case AtPlace.MODES:
             yield "At Python, PyTorch asks the innermost mode, then the tensors with a __torch_dispatch__, in order."
             yield _asked(report, ImplKind.MODE, "FakeTensorMode")
@@ -50,11 +50,11 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
             yield f"At {report.name}, PyTorch asks the innermost functorch transform."
             yield _asked(report, ImplKind.TRANSFORM, "Vmap")
         case AtPlace.ERROR:
-            yield f"A call {place_label(report)} fails: {_lack(report, answer)}."
+            yield f"A call {_where(report)} fails: {_lack(report, answer)}."
             yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
 
 
-def place_label(report: ExplainHigherOrderReport) -> str:
+def _where(report: ExplainHigherOrderReport) -> str:
     match report.kind:
         case ImplKind.MODE:
             return f"in {report.name}"

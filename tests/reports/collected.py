@@ -64,7 +64,7 @@ COLLECTED = (
         f"{GITHUB}/pytorch/pytorch/issues/34583",
         None,
         "A tensor that is not quantized is passed to a kernel for quantized ones.",
-        ("at QuantizedCPU only", "tensor on CPU", "Quantize the tensor", "before torch-2.4"),
+        ("at QuantizedCPU only", "tensor on CPU", "Quantize the tensor", "older than the embedded"),
     ),
     Collected(
         "quantized_conv2d",

@@ -10,7 +10,6 @@ from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
 from dispatch_cli.answers.errors.chain import link_between
-from dispatch_cli.answers.errors.higher_order import KINDS, answer_for_place
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
 from dispatch_cli.answers.errors.printed_keys import read_key
@@ -67,7 +66,7 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
     names = (first.operator, first.key, first.details)
-    version = version_of(pasted.text, first, _newest_first(universe), universe.name)
+    version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
         universe=universe.name,
         over=state.over,
@@ -94,9 +93,7 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
         others=other_errors(pasted.errors),
     )
     name = None if first.operator is None else OperatorName.parse(first.operator)
-    if name is not None and name.namespace is None and first.kind in KINDS:
-        report = _of_higher_order(report, state, first, str(name))
-    elif name is not None and message.rules:
+    if name is not None and name.namespace is not None and message.rules:
         report = _of_slot(report, state, first, name)
     elif first.kind is TextKind.OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
@@ -174,20 +171,6 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None
-
-
-def _of_higher_order(report: ErrorReport, state: State, text: ErrorText, name: str) -> ErrorReport:
-    place = answer_for_place(state, text, name, report.over_assumed)
-    if place is None:
-        return _no_such_key(report, state.dispatcher.universe, text.key or "")
-    return replace(
-        report,
-        says=place.says,
-        means=place.means,
-        user=(place.user,),
-        reproduced=place.reproduced,
-        explained=place.explained if place.reproduced is not False else None,
-    )
 
 
 def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:

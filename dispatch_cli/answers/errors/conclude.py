@@ -23,19 +23,6 @@ KINDS_OF_TENSORS = {
     NESTED: "nested",
     MKLDNN: "oneDNN (MKL-DNN)",
 }
-PARTS_OF_CALLS = {
-    "Autograd": "which records gradients",
-    "Autocast": "which autocast adds to a call",
-    "FuncTorch": "which torch.func adds to a call",
-    "Batched": "which vmap adds to a call",
-    "Functionalize": "which functionalization adds to a call",
-    "Python": "at which tensor subclasses and modes get a call",
-    "Conjugate": "which a lazily conjugated tensor adds to a call",
-    "Negative": "which a lazily negated tensor adds to a call",
-    "ZeroTensor": "which a zero tensor without memory adds to a call",
-    "Named": "which a tensor with named dimensions adds to a call",
-}
-"""The part of a call that adds a key, by how the key's name begins."""
 IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
 """The backends that are part of builds of PyTorch itself; others come with a package of their own."""
 RAISING_FALLBACKS = ("MPS", "XPU")
@@ -203,9 +190,8 @@ def _of_call(case: Case) -> Fact:
             )
         slow = "so it calls the operator once for each element of the batch. The result is right, but this is slow."
         return Fact(FactKind.LOOPS, key, Proof.TEXT, no_rule + slow)
-    what = next((text for head, text in PARTS_OF_CALLS.items() if case.key.startswith(head)), None)
     below = "" if case.backend is None else f" for {_device(case, case.backend)}"
-    text = f"The call failed at {case.key}{f', {what}' if what else ''}, before it got to a kernel{below}."
+    text = f"The call failed at {case.key}, before it got to a kernel{below}."
     return Fact(FactKind.NOT_REACHED, key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
 
 

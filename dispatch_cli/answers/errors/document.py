@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.answers.errors.chain import ChainLink
 from dispatch_cli.answers.errors.conclude import KERNELS_ELSEWHERE
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
-from dispatch_cli.answers.errors.version import Fit
-from dispatch_cli.render import explain, explain_higher_order
+from dispatch_cli.render import explain
 from dispatch_cli.render.advice import advice_texts
 from dispatch_cli.render.document import (
     Block,
@@ -20,11 +19,9 @@ from dispatch_cli.render.document import (
     Run,
     Tone,
 )
-from dispatch_cli.render.explain_higher_order_wording import advice_sentences
 from dispatch_cli.render.words import some_of
 from dispatch_cli.report.advice import Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 
 DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
 """The labels of the details that are shown on their own."""
@@ -56,9 +53,6 @@ def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
         yield from map(Paragraph, compared)
     if report.explained is not None:
         yield Gap()
-    if isinstance(report.explained, ExplainHigherOrderReport):
-        yield from explain_higher_order.document(report.explained, width, advice=False)
-    elif report.explained is not None:
         yield from explain.document(report.explained, width, advice=False)
 
 
@@ -77,8 +71,6 @@ def _author(report: ErrorReport) -> Sequence[str]:
     None where a build lacks the kernels that the operator has.
     """
     explained = report.explained
-    if isinstance(explained, ExplainHigherOrderReport):
-        return [] if explained.advice is None else [*advice_sentences(explained, explained.advice)]
     if explained is None or report.key is None or any(fact.kind in KERNELS_ELSEWHERE for fact in report.facts):
         return report.author
     return _changes(explained) or report.author
@@ -92,7 +84,7 @@ def _changes(explained: ExplainReport) -> list[str]:
 def _comparison(report: ErrorReport) -> Iterator[str]:
     """The state that the text is compared with, and how the text fits it."""
     here = ", ".join(report.over) or "these files"
-    if report.key is None and report.explained is not None and isinstance(report.explained, ExplainReport):
+    if report.key is None and report.explained is not None:
         slot = report.explained.what
         yield f"The text names no key; this explains {slot.key if isinstance(slot, SlotExplanation) else ''}."
     yield from _version(report)
@@ -106,24 +98,11 @@ def _comparison(report: ErrorReport) -> Iterator[str]:
 def _version(report: ErrorReport) -> Iterator[str]:
     """The PyTorch that the text is from, where it is another one than the compared one."""
     version, here = report.version, report.universe
-    if version.nearest is None or version.nearest == here:
-        if version.fit is Fit.OLDER:
-            yield f"The text is from a PyTorch before {here}: it {_evidence(report)}."
-        return
-    if version.release is not None:
-        told = f"The text names PyTorch {version.release}"
-    elif version.fit in (Fit.FITS, Fit.UNKNOWN):
-        return
-    else:
-        told = f"The keys in the text are those of {version.nearest}, not of {here}"
-    yield f"{told}; `--base {version.nearest}` compares with it."
-
-
-def _evidence(report: ErrorReport) -> str:
-    version = report.version
-    names = f"names {', '.join(version.because)}" if version.because else ""
-    lacks = f"lacks {', '.join(version.lacks)}" if version.lacks else ""
-    return " and ".join(part for part in (names, lacks) if part)
+    if version.older_than_all:
+        yield "The text is from a PyTorch that is older than the embedded states."
+    elif version.nearest is not None and here not in (version.nearest, *version.fits):
+        told = f"names PyTorch {version.release}" if version.release else f"has the keys of {version.nearest}"
+        yield f"The text {told}, not of {here}; `--base {version.nearest}` compares with it."
 
 
 def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:

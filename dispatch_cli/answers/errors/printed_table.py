@@ -72,10 +72,6 @@ class PrintedTable(NamedTuple):
         """True if the first line names a key."""
         return self.listed is not None and key in self.listed
 
-    def sure_of(self, key: str) -> bool:
-        """True if the text says what is at a key, or that nothing is there."""
-        return key in self.reaches
-
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     """The table in an error text."""

@@ -10,7 +10,6 @@ from dispatch_cli.answers.errors.conclude import Fact
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.version import TextVersion
 from dispatch_cli.report.explain import ExplainReport
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
 
 
 class OtherError(NamedTuple):
@@ -65,5 +64,5 @@ class ErrorReport:
     author: tuple[str, ...]
     version: TextVersion
     reproduced: bool | None
-    explained: ExplainReport | ExplainHigherOrderReport | None
+    explained: ExplainReport | None
     others: tuple[OtherError, ...]

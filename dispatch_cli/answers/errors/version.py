@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.printed_keys import UNNAMED, are_indices, is_old, key_named
+from dispatch_cli.answers.errors.printed_keys import are_indices, is_old, key_named
 from dispatch_cli.answers.errors.printed_table import Shown, printed_table
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.model.universe import Universe
@@ -17,8 +17,6 @@ _RELEASE = re.compile(
     r"([12])\.(\d{1,2})(?!\d)"
 )
 """``PyTorch version: 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
-MOST = 3
-"""Keys that are named as evidence."""
 
 
 class Fit(Enum):
@@ -38,35 +36,32 @@ class TextVersion(NamedTuple):
     """The version of a text.
 
     release: major and minor number that the text names; None where it names none, or several. nearest: the embedded
-    version nearest to the text; None where nothing tells it. older_than_all: the text is older than each. fit: how the
-    keys of the text fit the compared version. because: up to three keys of the text by which that is told; lacks: up to
-    three keys that it lacks.
+    version nearest to the text; None where nothing tells it. fits: the versions that the keys of the text fit.
+    older_than_all: the text is older than each of them.
     """
 
     release: str | None
     nearest: str | None
-    older_than_all: bool = False
-    fit: Fit = Fit.UNKNOWN
-    because: tuple[str, ...] = ()
-    lacks: tuple[str, ...] = ()
+    fits: tuple[str, ...]
+    older_than_all: bool
 
 
-UNKNOWN = TextVersion(None, None)
-
-
-def version_of(text: str, error: ErrorText, universes: Sequence[Universe], compared: str = "") -> TextVersion:
-    """The version of an error in a text.
-
-    universes: the embedded ones, newest first, with that of the state. compared: the name of the latter.
-    """
+def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> TextVersion:
+    """The version of an error in a text. universes: the embedded ones, newest first, with that of the state."""
     releases = {(int(match[1]), int(match[2])) for match in _RELEASE.finditer(text)}
     release = min(releases) if len(releases) == 1 else None
-    fits = [_fit(universes, at, error) for at in range(len(universes))]
-    nearest = _by_release(universes, release) if release is not None else _by_keys(universes, fits)
-    named = None if release is None else f"{release[0]}.{release[1]}"
-    of_compared = {one.name: fit for fit, one in zip(fits, universes, strict=True)}.get(compared, UNKNOWN)
-    older = all(one.fit is Fit.OLDER for one in fits) if release is None else release < numbers_of(universes[-1])
-    return of_compared._replace(release=named, nearest=nearest, older_than_all=older)
+    fits = version_fits(universes, error)
+    return TextVersion(
+        release=None if release is None else f"{release[0]}.{release[1]}",
+        nearest=_by_release(universes, release) if release is not None else _by_keys(universes, fits),
+        fits=tuple(universe.name for universe, fit in zip(universes, fits, strict=True) if fit is Fit.FITS),
+        older_than_all={*fits} == {Fit.OLDER} if release is None else release < numbers_of(universes[-1]),
+    )
+
+
+def version_fits(universes: Sequence[Universe], error: ErrorText) -> tuple[Fit, ...]:
+    """The fit of each version, given newest first; UNKNOWN where the text names too few keys to tell."""
+    return tuple(_fit(universes, at, error) for at in range(len(universes)))
 
 
 def _by_release(universes: Sequence[Universe], release: tuple[int, int]) -> str:
@@ -75,12 +70,11 @@ def _by_release(universes: Sequence[Universe], release: tuple[int, int]) -> str:
     return next(older, universes[-1].name)
 
 
-def _by_keys(universes: Sequence[Universe], fits: Sequence[TextVersion]) -> str | None:
+def _by_keys(universes: Sequence[Universe], fits: Sequence[Fit]) -> str | None:
     """The newest version that the keys fit, else the newest that is not too new, else the oldest; None if unknown."""
-    kinds = [one.fit for one in fits]
-    if {*kinds} == {Fit.UNKNOWN}:
+    if {*fits} == {Fit.UNKNOWN}:
         return None
-    at = next((kinds.index(fit) for fit in (Fit.FITS, Fit.UNKNOWN) if fit in kinds), len(kinds) - 1)
+    at = next((fits.index(fit) for fit in (Fit.FITS, Fit.UNKNOWN) if fit in fits), len(fits) - 1)
     return universes[at].name
 
 
@@ -90,26 +84,22 @@ def numbers_of(universe: Universe) -> tuple[int, int]:
     return major, minor
 
 
-def _fit(universes: Sequence[Universe], at: int, error: ErrorText) -> TextVersion:
-    """The fit of one version; UNKNOWN where the text names too few keys to tell."""
+def _fit(universes: Sequence[Universe], at: int, error: ErrorText) -> Fit:
     universe, listed = universes[at], error.available or ()
     printed = [*dict.fromkeys((*((error.key,) if error.key else ()), *error.dump, *listed))]
-    old = [name for name in printed if is_old(name)] or ([UNNAMED] if are_indices(listed) else [])
-    if old:
-        return UNKNOWN._replace(fit=Fit.OLDER, because=tuple(old[:MOST]))
+    if are_indices(listed) or any(map(is_old, printed)):
+        return Fit.OLDER
     names = [name for name in printed if name.isidentifier()]
     strange = [name for name in names if name not in universe.slot]
-    newer = [name for name in strange if any(name in one.slot for one in universes[:at])]
-    gone = [name for name in strange if _is_older(universes, at, name)]
+    if any(name in one.slot for one in universes[:at] for name in strange):
+        return Fit.NEWER
     shown = printed_table(universe, error)
-    there = {key_named(universe, name) for name in names}
     whole = Shown.WHOLE in (shown.keys, shown.table)
-    lacking = [fallback.key for fallback in universe.fallbacks if whole and fallback.key not in there]
-    if newer:
-        return UNKNOWN._replace(fit=Fit.NEWER, because=tuple(newer[:MOST]))
-    if gone or lacking:
-        return UNKNOWN._replace(fit=Fit.OLDER, because=tuple(gone[:MOST]), lacks=tuple(lacking[:MOST]))
-    return UNKNOWN._replace(fit=Fit.FITS if whole else Fit.UNKNOWN)
+    there = {key_named(universe, name) for name in names}
+    lacks = whole and any(fallback.key not in there for fallback in universe.fallbacks)
+    if lacks or any(_is_older(universes, at, name) for name in strange):
+        return Fit.OLDER
+    return Fit.FITS if whole else Fit.UNKNOWN
 
 
 def _is_older(universes: Sequence[Universe], at: int, name: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from dispatch_cli.answers.errors.printed_keys import PrintedKey, read_key
 from dispatch_cli.answers.errors.printed_table import PrintedTable, Shown, printed_table
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
-from dispatch_cli.answers.errors.version import Fit, version_of
+from dispatch_cli.answers.errors.version import Fit, version_fits
 from dispatch_cli.api import load_state, load_universes
 from dispatch_cli.model.universe import META, Universe
 from tests.support import UNIVERSE_OF, load_recording
@@ -43,8 +43,8 @@ def agrees(part: PrintedTable, whole: PrintedTable, universe: Universe) -> bool:
     assert all_kernels is not None
     if kernels is None:
         return True
-    known = {key for key in all_kernels if part.sure_of(key)} - ({META} if part.may_have(META) else set())
-    return {key for key in kernels if part.sure_of(key)} == known and set(kernels) <= set(all_kernels)
+    known = {key for key in all_kernels if key in part.reaches} - ({META} if part.may_have(META) else set())
+    return {key for key in kernels if key in part.reaches} == known and set(kernels) <= set(all_kernels)
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
@@ -103,7 +103,7 @@ def test_a_table_without_the_list(version: str) -> None:
 
 
 def fits_of(known: list[Universe], text: str) -> tuple[Fit, ...]:
-    return tuple(version_of("", first(text), known, one.name).fit for one in known)
+    return version_fits(known, first(text))
 
 
 @pytest.mark.parametrize(
@@ -156,5 +156,5 @@ def test_a_list_that_was_shortened_by_hand_is_a_part(version: str) -> None:
             text = first(f"{head}backends: [{', '.join(kept)}].")
             shown = printed_table(universe, text)
             assert shown.keys is Shown.PART
-            assert {one for one in universe.slots if shown.sure_of(one)} == {*kept}
-            assert {version_of("", text, universes(), one.name).fit for one in universes()} == {Fit.UNKNOWN}
+            assert {one for one in universe.slots if one in shown.reaches} == {*kept}
+            assert {*version_fits(universes(), text)} == {Fit.UNKNOWN}

@@ -16,6 +16,13 @@ MESSAGES = (
         ),
         "HigherOrderOperator.dispatch in torch/_ops.py",
         key=PYTHON,
+        means=(
+            "Higher-order operators have only Python implementations, one for each key, mode, tensor subclass and "
+            "transform, and do not use backend fallbacks. `dispatch-cli explain {op} PLACE` shows one place, such as "
+            "FakeTensorMode."
+        ),
+        user=("Call it outside of that mode, such as torch.compile or torch.export, or with plain tensors.",),
+        author=("Register an implementation with the class that the text names: `@op.py_impl(TheMode)`.",),
     ),
     Message(
         TextKind.NO_SUBCLASS,

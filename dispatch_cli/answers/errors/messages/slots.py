@@ -89,6 +89,8 @@ MESSAGES = (
             "could not find kernel for HigherOrderOperator {op} at dispatch key {key}",
         ),
         "resolve_key in torch/_ops.py",
+        means="Python looked for a kernel in C++ and in Python, at that key and at the alias keys that cover it.",
+        author=("Register a kernel at {key}, or in Python alone: `@op.py_impl(torch._C.DispatchKey.{key})`.",),
         rules=(Rule.MISSING,),
         in_python=True,
     ),
