@@ -266,7 +266,9 @@ def test_an_error_of_the_python_dispatcher_that_is_not_so_here(tmp_path: Path) -
     )
     result = call("explain", "--from-error", "-", str(tmp_path / "p.yaml"), stdin=python_error("my.p.default", "CPU"))
     lines = result.out.splitlines()
-    assert lines[1] == "The call was made with a tensor on CPU. The files that are given declare a kernel there."
+    assert lines[1].startswith(
+        "The call was made with a tensor on CPU. The files that are given declare a kernel there."
+    )
     assert any(line.startswith("In these files the slot holds something else at CPU:") for line in lines)
 
 

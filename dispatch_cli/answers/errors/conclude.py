@@ -29,9 +29,6 @@ RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
-VENDORS = {"HIP": "AMD's GPUs (HIP)", "CUDA": "NVIDIA's GPUs (CUDA)"}
-"""Backends of builds that exclude one another."""
-OTHER_VENDOR = {"HIP": "CUDA", "CUDA": "HIP"}
 RESOLVES = {"Conjugate": "x.resolve_conj()", "Negative": "x.resolve_neg()", "ZeroTensor": "x.clone()"}
 VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 READS_DATA, SIZE_OF_DATA = "data_dependent_output", "dynamic_output_shape"
@@ -47,8 +44,7 @@ class FactKind(Enum):
     no backend key. AUTOGRAD_ONLY: at autograd keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make
     such a tensor. NO_TENSORS: the call has no tensor. ELSEWHERE: the state has kernels for these other backends, which
     the text's build lacks. NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built
-    without this backend. NO_EXTENSION: the compiled part of the package is missing. OTHER_VENDOR: the package was built
-    for the first backend, and the tensors are of the second. NOT_LOADED: nothing has registered this backend.
+    without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered this backend.
     NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing shows which.
     OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one. NO_DATA: the
     operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data. DISPLACED: in
@@ -69,7 +65,6 @@ class FactKind(Enum):
     NOT_BUILT = "not-built"
     PYTORCH_NOT_BUILT = "pytorch-not-built"
     NO_EXTENSION = "no-extension"
-    OTHER_VENDOR = "other-vendor"
     NOT_LOADED = "not-loaded"
     NOT_WRITTEN = "not-written"
     NO_BACKEND = "no-backend"
@@ -260,8 +255,6 @@ def _missing_device(case: Case, backend: str, others: tuple[str, ...]) -> FactKi
         return FactKind.NOT_WRITTEN
     if not case.pytorchs and not others:
         return FactKind.NO_EXTENSION
-    if not case.pytorchs and OTHER_VENDOR.get(backend) in others:
-        return FactKind.OTHER_VENDOR
     if backend == "CPU" or (case.pytorchs and not case.here):
         return FactKind.NOT_WRITTEN
     return FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
@@ -279,10 +272,6 @@ def _likely(case: Case, kind: FactKind) -> Fact:
             text = f"this PyTorch was built without {device}"
         case FactKind.NO_EXTENSION:
             text = "the compiled part of the package, which has the kernels, was not built or not loaded"
-        case FactKind.OTHER_VENDOR:
-            keys = (OTHER_VENDOR[backend], backend)
-            ours, theirs = VENDORS[backend], VENDORS[OTHER_VENDOR[backend]]
-            text = f"the package was built for {theirs}, and the installed PyTorch uses the key of {ours}"
         case FactKind.NOT_LOADED:
             text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
         case FactKind.NOT_WRITTEN:
@@ -345,7 +334,7 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterat
         )
     if case.is_backend and case.key != META:
         yield from _of_layout(case)
-        yield from _of_device(case, kinds)
+        yield from _of_device(case)
     if upgrade is not None and not_built:
         yield upgrade
     elif upgrade is None and case.pytorchs and not case.built and not {*kinds}.isdisjoint(MAY_COME):
@@ -386,7 +375,7 @@ def _of_build(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
             case FactKind.NOT_LOADED | FactKind.NO_BACKEND:
                 package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
                 yield f"Import the package of the backend {device}{package} before the first tensor is created."
-            case FactKind.NOT_BUILT | FactKind.OTHER_VENDOR:
+            case FactKind.NOT_BUILT:
                 yield (
                     f"Install a build of the package for {device} that was made for the installed PyTorch: the two "
                     "versions must match."
@@ -444,10 +433,10 @@ def _of_layout(case: Case) -> Iterator[str]:
 TO_SPARSE = "Convert the tensor to the layout COO before the call: `x.to_sparse()`."
 
 
-def _of_device(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
+def _of_device(case: Case) -> Iterator[str]:
     """Other devices, where there is a kernel."""
     devices = tuple(device for device in case.devices(case.functionality) if device != case.backend)
-    if not devices or FactKind.OTHER_VENDOR in kinds:
+    if not devices:
         return
     to = ("CPU",) if "CPU" in devices else devices
     if case.makes:
