@@ -44,14 +44,14 @@ class FactKind(Enum):
     no backend key. AUTOGRAD_ONLY: at autograd keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make
     such a tensor. NO_TENSORS: the call has no tensor. ELSEWHERE: the state has kernels for these other backends, which
     the text's build lacks. NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built
-    without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered this backend.
-    NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing shows which.
-    OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one. NO_DATA: the
-    operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data. DISPLACED: in
-    the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the state has a
-    kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second. NO_GRADIENT:
-    the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop; CAN_NOT_LOOP: nor can
-    it do that.
+    without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered
+    this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing
+    shows which. OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one.
+    NO_DATA: the operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data.
+    DISPLACED: in the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the
+    state has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
+    NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop;
+    CAN_NOT_LOOP: nor can it do that.
     """
 
     ONLY_AT = "only-at"
