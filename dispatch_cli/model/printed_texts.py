@@ -1,4 +1,4 @@
-"""How PyTorch's texts about dispatch begin: the engine raises them, and they are looked for in what people paste.
+"""Beginnings of PyTorch's texts about dispatch: the engine raises them, and pasted texts are searched for them.
 
 Each is a template: a name in braces stands for what PyTorch fills in (`str.format`).
 """

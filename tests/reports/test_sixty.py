@@ -14,7 +14,7 @@ MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 
 
 def rows(name: str = "sixty") -> list[dict[str, str]]:
-    """What a table says of each report."""
+    """The rows of a table."""
     with FOLDER.joinpath(f"{name}.tsv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -51,7 +51,7 @@ def test_the_forty_continue_the_sixty() -> None:
 
 
 def test_an_answer_that_was_right_is_given() -> None:
-    """What is recognised now stays so."""
+    """A text that was recognised when the verdicts were given stays so."""
     for name in ("sixty", "forty"):
         for row in rows(name):
             found = find_errors(FOLDER.joinpath(name, f"{row['name']}.txt").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 MAX_DEPTH = 4
-"""How often a text may be escaped: JSON in a log that is JSON itself is twice."""
+"""Escapes of escapes that are undone: JSON in a log that is JSON itself is escaped twice."""
 NARROWEST = 40
 """Columns of the narrowest terminal whose cut lines are put together again."""
 WIDTHS = frozenset((80, 100, 120, 132))
@@ -110,7 +110,7 @@ def without_heads(text: str) -> Rearranged | None:
 
 
 def _shared(shape: str, other: str) -> int:
-    """How long a head is that two lines have; 0 for none, which has a digit or a bracket: ``[rank0]:``."""
+    """Length of the head that two lines have, which has a digit or a bracket: ``[rank0]:``; 0 for none."""
     pairs = zip(shape, other, strict=False)
     alike = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(shape), len(other)))
     length = shape.rfind(" ", 0, alike) + 1

@@ -15,7 +15,7 @@ from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe
 
 
 class Shown(Enum):
-    """How much of a table a text shows; the value is the name in machine formats."""
+    """The part of a table that a text shows; the value is the name in machine formats."""
 
     NOTHING = "nothing"
     PART = "part"

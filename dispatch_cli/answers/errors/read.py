@@ -115,7 +115,7 @@ def find_errors(text: str) -> list[ErrorText]:
 
 
 def lines_of_table(text: str) -> int:
-    """How many lines of a dispatch table a text has, whatever error it belongs to."""
+    """Number of lines of a dispatch table in a text, whatever error they belong to."""
     return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS], _worth, marks).text))
 
 
@@ -127,7 +127,7 @@ def _turn(error: ErrorText) -> tuple[object, ...]:
 
 
 def _worth(text: str) -> int:
-    """How many errors and lines of a table can be read in a text."""
+    """Number of errors and lines of a table that can be read in a text."""
     return (_known_worth if len(text) <= LONGEST_KNOWN else _known_worth.__wrapped__)(text)
 
 

@@ -27,7 +27,7 @@ _LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))
 _LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
 _REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
 _CLOSING = " \t\r'\"`)}"
-"""What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
+"""Signs after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
 WORDS = ("registered at", *(f" [{end}" for end in _RULES))

@@ -20,7 +20,7 @@ _RELEASE = re.compile(
 
 
 class Fit(Enum):
-    """How the keys of a text fit a version; the value is the name in machine formats.
+    """Fit of the keys of a text to a version; the value is the name in machine formats.
 
     OLDER: the text lacks keys that every table of the version has, or names keys that only older ones have.
     NEWER: it names keys that only newer versions have.

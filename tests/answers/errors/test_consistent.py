@@ -44,7 +44,7 @@ def state_of(bases: tuple[str, ...]) -> State:
 
 
 def statements(report: ErrorReport) -> Iterator[Statement]:
-    """What an answer states of slots, by its facts, its title and its slot."""
+    """Statements of an answer about slots: by its title, its facts and its slot."""
     if report.key is None or not MESSAGES[report.kind].rules:
         return
     if report.kind is not TextKind.AMBIGUOUS:
