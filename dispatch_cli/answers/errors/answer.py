@@ -22,7 +22,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, NON_FUNCTIONAL, UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 from dispatch_cli.report.explain import explain_report
 
 TELL_THE_AUTHOR = (
@@ -163,7 +163,8 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         if name not in dispatcher or case.key not in dispatcher.universe.slot:
             break
         entry = dispatcher.table(name)[case.key]
-        if entry.rule in NO_KERNEL_RULES or entry.decision.source == NON_FUNCTIONAL:
+        # a default kernel calls other kernels, which may be missing
+        if entry.rule in (*NO_KERNEL_RULES, Rule.DEFAULT):
             break
         first = base
     # a tensor on a device shows that the build has the device
