@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
         *("model", "engine", "universes", "bases", "capture", "trace"),
         *("extract.signing", "extract.cache", "extract.cache_files"),
     },
+    "answers": {"model", "engine", "bases", "api", "report", "render", "answers"},  # rooms: a report and its document
     "page": {"", "model", "engine", "checks", "report", "render", "bases", "trace", "page"},
     "explore": {
         *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),
@@ -57,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
         "trace",
         "report",
         "render",
+        "answers",
         "cli",
         "universes",
         "extract",
