@@ -1,4 +1,4 @@
-"""Data flows one way: declarations → model → engine → checks → report → render → cli. Who may import whom."""
+"""Data flows one way: declarations → model → engine → checks → answers → command line. Who may import whom."""
 
 from __future__ import annotations
 
@@ -24,57 +24,75 @@ ALLOWED: dict[str, set[str]] = {
     "extract": {"model", "files", "extract", "declarations", "audit"},
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit", "trace"},
     "checks": {"model", "engine", "checks"},
-    "report": {"model", "engine", "checks", "crossref", "bases", "trace", "report"},
-    "render": {"", "model", "engine", "checks", "crossref", "trace", "report", "render", "declarations.text", "bases"},
+    "answers.shared": {"model", "engine", "checks", "answers.shared"},
+    "render": {
+        "",
+        "model",
+        "engine",
+        "checks",
+        "answers.shared",
+        "render",
+        "report",
+        "answers.document",
+        "answers.report",
+    },
+    "answers.report": {
+        *("model", "engine", "checks", "crossref", "bases", "trace", "answers.shared", "answers.report"),
+    },
+    "answers.document": {
+        *("", "model", "engine", "checks", "crossref", "bases", "trace", "declarations.text", "render"),
+        *("answers.shared", "answers.report", "answers.document"),
+    },
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
     "bases.regenerate": {"model", "universes", "bases", "declarations", "capture"},  # and another
     "capture": {"model", "universes", "capture", "bases", "declarations.source"},
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
-    "whatif": {"model", "engine", "checks", "report", "whatif"},
+    "whatif": {"model", "engine", "checks", "answers.shared", "answers.report", "whatif"},
     "trace": {
         *("model", "engine", "universes", "bases", "capture", "trace"),
         *("extract.signing", "extract.cache", "extract.cache_files"),
     },
-    "answers": {"model", "engine", "bases", "api", "report", "render", "answers"},  # rooms: a report and its document
-    "page": {"", "model", "engine", "checks", "report", "render", "bases", "trace", "page"},
+    "page": {
+        *("", "model", "engine", "checks", "bases", "trace", "render", "page"),
+        *("answers.shared", "answers.report", "answers.document"),
+    },
     "explore": {
-        *("", "model", "engine", "checks", "report", "render", "declarations", "files", "universes", "bases"),
-        *("api", "whatif", "trace", "explore"),
+        *("", "model", "engine", "checks", "render", "declarations", "files", "universes", "bases"),
+        *("api", "whatif", "trace", "answers.shared", "answers.report", "answers.document", "explore"),
     },
     "cli": {
-        "",
-        "api",
-        "whatif",
-        "page",
-        "explore",
-        "checks",
-        "model",
-        "engine",
-        "declarations",
-        "bases",
-        "capture",
-        "crossref",
-        "trace",
-        "report",
-        "render",
-        "answers",
-        "cli",
-        "universes",
-        "extract",
-        "files",
-        "audit",
+        *("", "api", "whatif", "page", "explore", "checks", "model", "engine", "declarations", "bases", "capture"),
+        *("crossref", "trace", "render", "universes", "extract", "files", "audit", "cli", "answers"),
+        *("answers.shared", "answers.report", "answers.document"),
+    },
+    "answers.command": {
+        *("", "api", "checks", "model", "engine", "declarations", "bases", "capture", "crossref", "trace", "render"),
+        *("universes", "extract", "files", "audit"),
+        *("answers.shared", "answers.report", "answers.document", "cli", "answers.command"),
     },
 }
-"""Part of the package → the parts that it may import; ``""`` is the package itself (its version)."""
-ROOMS = (
+"""Part of the package → the parts that it may import; ``""`` is the package itself (its version).
+
+The modules of an answer are its report (plain data), its documents (blocks of `render`, and their words) and its
+commands; their names say which, see `layer_of`.
+"""
+ANSWERS = (
+    *("shared", "findings", "table", "keys", "errors", "history", "diff", "explain", "resolve", "trace"),
+    *("coverage", "sources"),
+)
+"""The answers in order: reports and documents import from their own folder and those before it. Commands may import
+all, since they put answers together."""
+MOST_FILES = 15
+"""Modules of one folder of an answer."""
+ENGINE = (
     *("rules", "keys", "table", "dispatcher", "python", "variants", "history", "comparison", "order", "call"),
     "coverage",
 )
 """The parts of the engine in order: each may import itself and those before it."""
 OUTSIDE = {
-    "click": {"cli"},
-    "rich": {"render", "cli", "explore"},
+    "click": {"cli", "answers.command"},
+    "rich": {"render", "cli", "explore", "answers.command"},
     "yaml": {"declarations"},
     "torch": {"capture"},
     "tomllib": {"declarations"},
@@ -114,12 +132,27 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 def part_of(module: str) -> str:
     inside = module.removeprefix("dispatch_cli").removeprefix(".")
+    if inside.startswith("answers."):
+        return f"answers.{layer_of(inside)}"
     return inside if inside in ALLOWED else inside.partition(".")[0]
+
+
+def layer_of(inside: str) -> str:
+    """The layer of a module of an answer, by its name: shared, command, document or report."""
+    parts = inside.split(".")
+    if parts[1] == "shared":
+        return "shared"
+    if "command" in parts[-1].split("_"):
+        return "command"
+    return "document" if parts[-1].split("_")[-1] in ("document", "wording") else "report"
 
 
 def is_allowed(part: str, imported: str) -> bool:
     inside = imported.removeprefix("dispatch_cli").removeprefix(".")
-    return any(inside == one or (one and inside.startswith(f"{one}.")) for one in ALLOWED[part])
+    allowed = ALLOWED[part]
+    return part_of(imported) in allowed or any(
+        inside == one or (one and inside.startswith(f"{one}.")) for one in allowed
+    )
 
 
 def test_every_part_is_in_the_table() -> None:
@@ -137,24 +170,33 @@ def test_nothing_is_imported_from_above(part: str) -> None:
     assert wrong == []
 
 
-def room_of(module: str) -> str | None:
-    """The part of the engine that a module belongs to; None outside the engine."""
+def folder_of(module: str, part: str) -> str | None:
+    """The folder of a part of the package that a module belongs to; None outside the part."""
     parts = module.split(".")
-    return parts[2] if parts[:2] == ["dispatch_cli", "engine"] and len(parts) > 2 else None
+    return parts[2] if parts[:2] == ["dispatch_cli", part] and len(parts) > 2 else None
 
 
-def test_the_engine_is_in_the_order_of_its_rooms() -> None:
+@pytest.mark.parametrize(("part", "order"), [("engine", ENGINE), ("answers", ANSWERS)])
+def test_folders_import_from_those_before_them(part: str, order: tuple[str, ...]) -> None:
     between = [
-        (module, name, room_of(module), room_of(name)) for module, name in imports() if room_of(name) is not None
+        (module, name, folder_of(module, part), folder_of(name, part))
+        for module, name in imports()
+        if folder_of(name, part) is not None and part_of(module) != "answers.command"
     ]
     wrong = [
         f"{module} imports {name}"
-        for module, name, room, imported in between
-        if room is not None and imported not in ROOMS[: ROOMS.index(room) + 1]
+        for module, name, folder, imported in between
+        if folder is not None and imported not in order[: order.index(folder) + 1]
     ]
     assert wrong == []
-    folder = PACKAGE / "engine"
-    assert {path.stem for path in folder.iterdir()} - {"__init__", "__pycache__"} == set(ROOMS)
+    assert {path.stem for path in (PACKAGE / part).iterdir()} - {"__init__", "__pycache__"} == set(order)
+
+
+def test_a_folder_of_an_answer_can_be_read_in_one_sitting() -> None:
+    folders = [folder for folder in (PACKAGE / "answers").rglob("*") if folder.is_dir()]
+    sizes = {folder.name: len([*folder.glob("[!_]*.py")]) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
+    assert len(ANSWERS) - 1 <= 12
 
 
 def test_no_modules_import_each_other() -> None:
@@ -194,6 +236,7 @@ def test_the_table_allows_nothing_that_goes_up() -> None:
     order = list(ALLOWED)
     for part, allowed in ALLOWED.items():
         for one in allowed - {"", part}:
-            other = one.partition(".")[0]
-            assert part not in {name.partition(".")[0] for name in ALLOWED[other]}, (part, other)
-    assert order[-1] == "cli"
+            other = one if one in ALLOWED else one.partition(".")[0]
+            names = {name if name in ALLOWED else name.partition(".")[0] for name in ALLOWED[other]}
+            assert part not in names, (part, other)
+    assert order[-1] == "answers.command"

@@ -23,7 +23,7 @@ from unittest.mock import patch
 from jsonschema_rs import Draft202012Validator
 
 from dispatch_cli.cli import main
-from dispatch_cli.render.data_schema import report_schema, report_types
+from dispatch_cli.cli.report_schemas import report_schema, report_types
 from tests.cli.forked import server
 
 ROOT = Path(__file__).parents[2]

@@ -109,7 +109,7 @@ CHOICE = 0.25
 @cache
 def report_names() -> list[str]:
     """The reports that have a JSON Schema."""
-    from dispatch_cli.render.data_schema import report_types
+    from dispatch_cli.cli.report_schemas import report_types
 
     return [*report_types(), "nosuch"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
-from dispatch_cli.render.data_schema import report_schema, report_types
+from dispatch_cli.cli.report_schemas import report_schema, report_types
 from tests.cli.field_list import FIELDS
 from tests.cli.support import call
 

@@ -36,8 +36,8 @@ def _of_declarations() -> dict[str, Any]:
 
 
 def _of_report(name: str) -> dict[str, Any]:
+    from dispatch_cli.cli.report_schemas import report_schema, report_types
     from dispatch_cli.model.suggest import suggestion
-    from dispatch_cli.render.data_schema import report_schema, report_types
 
     types = report_types()
     if name not in types:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -11,9 +12,11 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from dispatch_cli import report as reports
+from dispatch_cli import answers
 from dispatch_cli.render import data
 
+_OF_PEOPLE = re.compile(r"command|document$|wording$")
+"""Modules of answers that have no reports, but what people see of them."""
 _SIMPLE = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 _LISTS = (tuple, list, Iterator, Iterable)
 
@@ -22,8 +25,9 @@ Json = dict[str, Any]
 
 def report_types() -> dict[str, type]:
     """Every report by its name."""
-    for module in pkgutil.iter_modules(reports.__path__):
-        import_module(f"{reports.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(answers.__path__, f"{answers.__name__}."):
+        if _OF_PEOPLE.search(module.name) is None:
+            import_module(module.name)
     found = _classes()
     named = ((vars(kind).get("REPORT"), kind) for kind in found.values())
     return dict(sorted((name, kind) for name, kind in named if isinstance(name, str)))
