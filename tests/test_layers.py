@@ -25,19 +25,9 @@ ALLOWED: dict[str, set[str]] = {
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit", "trace"},
     "checks": {"model", "engine", "checks"},
     "answers.shared": {"model", "engine", "checks", "answers.shared"},
-    "render": {
-        "",
-        "model",
-        "engine",
-        "checks",
-        "answers.shared",
-        "render",
-        "report",
-        "answers.document",
-        "answers.report",
-    },
+    "render": {"", "model", "engine", "checks", "answers.shared", "render"},
     "answers.report": {
-        *("model", "engine", "checks", "crossref", "bases", "trace", "answers.shared", "answers.report"),
+        *("model", "engine", "checks", "crossref", "bases", "trace", "api", "answers.shared", "answers.report"),
     },
     "answers.document": {
         *("", "model", "engine", "checks", "crossref", "bases", "trace", "declarations.text", "render"),
@@ -78,7 +68,7 @@ The modules of an answer are its report (plain data), its documents (blocks of `
 commands; their names say which, see `layer_of`.
 """
 ANSWERS = (
-    *("shared", "findings", "table", "keys", "errors", "history", "diff", "explain", "resolve", "trace"),
+    *("shared", "findings", "table", "keys", "history", "diff", "explain", "errors", "resolve", "trace"),
     *("coverage", "sources"),
 )
 """The answers in order: reports and documents import from their own folder and those before it. Commands may import

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.chain import link_between
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
-from dispatch_cli.answers.errors.printed_keys import read_key
-from dispatch_cli.answers.errors.printed_table import printed_table
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.errors.reading.chain import link_between
+from dispatch_cli.answers.errors.reading.printed_keys import read_key
+from dispatch_cli.answers.errors.reading.printed_table import printed_table
+from dispatch_cli.answers.errors.reading.version import TextVersion, numbers_of, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
-from dispatch_cli.answers.errors.version import TextVersion, numbers_of, version_of
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State

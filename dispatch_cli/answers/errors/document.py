@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.errors.chain import ChainLink
 from dispatch_cli.answers.errors.conclude import KERNELS_ELSEWHERE
+from dispatch_cli.answers.errors.reading.chain import ChainLink
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.document import advice_texts

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors import table_lines
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, TextPattern, patterns
+from dispatch_cli.answers.errors.reading import table_lines
 from dispatch_cli.answers.errors.symbols import demangled
 from dispatch_cli.answers.errors.template import DETAILS, expression
 from dispatch_cli.model.names import OperatorName

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.chain import ChainPlace, chain_places
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.matches import Match, marks, matches
 from dispatch_cli.answers.errors.messages.table import MESSAGES
-from dispatch_cli.answers.errors.pasted import plain, rejoined, uncoloured, without_heads
-from dispatch_cli.answers.errors.table_lines import DumpLine, dump_lines
+from dispatch_cli.answers.errors.reading.chain import ChainPlace, chain_places
+from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured, without_heads
+from dispatch_cli.answers.errors.reading.table_lines import DumpLine, dump_lines
 from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
 
 MAX_CHARACTERS = 8 << 20

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.errors.chain import ChainLink
 from dispatch_cli.answers.errors.conclude import Fact
 from dispatch_cli.answers.errors.kinds import TextKind
-from dispatch_cli.answers.errors.version import TextVersion
+from dispatch_cli.answers.errors.reading.chain import ChainLink
+from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from dispatch_cli.answers.errors.answer import other_errors
-from dispatch_cli.answers.errors.chain import ChainLink
 from dispatch_cli.answers.errors.read import find_errors
+from dispatch_cli.answers.errors.reading.chain import ChainLink
 from tests.answers.errors.test_read import ARGUMENTS, escaped, logged, quoted
 from tests.cli.support import call
 

@@ -13,7 +13,7 @@ from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
 from dispatch_cli.answers.errors.conclude import Fact, FactKind, Proof
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES
-from dispatch_cli.answers.errors.printed_table import printed_table
+from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report
 from dispatch_cli.api import load_state

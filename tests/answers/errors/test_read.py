@@ -13,13 +13,13 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, read
 from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.matches import WINDOW
-from dispatch_cli.answers.errors.pasted import plain
 from dispatch_cli.answers.errors.read import (
     MAX_ERRORS,
     ErrorText,
     find_errors,
 )
-from dispatch_cli.answers.errors.table_lines import DumpLine
+from dispatch_cli.answers.errors.reading.pasted import plain
+from dispatch_cli.answers.errors.reading.table_lines import DumpLine
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.printed_keys import are_indices, is_old, key_named
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.errors.table_lines import DumpLine
+from dispatch_cli.answers.errors.reading.printed_keys import are_indices, is_old, key_named
+from dispatch_cli.answers.errors.reading.table_lines import DumpLine
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.printed_keys import are_indices, is_old, key_named
-from dispatch_cli.answers.errors.printed_table import Shown, printed_table
 from dispatch_cli.answers.errors.read import ErrorText
+from dispatch_cli.answers.errors.reading.printed_keys import are_indices, is_old, key_named
+from dispatch_cli.answers.errors.reading.printed_table import Shown, printed_table
 from dispatch_cli.model.universe import Universe
 
 _RELEASE = re.compile(
