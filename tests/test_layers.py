@@ -25,23 +25,12 @@ ALLOWED: dict[str, set[str]] = {
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit", "trace"},
     "checks": {"model", "engine", "checks"},
     "answers.shared": {"model", "engine", "checks", "answers.shared"},
-    "report": {"model", "engine", "checks", "bases", "answers.shared", "answers.report", "report"},
-    "render": {
-        "",
-        "model",
-        "engine",
-        "checks",
-        "answers.shared",
-        "render",
-        "report",
-        "answers.document",
-        "answers.report",
-    },
+    "render": {"", "model", "engine", "checks", "answers.shared", "render"},
     "answers.report": {
-        *("model", "engine", "checks", "crossref", "bases", "trace", "answers.shared", "answers.report", "report"),
+        *("model", "engine", "checks", "crossref", "bases", "trace", "api", "answers.shared", "answers.report"),
     },
     "answers.document": {
-        *("", "model", "engine", "checks", "crossref", "bases", "trace", "declarations.text", "render", "report"),
+        *("", "model", "engine", "checks", "crossref", "bases", "trace", "declarations.text", "render"),
         *("answers.shared", "answers.report", "answers.document"),
     },
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
@@ -69,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "answers.command": {
         *("", "api", "checks", "model", "engine", "declarations", "bases", "capture", "crossref", "trace", "render"),
-        *("universes", "extract", "files", "audit", "report"),
+        *("universes", "extract", "files", "audit"),
         *("answers.shared", "answers.report", "answers.document", "cli", "answers.command"),
     },
 }
@@ -79,7 +68,7 @@ The modules of an answer are its report (plain data), its documents (blocks of `
 commands; their names say which, see `layer_of`.
 """
 ANSWERS = (
-    *("shared", "findings", "table", "keys", "history", "diff", "explain", "resolve", "trace"),
+    *("shared", "findings", "table", "keys", "history", "diff", "explain", "errors", "resolve", "trace"),
     *("coverage", "sources"),
 )
 """The answers in order: reports and documents import from their own folder and those before it. Commands may import

@@ -65,22 +65,24 @@ def test_the_default_leaves_gaps(found: dict[str, Any]) -> None:
 def test_without_an_autograd_kernel_pytorch_warns(found: dict[str, Any]) -> None:
     kernel, warning = found["05"]
     data = explained(warning, "05_no_autograd_kernel")
-    assert (kernel, data["key"], data["error"]["reproduced"]) == ("scale_cpu", "AutogradCPU", True)
-    assert [one["kind"] for one in data["advice"]] == ["no-derivative"]
+    assert (kernel, data["explained"]["key"], data["reproduced"]) == ("scale_cpu", "AutogradCPU", True)
+    assert [one["kind"] for one in data["explained"]["advice"]] == ["no-derivative"]
 
 
 def test_a_factory_does_not_get_to_its_kernel(found: dict[str, Any]) -> None:
     (error,) = found["06"]
     data = explained(error, "06_factory")
-    assert (data["key"], data["error"]["reproduced"]) == ("Undefined", True)
-    assert [one["kind"] for one in data["advice"]] == ["unreachable"]
+    assert (data["key"], data["reproduced"]) == ("Undefined", True)
+    assert [one["kind"] for one in data["explained"]["advice"]] == ["unreachable"]
 
 
 def test_an_ambiguous_kernel_raises(found: dict[str, Any]) -> None:
     (error,) = found["08"]
     data = explained(error, "08_ambiguous")
-    assert (data["key"], data["error"]["reproduced"]) == ("AutogradOther", True)
-    assert [(one["kind"], one["culprits"]) for one in data["advice"]] == [("ambiguous", ["MkldnnCPU", "QuantizedCPU"])]
+    assert (data["key"], data["reproduced"]) == ("AutogradOther", True)
+    assert [(one["kind"], one["culprits"]) for one in data["explained"]["advice"]] == [
+        ("ambiguous", ["MkldnnCPU", "QuantizedCPU"])
+    ]
 
 
 def test_inference_mode_runs_another_kernel(found: dict[str, Any]) -> None:

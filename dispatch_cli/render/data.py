@@ -31,8 +31,6 @@ PAIRS = frozenset({"details"})
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
     "FindingsReport": frozenset({"affected", "summary"}),
-    "ErrorFact": frozenset({"place"}),
-    "ErrorStep": frozenset({"place"}),
     "Finding": frozenset({"mark_follows", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
@@ -50,8 +48,6 @@ SENTENCES = {
         "text": "dispatch_cli.answers.explain.advice.document.change_text",
         "declarations": "dispatch_cli.answers.explain.advice.edits_document.declarations_text",
     },
-    "ErrorFact": {"text": "dispatch_cli.render.error_answer.fact_text"},
-    "ErrorStep": {"text": "dispatch_cli.render.error_answer.step_text"},
     "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_wording.expression_note_text"},
     "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.wording.higher_order_advice_text"},
     "ImplChange": {

@@ -74,12 +74,8 @@ def test_a_higher_order_operator() -> None:
     assert "A call at CPU runs torch._higher_order_ops.torchbind.call_torchbind_impl" in asked
     text = b"could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Tracer (resolved"
     out = call("explain", "--from-error", "-", stdin=text).out
-    assert out.startswith("standard input, line 1: the higher-order operator call_torchbind fails at Tracer\n")
-    user = "\nWhat you can do:\n- A caller cannot fix this."
-    author = "\nWhat the author of the operator can do:\n- Let DispatchKey.Tracer fall through"
-    assert 0 < out.index(user) < out.index(author)
-    assert "  fired\n" not in out
-    assert "A call at Tracer fails: call_torchbind has no implementation there" in out
+    assert out.startswith("standard input, line 1: the Python dispatcher finds no kernel of call_torchbind at Tracer\n")
+    assert "What the author of the operator can do:\n- Register a kernel at Tracer" in out
 
 
 def test_where_python_chooses_another_kernel() -> None:
@@ -227,28 +223,12 @@ def test_an_error_text_over_the_embedded_state(tmp_path: Path) -> None:
             "oneDNN (MKL-DNN) and sparse (compressed, such as CSR) tensors. Probably nobody has written "
             "aten::cumsum for nested tensors on CPU yet."
         )
-        table = next(line for line in lines if line.startswith("The table in the text ("))
-        assert table.endswith(" lines) agrees with the table here.")
         assert "NestedTensorCPU holds nothing (rule 10, missing)." in result.out
         author = lines[lines.index("What the author of the operator can do:") + 1]
         assert author.startswith(
             "- CompositeExplicitAutogradNonFunctional has a kernel, but does not cover NestedTensorCPU."
         )
         assert "Advice: " not in result.out
-
-
-def test_an_error_text_of_another_build() -> None:
-    text = error_text("aten::cumsum", "NestedTensorCPU")
-    there = "CUDA: registered at /__w/pytorch/pytorch/build/aten/src/ATen/RegisterCUDA_0.cpp:1 [kernel]\n"
-    changed = "".join(there if line.startswith("CUDA: ") else line for line in text.splitlines(keepends=True))
-    changed = "".join(line for line in changed.splitlines(keepends=True) if not line.startswith("SparseCsrCPU: "))
-    changed = changed.replace(" SparseCsrCPU,", "")
-    data = json.loads(call("explain", "--from-error", "-", "--format", "json", stdin=changed.encode()).out)
-    error = data["error"]
-    assert (error["reproduced"], error["operator"], error["key"]) == (True, "aten::cumsum", "NestedTensorCPU")
-    kinds = {one["kind"]: one["keys"] for one in error["differences"]}
-    assert kinds["only-here"] == ["SparseCsrCPU"]
-    assert set(kinds) <= {"only-here", "rule", "kernel"}
 
 
 def test_an_error_that_is_not_so_here() -> None:
@@ -286,22 +266,18 @@ def test_an_error_of_the_python_dispatcher_that_is_not_so_here(tmp_path: Path) -
     )
     result = call("explain", "--from-error", "-", str(tmp_path / "p.yaml"), stdin=python_error("my.p.default", "CPU"))
     lines = result.out.splitlines()
-    assert lines[1] == "The call was made with a tensor on CPU. The files that are given declare a kernel there."
-    assert any(line.startswith("In these files Python's resolve_key chooses something else at CPU:") for line in lines)
-    assert (
-        "Here the Python dispatcher (resolve_key) chooses another kernel: pk, kernel: a kernel is registered only in "
-        "Python, because of the Python kernel at CPU."
-    ) in result.out
+    assert lines[1].startswith(
+        "The call was made with a tensor on CPU. The files that are given declare a kernel there."
+    )
+    assert any(line.startswith("In these files the slot holds something else at CPU:") for line in lines)
 
 
 @pytest.mark.parametrize("key", ["Autograd", "CompositeImplicitAutograd", "Dense"])
 def test_an_error_at_a_key_without_a_slot(key: str) -> None:
     text = python_error("broken.scale.default", key)
     result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
-    assert result == refused(
-        f"Invalid value for '--from-error': the text names {key}, which has no slot in a dispatch table. PyTorch's "
-        f"errors name runtime keys. `explain broken::scale {key}` says what {key} is."
-    )
+    assert (result.code, result.err) == (0, "")
+    assert f"`explain broken::scale {key}` says more" in result.out
 
 
 @pytest.mark.parametrize(
@@ -309,15 +285,15 @@ def test_an_error_at_a_key_without_a_slot(key: str) -> None:
     [
         (
             "There was no rule registered for HigherOrderOperator call_torchbind and mode <my.Mode object>.Hint: set",
-            "A call in Mode fails: call_torchbind has no implementation for Mode.",
+            "call_torchbind has no implementation for a mode or a tensor subclass",
         ),
         (
             "There was no rule registered for HOP call_torchbind and subclass <class 'my.Sub'>. We recommend",
-            "A call with a Sub fails: call_torchbind has no implementation for Sub.",
+            "`dispatch-cli explain call_torchbind PLACE` shows one place",
         ),
         (
             "TypeError: HigherOrderOperator 'call_torchbind' is not supported for the given input types. This",
-            "All modes and subclasses that PyTorch asked returned NotImplemented, or there was none to ask.",
+            "do not use backend fallbacks",
         ),
     ],
 )
@@ -333,25 +309,23 @@ def test_an_error_of_operators_in_a_file() -> None:
     assert out[1].startswith("The operator itself ran, and no autograd kernel computes its gradient")
     assert "The text names no key; this explains AutogradCPU." in out
     author = out[out.index("What the author of the operator can do:") + 1]
-    assert author.startswith("- AutogradCPU holds PyTorch's own fallback, which calls CPU: backward() warns")
+    assert author.startswith("- Give it a backward: in Python with `torch.library.register_autograd")
 
 
 def test_an_error_of_operators_that_are_not_declared() -> None:
-    """The table of the text is explained, else its list of keys, else what the error itself says of the slot."""
-    for text, shown in (
-        (error_text("broken::cuda_only", "CPU"), "what the text itself shows"),
-        (
-            "Could not run 'a::b' with arguments from the 'CPU' backend. Available functions are [CUDA]",
-            "what the text itself shows",
-        ),
-        ("Could not run 'a::b' with arguments from the 'CPU' backend.", "what the error means"),
-        (error_text("broken::scale", None), "what the error means"),
-        (error_text("broken::scale", "Meta"), "what the error means"),
+    """No slot is shown, as nothing proves what else it holds."""
+    for text in (
+        error_text("broken::cuda_only", "CPU"),
+        "Could not run 'a::b' with arguments from the 'CPU' backend. Available functions are [CUDA]",
+        "Could not run 'a::b' with arguments from the 'CPU' backend.",
+        error_text("broken::scale", None),
+        error_text("broken::scale", "Meta"),
     ):
         result = call("explain", "--from-error", "-", stdin=text.encode())
         assert (result.code, result.err) == (0, "")
-        assert f", so this explains only {shown}. For more, give files that declare it.\n" in result.out
+        assert "\n  #  Rule" not in result.out
         assert "holds something else at" not in result.out
+        assert "\nWhat you can do:\n- " in result.out
         assert "\nWhat the author of the operator can do:\n- " in result.out
     ambiguous = "a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther."
     unknown = call("explain", "--from-error", "-", stdin=ambiguous.encode())
@@ -361,17 +335,15 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
     higher_order = b"could not find kernel for HigherOrderOperator my_hop at dispatch key DispatchKey.CPU"
     not_declared = call("explain", "--from-error", "-", stdin=higher_order)
     assert not_declared.code == 0
-    assert "my_hop is not declared" in not_declared.out
-    author = "\nWhat the author of the operator can do:\n- Register an implementation with py_impl(DispatchKey."
-    assert f"{author}CompositeExplicitAutograd)" in not_declared.out
+    assert "the Python dispatcher finds no kernel of my_hop at CPU" in not_declared.out
 
 
 def test_a_text_without_an_error() -> None:
     result = call("explain", "--from-error", "-", stdin=b"\xff\x00 all is well \x1b[31m")
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(
-        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of PyTorch's messages "
-        "about operators and dispatch, such as:\n  Could not run 'OP' with arguments from the 'KEY'\n"
+    assert result.err == (
+        "Error: no text in standard input is one that dispatch-cli explains; the whole text, with its traceback, may "
+        "have one.\n"
     )
 
 
@@ -379,20 +351,15 @@ def test_an_ambiguity_without_an_operator() -> None:
     """The text of the Python dispatcher names none."""
     unnamed = call("explain", "--from-error", "-", stdin=b"RuntimeError: ambiguous autogradother kernel")
     assert (unnamed.code, unnamed.err) == (0, "")
-    assert (
-        "The text does not name the operator; `dispatch-cli explain OP AutogradOther` explains one operator."
-        in unnamed.out
-    )
-    named = b"a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther"
-    assert "does not name the operator" not in call("explain", "--from-error", "-", stdin=named).out
+    assert unnamed.out.startswith("standard input, line 1: the operator is ambiguous at AutogradOther\n")
 
 
 def test_a_table_without_the_line_that_names_the_operator() -> None:
     lines = [line for line in error_text("aten::cumsum", "NestedTensorCPU").splitlines() if line.endswith("fallback]")]
-    for count, said in ((1, "1 line"), (5, "5 lines")):
+    for count in (1, 5):
         result = call("explain", "--from-error", "-", stdin="\n".join(lines[-count:]).encode())
         assert (result.code, result.out) == (2, "")
-        assert f"standard input has {said} of a dispatch table, but not the line before it that names" in result.err
+        assert "standard input has lines of a dispatch table, but not the line before it that names" in result.err
 
 
 def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
@@ -466,10 +433,8 @@ def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:
     text = tmp_path / "error.txt"
     text.write_text("Could not run 'aten::add.Tensor' with arguments from the 'Dispa' backend", encoding="utf-8")
     result = call("explain", "--from-error", str(text))
-    assert result.code == 2
-    assert (
-        "the text names the key 'Dispa', which torch-2.15 does not have; the text may be truncated there" in result.err
-    )
+    assert (result.code, result.err) == (0, "")
+    assert "torch-2.15 has no key Dispa: the text is from another version, or it is cut there." in result.out
 
 
 def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path: Path) -> None:
@@ -494,17 +459,17 @@ def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path
         "Could not run 'aten::to.dtype' with arguments from the 'AutogradPrivateUse1' backend.", encoding="utf-8"
     )
     command = ("explain", "--from-error", str(text), "--base", base)
-    error = json.loads(call(*command, "--format", "json").out)["error"]
+    error = json.loads(call(*command, "--format", "json").out)
     displaced = [fact for fact in error["facts"] if fact["kind"] == "displaced"]
-    assert [(fact["keys"], fact["probable"]) for fact in displaced] == [
-        (["PrivateUse1", "CompositeExplicitAutograd"], True)
+    assert [(fact["keys"], fact["proof"]) for fact in displaced] == [
+        (["PrivateUse1", "CompositeExplicitAutograd"], "likely")
     ]
-    assert [step["kind"] for step in error["steps"]] == ["inference-mode", "give-registrations"]
+    assert ["inference_mode" in error["user"][0], "dispatch-cli capture" in error["user"][1]] == [True, True]
     shown = call(*command).out
     assert "newer PyTorch" not in shown
     assert "Register a kernel that computes the gradient at AutogradPrivateUse1 too" in shown
     declared = ("explain", "--from-error", str(text), "examples/scenarios/01_composite_override.yaml")
-    found = json.loads(call(*declared, "--format", "json").out)["error"]
+    found = json.loads(call(*declared, "--format", "json").out)
     assert not [fact for fact in found["facts"] if fact["kind"] == "displaced"]
 
 

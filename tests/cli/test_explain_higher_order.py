@@ -253,36 +253,6 @@ def test_recorded_guards_hold_and_notice_a_change() -> None:
     assert (keys.count("- op:"), "mode:" in keys) == (1, False)
 
 
-def text_of_no_rule(mode: str) -> bytes:
-    name = "HigherOrderOperator whole and mode"
-    return f"NotImplementedError: There was no rule registered for {name} <{mode} object at 0x7f>\n".encode()
-
-
-def test_an_error_text_is_answered_for_its_reader_first() -> None:
-    """As an error of an operator with a dispatch table is: what is so, what users and authors can do, the place."""
-    result = call("explain", "--from-error", "-", "hops.yaml", stdin=text_of_no_rule("my.Mode"))
-    parts = result.out.split("\n\n")
-    title, so = parts[0].splitlines()
-    assert title == "standard input, line 1: the higher-order operator whole fails in Mode"
-    assert so.startswith("It has no implementation there.")
-    assert parts[1] == (
-        "What you can do:\n- Call it where Mode is not active, such as outside of torch.compile and torch.export."
-    )
-    title, first, *_ = parts[2].splitlines()
-    assert title == "What the author of the operator can do:"
-    assert first.startswith("- Register an implementation with py_impl(Mode); declare ")
-    assert parts[3].startswith("whole (higher-order operator")
-    assert "Advice:" not in result.out
-
-
-def test_an_error_of_another_version_is_answered_for_its_reader() -> None:
-    result = call("explain", "--from-error", "-", "hops.yaml", stdin=text_of_no_rule("FakeTensorMode"))
-    assert "These declarations have an implementation there; the PyTorch that raised the error has none." in result.out
-    assert "It has no implementation there" not in result.out
-    assert "\n\nWhat you can do:\n- Use the version of PyTorch, or of the library, that these" in result.out
-    assert "What the author of the operator can do" not in result.out
-
-
 def test_no_implementation_is_advised_for_calls_without_tensors() -> None:
     result = call("explain", "map", "Undefined", "--base", "torch-2.4")
     assert (result.code, result.err) == (0, "")

@@ -236,5 +236,5 @@ def test_a_universe_in_yaml(folder: Path) -> None:
 def test_an_error_text_that_names_a_key_without_a_slot(key: str) -> None:
     text = f"NotImplementedError: Could not run 'aten::mm' with arguments from the '{key}' backend.\n"
     result = call("explain", "--from-error", "-", stdin=text.encode())
-    assert (result.code, result.out) == (2, "")
-    assert f"the text names {key}, which has no slot in a dispatch table" in result.err
+    assert (result.code, result.err) == (0, "")
+    assert f"{key} has no slot in the dispatch tables of torch-2.15" in result.out

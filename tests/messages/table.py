@@ -37,6 +37,7 @@ REASONS = {
     "script": "TorchScript and its types",
     "other": "another part of PyTorch: distributed, quantization, profiling, files",
     "piece": "a piece of a longer text that says nothing alone",
+    "not explained": "about dispatch, and met too seldom in public reports",
     "no text": "documentation, or a name: nothing that is printed as an error or a warning",
 }
 """Why a text is not understood."""

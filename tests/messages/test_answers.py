@@ -39,8 +39,7 @@ def test_an_operator_of_another_device_is_no_matter_of_inference_mode() -> None:
 
 def test_an_argument_without_a_derivative_is_named() -> None:
     said = answer("argument_without_a_derivative")
-    assert "nll_loss_forward has no gradient for its argument weight" in said
-    assert "raises in the forward call" in said
+    assert "there is no derivative of nll_loss_forward with respect to weight" in said
     assert "pass `weight.detach()`" in steps(said)
 
 
@@ -48,14 +47,15 @@ def test_a_mutation_under_functionalize_returns_no_view() -> None:
     said = answer("mutation_functionalized")
     title = said.partition("\n")[0]
     assert title.endswith("functionalization does not support aliases::changes: its schema has alias annotations")
-    assert "use torch.compile or torch.export instead of torch.func.functionalize" in steps(said)
-    assert "If it changes an argument: define an operator that returns the new value" in said.partition(AUTHOR)[2]
+    assert "Call a functional operator, and copy its result: `x.copy_(f(x))`" in steps(said)
+    assert "torch.Tag.inplace" not in said  # functionalize refuses that, too
 
 
 def test_an_operator_that_takes_no_tensor() -> None:
     """The text does not say whether a list was empty: both are named, and what its author can do."""
     said = answer("operator_that_takes_no_tensor")
-    assert "a list of tensors was empty, or takesnone::f takes no tensor" in said
+    assert "a list of tensors was empty," in said
+    assert "or takesnone::f takes no tensor" in said
     assert steps(said).startswith("- If the argument is an empty list of tensors")
     assert "register its kernel at CompositeExplicitAutograd" in said.partition(AUTHOR)[2]
     assert "Pass a tensor" not in said
@@ -85,40 +85,5 @@ def test_a_device_of_another_system_has_no_fallback() -> None:
 
 def test_torch_function_is_no_matter_of_the_dispatcher() -> None:
     said = answer("class_that_handles_nothing")
-    assert said.partition("\n")[0].endswith("in __torch_function__")
-    assert "The dispatcher was not reached." in said
-    assert "__torch_dispatch__" not in said
-
-
-def test_a_higher_order_operator_without_a_gradient() -> None:
-    said = answer("higher_order_operator_without_a_gradient")
-    assert "the higher-order operator half_without_gradient has no gradient" in said.partition("\n")[0]
-    assert "torch.no_grad()" in steps(said)
-    assert "in place" not in said
-
-
-def test_mutates_args_against_the_schema_is_no_matter_of_annotations() -> None:
-    for case in ("other_mutation_than_in_the_schema", "mutation_of_no_argument"):
-        said = answer(case)
-        assert said.partition("\n")[0].endswith("mutates_args does not fit the function or the schema")
-        assert "List in mutates_args the arguments that are changed" in said.partition(AUTHOR)[2]
-        assert "Annotate each argument" not in said
-
-
-def test_what_a_test_of_operators_found_is_explained() -> None:
-    """The reader is the author, and the test is named."""
-    for case, cause, test in (
-        (
-            "fake_of_another_size",
-            "the fake implementation of checked::other_size does not agree with its kernel",
-            "faketensor",
-        ),
-        ("argument_that_is_changed", "is wrong about which arguments are changed", "schema"),
-        ("gradient_at_another_key", "checked::g returns a tensor that requires a gradient", "autograd_registration"),
-    ):
-        said = answer(case)
-        assert cause in said.partition("\n")[0]
-        assert f"It caused another error, line {said.rpartition('line ')[2]}" in said
-        assert f"torch.library.opcheck: the test test_{test} fails." in said
-        assert USER not in said
-        assert AUTHOR in said
+    assert said.partition("\n")[0].endswith("handles add")
+    assert "A call goes first to `__torch_function__`" in said

@@ -38,21 +38,6 @@ def test_the_place_of_a_registration_is_whole(place: str) -> None:
     assert f"registered before  {place}\n" in said_of(text + " This is not supported.")
 
 
-def test_a_mode_that_a_higher_order_operator_lacks() -> None:
-    for mode in ("proxy_tensor.ProxyTorchDispatchMode", "fake_tensor.FakeTensorMode"):
-        found = json_of(text_with("no-entry", f"{mode} object"))
-        assert found["kind"] == "no-entry"
-        assert mode in str(found["details"])
-
-
-@pytest.mark.parametrize("words", ["to have two returns", "incompatible (output, out_dims) tuple"])
-def test_a_vmap_rule_is_there_and_returns_something_else(words: str) -> None:
-    said = said_of(text_with("vmap-rule", words))
-    assert said.partition("\n")[0].endswith("the vmap rule did not return (output, out_dims)")
-    assert "The vmap rule was called" in said
-    assert "setup_context" not in said
-
-
 def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
     """The traceback tells it; without it the text is about a torch.autograd.Function of the user's."""
     text = text_with("custom-op-transform", "_library/autograd.py")
@@ -79,8 +64,7 @@ def test_a_library_of_python_may_be_gone() -> None:
 
 def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:
     for words in ("device meta is not on the expected device cpu", "device cpu is not on the expected device meta"):
-        said = said_of(text_with("meta-mixed", words))
-        assert said.partition("\n")[0].endswith("one call has a tensor on the device meta and one on cpu")
+        said = said_of(text_with("mixed-devices", words))
         assert "to_empty" in said
         assert "x.to(weight.device)" not in said
 
@@ -94,7 +78,7 @@ def test_fake_tensor_mode_compares_devices_itself() -> None:
 @pytest.mark.parametrize("operator", ["e.nfl.default", "e.nfco.default", "e.nde.default"])
 def test_fake_tensors_have_no_weights_to_load(operator: str) -> None:
     said = said_of(text_with("no-meta", operator))
-    assert "Register a kernel at Meta" in said
+    assert "Register a fake implementation" in said
     assert LOADED not in said
 
 
@@ -107,21 +91,6 @@ def test_a_fake_implementation_that_reads_data_has_an_author() -> None:
     assert "use only the shapes and dtypes of the arguments" in said.partition(AUTHOR)[2]
 
 
-def test_what_a_test_of_operators_found_is_told() -> None:
-    said = said_of(text_with("opcheck", "12 elements"))
-    assert "What it found: a Tensor with 12 elements cannot be converted to Scalar." in said
-    assert USER not in said
-
-
-def test_the_failures_of_all_tests_of_operators() -> None:
-    """The reader is the author; each failure in the dict is told."""
-    said = said_of(text_with("opcheck", "{'test_schema': 'SUCCESS'"))
-    assert "e::ocd returns a tensor that requires a gradient" in said.partition("\n")[0]
-    assert "e::ocd has no kernel for meta or fake tensors" in said
-    assert "torch.library.opcheck: the test faketensor fails" in said
-    assert USER not in said
-
-
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_an_empty_text_is_called_empty(text: str) -> None:
     result = call("explain", "--from-error", "-", stdin=text.encode())
@@ -132,7 +101,10 @@ def test_an_empty_text_is_called_empty(text: str) -> None:
 def test_a_text_that_is_not_understood_has_a_next_step() -> None:
     result = call("explain", "--from-error", "-", stdin=b"KeyError: 'x'")
     assert result.code == 2
-    assert "Give the whole text, with the traceback" in result.err
+    assert result.err == (
+        "Error: no text in standard input is one that dispatch-cli explains; the whole text, with its traceback, may "
+        "have one.\n"
+    )
 
 
 def test_a_device_whose_backend_may_be_missing_or_lack_the_kernel() -> None:
@@ -148,6 +120,6 @@ def test_a_device_whose_backend_may_be_missing_or_lack_the_kernel() -> None:
     said = said_of(text)
     assert "Probably XLA is not loaded, or nobody has written aten::tril_indices for tensors on XLA yet." in said
     assert "`import torch_xla`" in said.partition(USER)[2]
-    assert "no-backend" in [fact["kind"] for fact in json_of(text)["error"]["facts"]]
+    assert "no-backend" in [fact["kind"] for fact in json_of(text)["facts"]]
     mps = said_of(text.replace("'XLA'", "'MPS'"))
     assert "Probably this PyTorch was built without MPS, or nobody has written" in mps

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.report.error_text import find_errors
+from dispatch_cli.answers.errors.read import find_errors
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT
@@ -36,5 +36,7 @@ def test_what_it_prints_is_understood(tmp_path: Path) -> None:
     messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
     assert len(messages) > 120
     for one in messages:
+        if one["kind"] == "not explained":
+            continue
         found = {(error.kind.value, error.operator) for error in find_errors(one["text"])}
         assert any(kind == one["kind"] and one["operator"] in (None, operator) for kind, operator in found), one

@@ -41,7 +41,7 @@ def _double(x):
     return x * 2
 
 
-@prints("no-overload", "has no overload name", operator="aten::add")
+@prints("not explained", "has no overload name", operator="aten::add")
 def overload_that_is_not_there():
     torch.ops.aten.add.Nothing(_one(), _one())
 
@@ -71,7 +71,7 @@ def keyword_that_is_not_there():
     torch.ops.aten.add.Tensor(_one(), _one(), colour=1)
 
 
-@prints("no-device-kernel", "does not have a kernel registered for", operator="zeros_of")
+@prints("not explained", "does not have a kernel registered for", operator="zeros_of")
 def custom_op_of_another_device():
     @custom_op("mydevices::zeros_of", mutates_args=(), device_types="cuda")
     def zeros_of(n: int, device: torch.device) -> torch.Tensor:
@@ -80,7 +80,7 @@ def custom_op_of_another_device():
     zeros_of(2, torch.device("cpu"))
 
 
-@prints("no-device-kernel", "there is no cpu impl registered", operator="olddevices::f")
+@prints("not explained", "there is no cpu impl registered", operator="olddevices::f")
 def old_custom_op_of_another_device():
     torch._custom_ops.custom_op("olddevices::f", "(Tensor x) -> Tensor")
     torch.ops.olddevices.f(_one())
@@ -111,7 +111,7 @@ def device_that_is_not_linked():
     torch.ops.aten._to_copy(_one(), device="xpu")
 
 
-@prints("meta-mixed", "is not on the expected device")
+@prints("mixed-devices", "is not on the expected device")
 def two_devices():
     torch.add(_one(), torch.ones(2, device="meta"))
 
@@ -124,7 +124,7 @@ def two_fake_devices():
         _one() + torch.empty(2, device="cuda")
 
 
-@prints("no-formula", "no autograd formula was registered", operator="formula::f")
+@prints("no-derivative", "no autograd formula was registered", operator="formula::f")
 def backward_without_a_formula():
     @custom_op("formula::f", mutates_args=())
     def f(x: torch.Tensor) -> torch.Tensor:
@@ -195,7 +195,7 @@ def gradient_of_an_inference_tensor():
     x.requires_grad_()
 
 
-@prints("inference-tensor", "does not have a version counter")
+@prints("not explained", "does not have a version counter")
 def version_set_of_an_inference_tensor():
     with torch.inference_mode():
         x = _one()
@@ -207,7 +207,7 @@ def named_tensor():
     torch.zeros(2, 2, names=("a", "b")).nonzero()
 
 
-@prints("fallthrough-called", "fallthrough_kernel() should never be called")
+@prints("not explained", "fallthrough_kernel() should never be called")
 def fallthrough_as_a_function():
     torch.library.fallthrough_kernel()
 
@@ -222,7 +222,7 @@ def mode_that_handles_nothing():
         _one().sin()
 
 
-@prints("no-torch-function", "all __torch_function__ handlers returned NotImplemented", "no implementation found for")
+@prints("no-subclass", "all __torch_function__ handlers returned NotImplemented", "no implementation found for")
 def class_that_handles_nothing():
     class Thing:
         @classmethod
@@ -232,7 +232,7 @@ def class_that_handles_nothing():
     torch.add(_one(), Thing())
 
 
-@prints("higher-order-rule", "object has no attribute")
+@prints("not explained", "object has no attribute")
 def higher_order_operator_that_is_not_there():
     torch.ops.higher_order.nothing
 
@@ -259,12 +259,12 @@ def class_that_is_not_registered():
     torch.classes.mylib.Nothing()
 
 
-@prints("bad-device", "device type at start of device string")
+@prints("no-device-module", "device type at start of device string")
 def device_that_there_is_not():
     torch.ones(2, device="gpu")
 
 
-@prints("bad-device", "Invalid device string")
+@prints("no-device-module", "Invalid device string")
 def device_with_a_wrong_number():
     torch.ones(2, device="cuda:x")
 
@@ -279,7 +279,7 @@ def operator_of_another_device():
     torch.ops.aten._thnn_fused_lstm_cell(torch.ones(1, 4), torch.ones(1, 4), torch.ones(1, 1))
 
 
-@prints("not-differentiable", "is not differentiable with respect to argument")
+@prints("no-derivative", "is not differentiable with respect to argument")
 def argument_without_a_derivative():
     weight = torch.ones(2, requires_grad=True)
     torch.ops.aten.nll_loss_forward(torch.ones(2, 2), torch.tensor([0, 1]), weight, 1, -100)
@@ -303,7 +303,7 @@ def tensor_of_a_device_of_another_system():
     torch.empty(2, device="mps")
 
 
-@prints("higher-order-gradient", "Autograd not implemented for")
+@prints("not explained", "Autograd not implemented for")
 def higher_order_operator_without_a_gradient():
     from torch._higher_order_ops.utils import autograd_not_implemented
 

@@ -14,7 +14,7 @@ def _operator(name, schema, **kernels):
     return getattr(torch.ops.checked, name).default
 
 
-@prints("opcheck", "opcheck(op, ...): test_faketensor failed")
+@prints("no-meta", "opcheck(op, ...): test_faketensor failed")
 def operator_without_a_fake():
     opcheck(_operator("f", "(Tensor x) -> Tensor", CPU=lambda x: x.clone()), (torch.ones(2),))
 
@@ -25,7 +25,7 @@ def fake_of_another_size():
     opcheck(_operator("other_size", "(Tensor x) -> Tensor", **kernels), (torch.ones(2),))
 
 
-@prints("opcheck-inputs", "autograd_registration_check: no inputs have requires_grad=True")
+@prints("not explained", "autograd_registration_check: no inputs have requires_grad=True")
 def inputs_without_a_gradient():
     op = _operator("j", "(Tensor x) -> Tensor", CPU=lambda x: x.clone(), Meta=lambda x: x.clone())
     # opcheck leaves this test out where no input requires a gradient
@@ -34,7 +34,7 @@ def inputs_without_a_gradient():
     autograd_registration_check(op, (torch.ones(2),), {})
 
 
-@prints("not-at-autograd", "does not have an autograd kernel defined", operator="checked::g")
+@prints("not explained", "does not have an autograd kernel defined")
 def gradient_at_another_key():
     class Double(torch.autograd.Function):
         @staticmethod
@@ -49,7 +49,7 @@ def gradient_at_another_key():
     opcheck(op, (torch.ones(2, requires_grad=True),), test_utils="test_autograd_registration")
 
 
-@prints("wrong-mutation", "is not defined as mutable but was mutated")
+@prints("not explained", "is not defined as mutable but was mutated")
 def argument_that_is_changed():
     opcheck(_operator("h", "(Tensor x) -> Tensor", CPU=lambda x: x.add_(1).clone()), (torch.ones(2),))
 
@@ -68,7 +68,7 @@ def argument_that_is_returned():
     f(torch.ones(2))
 
 
-@prints("wrong-mutation", "for argument", operator="changed::f")
+@prints("not explained", "for argument", operator="changed::f")
 def change_that_is_not_told():
     from torch._library.utils import MutationChecker
 
@@ -80,7 +80,7 @@ def change_that_is_not_told():
     checker.check()
 
 
-@prints("not-composite", "Composite compliance check failed")
+@prints("not explained", "Composite compliance check failed")
 def composite_that_sets_data():
     from torch.testing._internal.composite_compliance import check_with_mode
 
@@ -90,14 +90,14 @@ def composite_that_sets_data():
     check_with_mode(f, (torch.ones(2),), {}, torch.testing.assert_close)
 
 
-@prints("not-composite", "Not composite compliant: performing in-place operation")
+@prints("not explained", "Not composite compliant: performing in-place operation")
 def composite_that_writes_a_subclass_into_a_plain_tensor():
     from torch.testing._internal.composite_compliance import check_all_permutations
 
     check_all_permutations(lambda x, y: x.add_(y), (torch.zeros(2), torch.ones(2)), {}, torch.testing.assert_close)
 
 
-@prints("not-composite", ".item() is not allowed to be called inside of composite functions")
+@prints("not explained", ".item() is not allowed to be called inside of composite functions")
 def composite_that_reads_data():
     from torch.testing._internal.composite_compliance import check_with_mode
 

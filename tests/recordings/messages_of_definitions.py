@@ -9,26 +9,26 @@ def _clone(x: torch.Tensor) -> torch.Tensor:
     return x.clone()
 
 
-@prints("no-autocast", "does not support autocast")
+@prints("not explained", "does not support autocast")
 def autocast_of_a_device_without():
     custom_op("casts::f", mutates_args=())(_clone).register_autocast("meta", torch.half)
 
 
-@prints("wrong-formula", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
+@prints("not explained", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
 def backward_of_too_many():
     f = custom_op("gradients::f", mutates_args=())(_clone)
     f.register_autograd(lambda ctx, g: (g, g))
     f(torch.ones(2, requires_grad=True)).sum().backward()
 
 
-@prints("bad-schema", "are required to have a `device: torch.device` argument")
+@prints("not explained", "are required to have a `device: torch.device` argument")
 def kernel_of_a_device_without_a_tensor():
     @custom_op("factories::f", mutates_args=(), device_types="cpu")
     def f(n: int) -> torch.Tensor:
         return torch.ones(n)
 
 
-@prints("mutates-args", "mutates_args must either be a sequence")
+@prints("not explained", "mutates_args must either be a sequence")
 def mutation_that_is_a_text():
     custom_op("texts::f", mutates_args="x")(_clone)
 
@@ -40,71 +40,71 @@ def argument_of_an_unknown_type():
         return torch.ones(2)
 
 
-@prints("mutates-args", "infer_schema(func):")
+@prints("bad-schema", "infer_schema(func):")
 def mutation_of_no_argument():
     custom_op("mutated::f", mutates_args=("z",))(_clone)
 
 
-@prints("bad-schema", "expected `func` to have name", "expected `func` to have type annotations", "Expected `func`")
+@prints("not explained", "expected `func` to have name", "expected `func` to have type annotations", "Expected `func`")
 def old_custom_op_of_another_name():
     torch._custom_ops.custom_op("olddefinitions::g")(_clone)
 
 
-@prints("bad-schema", "custom_op only supports functional operators")
+@prints("not explained", "custom_op only supports functional operators")
 def old_custom_op_that_mutates():
     torch._custom_ops.custom_op("olddefinitions::h", "(Tensor(a!) x) -> Tensor")
 
 
-@prints("reserved-namespace", "is a reserved namespace")
+@prints("not explained", "is a reserved namespace")
 def old_custom_op_in_a_reserved_namespace():
     torch._custom_ops.custom_op("aten::g", "(Tensor x) -> Tensor")
 
 
-@prints("bad-registration", "already has a")
+@prints("not explained", "already has a")
 def old_kernel_twice():
     torch._custom_ops.custom_op("olddefinitions::k", "(Tensor x) -> Tensor")
     for _ in range(2):
         torch._custom_ops.impl("olddefinitions::k")(_clone)
 
 
-@prints("bad-registration", "got unexpected type for op")
+@prints("not explained", "got unexpected type for op")
 def fake_of_a_number():
     torch.library.register_fake(3, _clone)
 
 
-@prints("wrong-tag", "tagged with torch.Tag.out must")
+@prints("not explained", "tagged with torch.Tag.out must")
 def out_operator_without_a_mutation():
     torch.library.define("tags::f", "(Tensor x) -> Tensor", tags=(torch.Tag.out,))
 
 
-@prints("wrong-tag", "tagged with torch.Tag.inplace requires")
+@prints("not explained", "tagged with torch.Tag.inplace requires")
 def in_place_operator_without_a_mutation():
     torch.library.define("tags::g_", "(Tensor x) -> Tensor", tags=(torch.Tag.inplace,))
 
 
-@prints("formula-refused", "tagged with torch.Tag.out")
+@prints("not explained", "tagged with torch.Tag.out")
 def formula_of_an_out_operator():
     torch.library.define("tags::h", "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", tags=(torch.Tag.out,))
     torch.library.register_autograd("tags::h", _clone)
 
 
-@prints("formula-refused", "register_vmap with kwarg-only Tensor args")
+@prints("not explained", "register_vmap with kwarg-only Tensor args")
 def batching_rule_of_keyword_tensors():
     torch.library.define("keywordrules::f", "(*, Tensor x) -> Tensor")
     torch.library.register_vmap("keywordrules::f", _clone)
 
 
-@prints("no-overload", "can't have an overload name beginning with '__'")
+@prints("not explained", "can't have an overload name beginning with '__'")
 def overload_with_underscores():
     torch.ops.aten.add.__nothing__
 
 
-@prints("not-defined", "Invalid attribute")
+@prints("not explained", "Invalid attribute")
 def operator_with_underscores():
     torch.ops.aten.__origin__
 
 
-@prints("higher-order-rule", "does not implement a gen_schema")
+@prints("not explained", "does not implement a gen_schema")
 def schema_of_a_higher_order_operator():
     class Bare(torch._ops.HigherOrderOperator):
         def __init__(self):
@@ -116,7 +116,7 @@ def schema_of_a_higher_order_operator():
     Bare().gen_schema()
 
 
-@prints("bit-fallback", "fallback does")
+@prints("not explained", "fallback does")
 def two_conjugates_changed():
     torch.library.define("bits::f", "(Tensor(a!) x, Tensor(b!) y) -> ()")
     torch.library.impl("bits::f", "CPU")(lambda x, y: None)
@@ -131,14 +131,14 @@ def fake_of_another_size_compiled():
     torch.library.opcheck(f, (torch.ones(2),))
 
 
-@prints("overrideable", "overrideable")
+@prints("not explained", "overrideable")
 def convolution_of_another_backend():
     torch.ops.aten.convolution_overrideable(
         torch.ones(1, 1, 4, 4), torch.ones(1, 1, 2, 2), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1
     )
 
 
-@prints("fake-class", "haven't registered a fake class")
+@prints("fake-unsupported", "haven't registered a fake class")
 def object_of_an_unknown_class():
     from torch._library.fake_class_registry import _find_fake_class_for_script_object
 
@@ -152,7 +152,7 @@ def object_of_an_unknown_class():
     _find_fake_class_for_script_object(Thing())
 
 
-@prints("fake-class", "is not registered. Please use register_fake_class")
+@prints("not explained", "is not registered. Please use register_fake_class")
 def fake_class_that_is_not_registered():
     from torch._library.fake_class_registry import global_fake_class_registry
 
@@ -203,7 +203,7 @@ def modes_of_two_inputs():
     detect_fake_mode([FakeTensorMode().from_tensor(torch.ones(2)) for _ in range(2)])
 
 
-@prints("bad-key", "Invalid dispatch key")
+@prints("not explained", "Invalid dispatch key")
 def kernel_asked_at_no_key():
     torch.library.get_kernel("aten::add.Tensor", "CPUTensorId")
 

@@ -52,21 +52,21 @@ def library_twice():
     _library("alone", "DEF")
 
 
-@prints("python-twice", "already a kernel registered from python", operator="again::f")
+@prints("defined-twice", "already a kernel registered from python", operator="again::f")
 def python_twice():
     library = _operator("again")
     for _ in range(2):
         library.impl("f", _double, "CUDA", **_NOT_OVER)
 
 
-@prints("python-impl-twice", "Trying to override a python impl", operator="impls::f")
+@prints("not explained", "Trying to override a python impl", operator="impls::f")
 def py_impl_twice():
     _operator("impls")
     for _ in range(2):
         torch.ops.impls.f.default.py_impl(C.DispatchKey.CPU)(_double)
 
 
-@prints("python-impl-twice", "rule registered for", operator="rules::f")
+@prints("not explained", "rule registered for", operator="rules::f")
 def torch_dispatch_twice():
     class Mode(torch.utils._python_dispatch.TorchDispatchMode):
         pass
@@ -76,13 +76,13 @@ def torch_dispatch_twice():
         torch.library.register_torch_dispatch("rules::f", Mode, _double)
 
 
-@prints("fallback-twice", "multiple backend fallbacks")
+@prints("not explained", "multiple backend fallbacks")
 def fallback_twice():
     for line in (1, 2):
         _raw("IMPL", "_", "PrivateUse2", line).fallback_fallthrough("PrivateUse2")
 
 
-@prints("fallback-twice", "Fallback can only be registered using library fragment on the global")
+@prints("not explained", "Fallback can only be registered using library fragment on the global")
 def fallback_of_a_namespace():
     _library("narrow", "IMPL").fallback(_double, "PrivateUse3")
 
@@ -108,68 +108,68 @@ def fake_beside_composite():
     torch.library.register_fake("composites::f", _double, **_REFUSED)
 
 
-@prints("meta-for-composite", "We should not register a meta kernel directly", operator="dropout")
+@prints("fake-twice", "We should not register a meta kernel directly", operator="dropout")
 def meta_for_composite():
     _library("aten", "IMPL").impl("dropout", _double, "Meta")
 
 
-@prints("reserved-namespace", "is a reserved namespace")
+@prints("not explained", "is a reserved namespace")
 def reserved_namespace():
     Library("prim", "DEF")
 
 
-@prints("other-namespace", "does not match namespace of enclosing")
+@prints("not explained", "does not match namespace of enclosing")
 def definition_of_another_namespace():
     _library("here").define("there::f(Tensor x) -> Tensor")
 
 
-@prints("other-namespace", "does not match namespace of enclosing")
+@prints("not explained", "does not match namespace of enclosing")
 def kernel_of_another_namespace():
     _raw("FRAGMENT", "here2").def_("f(Tensor x) -> Tensor")
     _raw("IMPL", "here2", "CPU").impl_t_t("there::f", "CPU", "x")
 
 
-@prints("wrong-block", "Cannot define an operator inside of a TORCH_LIBRARY_IMPL block")
+@prints("not explained", "Cannot define an operator inside of a TORCH_LIBRARY_IMPL block")
 def definition_in_a_block_of_kernels():
     _raw("IMPL", "blocks", "CPU").def_("f(Tensor x) -> Tensor")
 
 
-@prints("wrong-block", "is inconsistent with the dispatch key of the enclosing")
+@prints("not explained", "is inconsistent with the dispatch key of the enclosing")
 def key_of_another_block():
     _raw("FRAGMENT", "blocks2").def_("f(Tensor x) -> Tensor")
     _raw("IMPL", "blocks2", "CPU").impl_t_t("f", "CUDA", "x")
 
 
-@prints("wrong-block", "Cannot define an operator inside of a TORCH_LIBRARY block", "only a single namespace")
+@prints("not explained", "Cannot define an operator inside of a TORCH_LIBRARY block", "only a single namespace")
 def fallback_in_a_block_of_definitions():
     _raw("IMPL", "narrow2", "PrivateUse3").fallback_fallthrough("PrivateUse3")
 
 
-@prints("bad-key", "could not parse dispatch key")
+@prints("not explained", "could not parse dispatch key")
 def key_of_an_older_version():
     C._dispatch_key_parse("SparseCPUTensorId")
 
 
-@prints("bad-key", "could not parse dispatch key")
+@prints("not explained", "could not parse dispatch key")
 def kernel_at_a_key_of_an_older_version():
     _operator("older").impl("f", _double, "VariableTensorId")
 
 
-@prints("bad-key", "is not supported, please select a dispatch key in")
+@prints("not explained", "is not supported, please select a dispatch key in")
 def key_of_the_teaching_dispatcher():
     from torch._python_dispatcher import PythonDispatcher
 
     PythonDispatcher().register(["CPUTensorId"])
 
 
-@prints("bad-registration", "is not allowed")
+@prints("not explained", "is not allowed")
 def two_composites():
     from torch._python_dispatcher import PythonDispatcher
 
     PythonDispatcher().register(["CompositeImplicitAutograd", "CompositeExplicitAutograd"])
 
 
-@prints("bad-registration", "should be passed either a name or an OpOverload")
+@prints("not explained", "should be passed either a name or an OpOverload")
 def kernel_of_a_packet():
     _library("packets").impl(torch.ops.aten.add, _double, "CPU")
 
@@ -181,36 +181,36 @@ def function_without_annotations():
         return x.clone()
 
 
-@prints("bad-schema", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
+@prints("not explained", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
 def name_without_a_namespace():
     torch.library.define("nowhere", "(Tensor x) -> Tensor")
 
 
-@prints("bad-schema", "expected schema to look like")
+@prints("not explained", "expected schema to look like")
 def schema_with_a_name():
     torch.library.define("schemas::f", "f(Tensor x) -> Tensor")
 
 
-@prints("mutates-args", "mutates_args")
+@prints("not explained", "mutates_args")
 def other_mutation_than_in_the_schema():
     @torch.library.custom_op("mutating::f", mutates_args=("x",), schema="(Tensor x) -> Tensor")
     def f(x):
         return x.clone()
 
 
-@prints("schema-mismatch", "doesn't match the expected function schema", operator="mismatch::f")
+@prints("signature-mismatch", "doesn't match the expected function schema", operator="mismatch::f")
 def schema_of_another_kernel():
     _raw("FRAGMENT", "mismatch").def_("f(Tensor x, Tensor y) -> Tensor")
     _raw("IMPL", "mismatch", "CPU").impl_t_t("f", "CPU", "x")
 
 
-@prints("formula-refused", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
+@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
 def formula_of_a_mutating_operator():
     _library("formulas").define("f(Tensor(a!) x) -> ()")
     torch.library.register_autograd("formulas::f", _double)
 
 
-@prints("formula-refused", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
+@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
 def formula_of_a_mutating_custom_op():
     @torch.library.custom_op("formulas2::f", mutates_args=("x",))
     def f(x: torch.Tensor) -> None:
@@ -219,24 +219,24 @@ def formula_of_a_mutating_custom_op():
     f.register_autograd(_double)
 
 
-@prints("formula-refused", "kwarg-only Tensor args")
+@prints("not explained", "kwarg-only Tensor args")
 def formula_of_keyword_tensors():
     _library("keywords").define("f(*, Tensor x) -> Tensor")
     torch.library.register_autograd("keywords::f", _double)
 
 
-@prints("device-name", "Cannot register privateuse1 backend with in-tree device name")
+@prints("not explained", "Cannot register privateuse1 backend with in-tree device name")
 def name_of_a_device_in_tree():
     torch.utils.rename_privateuse1_backend("cuda")
 
 
-@prints("device-name", "has already been set")
+@prints("not explained", "has already been set")
 def second_name_of_a_backend():
     torch.utils.rename_privateuse1_backend("mine")
     torch.utils.rename_privateuse1_backend("yours")
 
 
-@prints("library-gone", "Library object has been destroyed")
+@prints("not explained", "Library object has been destroyed")
 def library_that_is_gone():
     library = Library("gone", "FRAGMENT")
     library._destroy()

@@ -62,7 +62,7 @@ def list_without_a_rule():
     vmap(lambda x: torch.ops.lists.f([x]))(_batch())
 
 
-@prints("vmap-off", "vmap fallback which is currently disabled", operator="off::f")
+@prints("no-batching-rule", "vmap fallback which is currently disabled", operator="off::f")
 def loop_that_is_off():
     torch.library.define("off::f", "(Tensor x) -> Tensor")
     torch.library.impl("off::f", "CPU")(lambda x: x.clone())
@@ -123,12 +123,12 @@ def function_without_a_rule():
     vmap(_Set.apply)(_batch())
 
 
-@prints("function-transform", "has both generate_vmap_rule=True")
+@prints("not explained", "has both generate_vmap_rule=True")
 def function_with_two_rules():
     vmap(_Both.apply)(_batch())
 
 
-@prints("function-transform", "NYI: Functionalize rule for custom_function_call")
+@prints("not explained", "NYI: Functionalize rule for custom_function_call")
 def function_functionalized():
     functionalize(_Set.apply)(torch.ones(2, requires_grad=True))
 
@@ -154,13 +154,13 @@ def mutation_functionalized():
     functionalize(torch.ops.aliases.changes)(_batch())
 
 
-@prints("functionalize-mixed", "mutating a non-functional tensor with a functional tensor")
+@prints("not explained", "mutating a non-functional tensor with a functional tensor")
 def outer_tensor_changed():
     y = torch.ones(2, 3)
     functionalize(lambda x: y.add_(x))(_batch())
 
 
-@prints("functionalize-unsupported", "during the functionalization pass", "allowed in the functionalization pass")
+@prints("not explained", "during the functionalization pass", "allowed in the functionalization pass")
 def sparse_functionalized():
     functionalize(lambda x: x.to_sparse().coalesce().indices())(torch.eye(2))
     functionalize(lambda x: x[0].resize_(9))(torch.eye(2))

@@ -64,7 +64,7 @@ COLLECTED = (
         f"{GITHUB}/pytorch/pytorch/issues/34583",
         None,
         "A tensor that is not quantized is passed to a kernel for quantized ones.",
-        ("at QuantizedCPU only", "tensor on CPU", "Quantize the tensor", "older"),
+        ("at QuantizedCPU only", "tensor on CPU", "Quantize the tensor", "older than the embedded"),
     ),
     Collected(
         "quantized_conv2d",
@@ -323,7 +323,7 @@ COLLECTED = (
         f"{GITHUB}/pytorch/pytorch/issues/32549",
         None,
         "The schema is made from the function; it has to be given as it is, by schema(…).",
-        ("types of the C.. kernel of aten::mv do not match its schema", "write the operator's whole schema"),
+        ("types of the C.. kernel of aten::mv do not match its schema", "write the whole schema"),
     ),
     Collected(
         "xpu_not_implemented",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from dispatch_cli.answers.explain.advice.document import advice_lines, advice_texts
+from dispatch_cli.answers.explain.advice.document import advice_lines
 from dispatch_cli.answers.explain.advice.report import Advice, Manual
 from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
@@ -48,9 +47,6 @@ from dispatch_cli.render.words import (
     schema_label,
 )
 
-if TYPE_CHECKING:
-    from dispatch_cli.report.explain_error import ErrorReport
-
 ROLE_TONES = {
     Role.FILLS: Tone.KERNEL,
     Role.OVERRIDDEN: Tone.DIM,
@@ -62,10 +58,11 @@ ROLE_TONES = {
 STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, RuleState.YES: Tone.WARN}
 
 
-def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]:
-    """What an error text says, where one asked; the operator; the answer."""
-    if report.error is not None:
-        yield from _error(report, report.error)
+def document(report: ExplainReport, width: int | None = None, advice: bool = True) -> Iterator[Block]:
+    """The operator; the answer.
+
+    advice: what would help is shown, too, and not only what is to be known.
+    """
     yield Paragraph(
         report.operator if report.schema is None else schema_label(report.operator, report.schema),
         kind=ParagraphKind.TITLE,
@@ -76,54 +73,14 @@ def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]
     yield Gap()
     what = report.what
     if isinstance(what, SlotExplanation):
-        yield from _slot(report, what, short=width is not None)
+        yield from _slot(report, what, width is not None, advice)
     elif isinstance(what, AliasExplanation):
         yield from _alias(what)
     else:
         yield from _block(what)
 
 
-FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
-"""Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
-
-
-def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
-    """What is so, what helps the user and then the author, and how the text fits the table that follows."""
-    from dispatch_cli.render.error_answer import step_text
-    from dispatch_cli.render.explain_error import DIFFERENCES, comparison_sentences, error_sentences, sentence_list
-
-    yield from headed(error_sentences(report, error))
-    yield from sentence_list("What you can do", map(step_text, error.steps))
-    yield from sentence_list("What the author of the operator can do", _author(report, error))
-    compared = [*comparison_sentences(report, error)]
-    if compared:
-        yield Gap()
-        yield from map(Paragraph, compared)
-    if error.differences:
-        yield Gap()
-        yield TableBlock(DIFFERENCES, error.differences)
-    yield Gap()
-
-
-def _author(report: ExplainReport, error: ErrorReport) -> Sequence[str]:
-    """What helps who wrote the operator: changes of its registrations; where they are not known, what helps always."""
-    changes = [*advice_texts(_advice(report))]
-    known = error.shows_registrations or not error.operator_from_text
-    return (changes or error.author) if known else (error.author or changes)
-
-
-def _advice(report: ExplainReport) -> list[Advice]:
-    """What changes of registrations help who wrote the operator; none where a build lacks the kernels that it has."""
-    if report.error is not None:
-        from dispatch_cli.report.error_facts import KERNELS_ELSEWHERE
-
-        if any(fact.kind in KERNELS_ELSEWHERE for fact in report.error.facts):
-            return []
-    found = report.what.advice if isinstance(report.what, SlotExplanation) else ()
-    return [one for one in found if one.changes or one.manual not in (None, *FOR_USERS)]
-
-
-def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator[Block]:
+def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: bool) -> Iterator[Block]:
     yield from headed(slot_sentences(report, what, short))
     yield Gap()
     yield TableBlock(RULES, what.rules)
@@ -137,12 +94,14 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
     if around:
         yield Gap()
         yield from map(Paragraph, around)
-    left = what.advice
-    if report.error is not None:  # the rest is said before, by what helps the user and the author
-        left = tuple(one for one in left if not one.changes and one.manual in (None, Manual.CORRECT_NAME))
+    left = what.advice if advice else tuple(one for one in what.advice if _is_note(one))
     for text in advice_lines(left):
         yield Gap()
         yield Paragraph(text)
+
+
+def _is_note(advice: Advice) -> bool:
+    return not advice.changes and advice.manual in (None, Manual.CORRECT_NAME)
 
 
 def headed(sentences: Iterable[str]) -> Iterator[Block]:

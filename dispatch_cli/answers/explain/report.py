@@ -23,7 +23,6 @@ from dispatch_cli.model.span import Span
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.advice.report import Advice
     from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
-    from dispatch_cli.report.explain_error import ErrorReport
 
 
 class Cause(NamedTuple):
@@ -70,7 +69,6 @@ class ExplainReport:
     over: the embedded states that it starts from. over_files: the files that it starts from besides: those that the
     user's files extend. over_assumed: no option or file named the states. new: they do not have
     the operator. origin: through what the operator came, beyond its place.
-    error: what was found in the error text that asked, where one did.
     """
 
     REPORT: ClassVar[str] = "explain"
@@ -85,7 +83,6 @@ class ExplainReport:
     origin: Origin
     new: bool
     what: SlotExplanation | AliasExplanation | BlockExplanation
-    error: ErrorReport | None = None
 
 
 def explain_report(state: State, name: OperatorName, key: str, over_assumed: bool = False) -> ExplainReport:

@@ -47,7 +47,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, short_kernel
-from dispatch_cli.report.trace_heaviest import heaviest_lines
+from dispatch_cli.answers.trace.heaviest import heaviest_lines
 
 TOTALS = 20
 

@@ -11,6 +11,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python.table import error_text
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
@@ -49,15 +50,15 @@ def missing_kernel(dispatcher: Dispatcher, name: OperatorName, slot: str, key: s
     available = ", ".join(slot for slot in dispatcher.universe.runtime if slot in filled)
     if slot == UNDEFINED:
         text = (
-            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
-            f"fallback function is registered for schema {name}.  This usually means that this function requires a "
+            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but "
+            f"{printed_texts.NO_TENSORS.format(op=name)}.  This usually means that this function requires a "
             "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
             f"Available functions are [{available}].\n\n{table}"
         )
         return Error(ErrorKind.NO_TENSORS, NOT_IMPLEMENTED, text)
     printed = dispatcher.universe.key_in_error(key)
     text = (
-        f"Could not run '{name}' with arguments from the '{printed}' backend. This could be because the operator "
+        f"{printed_texts.NO_KERNEL.format(op=name, key=printed)} backend. This could be because the operator "
         "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
         "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
         f"possible resolutions. '{name}' is only available for these backends: [{available}].\n\n{table}"
@@ -89,7 +90,7 @@ def ambiguous(dispatcher: Dispatcher, name: OperatorName) -> Error:
         internal_assert(
             "0",
             "KernelFunction.cpp",
-            f"{name} has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther. "
+            f"{printed_texts.AMBIGUOUS.format(op=name)}. "
             "This makes the backend kernel unreachable; the dispatcher will always prefer the "
             "CompositeImplicitAutograd lowering (see Note [Ambiguity in AutogradOther kernel]). If you want to "
             "override CompositeImplicitAutograd, please open an issue to request a dedicated Autograd dispatch key "
@@ -107,7 +108,7 @@ def meta(name: OperatorName) -> Error:
     return Error(
         ErrorKind.META,
         NOT_IMPLEMENTED,
-        f"{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+        f"{printed_texts.NO_META.format(op=name)}, but there was no fake impl or Meta kernel "
         "registered. You may have run into this message while using an operator with PT2 compilation APIs "
         "(torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
         "Please see the following for next steps:  "

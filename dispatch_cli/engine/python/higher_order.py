@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT, decide_for, python_key_text
+from dispatch_cli.engine.python.table import decide_for, python_key_text
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.higher_order import (
     FUNCTIONAL_MODE,
     HigherOrderImpl,
@@ -202,7 +203,7 @@ class HigherOrderTable:
         if impl is not None:
             return HigherOrderEntry(key, Slot.IMPL, decision, impl)
         if decision.rule is Rule.AMBIGUOUS:
-            return HigherOrderEntry(key, Slot.AMBIGUOUS, decision, error=AMBIGUOUS_TEXT)
+            return HigherOrderEntry(key, Slot.AMBIGUOUS, decision, error=printed_texts.AMBIGUOUS_IN_PYTHON)
         shown = python_key_text(key)
         if decision.rule is Rule.FALLBACK:
             message = (

@@ -16,11 +16,9 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import plan
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
-
-AMBIGUOUS_TEXT = "ambiguous autogradother kernel"
-"""What ``resolve_key`` raises where it cannot choose."""
 
 
 class Reason(Enum):
@@ -86,10 +84,10 @@ def error_text(name: OperatorName, key: str, rule: Rule) -> str:
     Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
     """
     if rule is Rule.AMBIGUOUS:
-        return AMBIGUOUS_TEXT
+        return printed_texts.AMBIGUOUS_IN_PYTHON
     if rule is Rule.NOT_KNOWN:
         return f"it is not known which kernel {name.in_python} has at {key}: the state is incomplete"
-    return f"could not find kernel for {name.in_python} at dispatch key {python_key_text(key)}"
+    return printed_texts.NO_PYTHON_KERNEL.format(op=name.in_python, key=python_key_text(key))
 
 
 def python_key_text(key: str) -> str:

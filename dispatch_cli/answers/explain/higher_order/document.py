@@ -6,14 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dispatch_cli.answers.explain.document import RULES, headed
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, HigherOrderErrorSource
-from dispatch_cli.answers.explain.higher_order.wording import (
-    advice_sentences,
-    answer_sentences,
-    caller_sentences,
-    comparison_sentences,
-    error_sentences,
-)
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
+from dispatch_cli.answers.explain.higher_order.wording import advice_sentences, answer_sentences
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike
 from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
@@ -57,9 +51,7 @@ STEPS: list[Column[DispatchLine]] = [
 
 
 def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
-    """What an error text says, where one asked; the operator; the answer, and what it follows from."""
-    if report.error is not None:
-        yield from _error(report, report.error)
+    """The operator; the answer, and what it follows from."""
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
@@ -80,25 +72,9 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
     if report.impls:
         yield Gap()
         yield TableBlock(IMPLS, [*alike(report.impls)])
-    if report.advice is not None and report.error is None:
+    if report.advice is not None:
         yield Gap()
         yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
-
-
-def _error(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[Block]:
-    """What is so, what helps the user and then the author, and how the text fits the rest."""
-    from dispatch_cli.render.explain_error import sentence_list
-
-    yield from headed(error_sentences(report, error))
-    if not error.by_author:
-        yield from sentence_list("What you can do", caller_sentences(report, error))
-    if report.advice is not None:
-        yield from sentence_list("What the author of the operator can do", advice_sentences(report, report.advice))
-    compared = [*comparison_sentences(report, error)]
-    if compared:
-        yield Gap()
-        yield from map(Paragraph, compared)
-    yield Gap()
 
 
 def _outcome(line: RuleLine, short: bool) -> Inline:

@@ -17,8 +17,6 @@ from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.messages.kinds import TextKind
-from dispatch_cli.report.other_errors import OtherError
 
 
 class PlaceRow(NamedTuple):
@@ -38,21 +36,6 @@ class PlaceRow(NamedTuple):
     error: str | None
 
 
-class HigherOrderErrorSource(NamedTuple):
-    """An error text that asked.
-
-    file, line: where the error begins in it. declared: the operator is known beyond the text. others: further errors.
-    by_author: a test of the operator printed it, so that no caller reads it.
-    """
-
-    file: str
-    line: int
-    kind: TextKind
-    declared: bool
-    others: tuple[OtherError, ...]
-    by_author: bool
-
-
 @dataclass(frozen=True, slots=True)
 class ExplainHigherOrderReport:
     """The answer to "which implementation runs here, and why?".
@@ -60,7 +43,6 @@ class ExplainHigherOrderReport:
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
     calls: of a mode, what calls in it do; an implementation at an autograd key comes before the mode.
     steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
-    error: where the question comes from, if it is an error text.
     """
 
     REPORT: ClassVar[str] = "explain-higher-order"
@@ -82,7 +64,6 @@ class ExplainHigherOrderReport:
     slots: tuple[HigherOrderRow, ...]
     impls: tuple[ImplRow, ...]
     advice: HigherOrderAdvice | None
-    error: HigherOrderErrorSource | None = None
 
 
 def explain_higher_order(
@@ -90,7 +71,6 @@ def explain_higher_order(
     operator: HigherOrderOperator,
     place: ImplPlace,
     over_assumed: bool = False,
-    error: HigherOrderErrorSource | None = None,
 ) -> ExplainHigherOrderReport:
     """Explain an operator at a place. A dispatch key may be an alias key or a functionality of the universe."""
     table = state.higher_order_table(operator)
@@ -121,7 +101,6 @@ def explain_higher_order(
         slots=slots,
         impls=impls.impls,
         advice=None if answer is None else advice_for(state, operator, place),
-        error=error,
     )
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.answers.explain.higher_order.modes_wording import before_mode_sentences, call_before_mode
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, HigherOrderErrorSource, PlaceRow
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
 from dispatch_cli.answers.findings.guards.yaml_document import scalar
 from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
-from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import some_of
 
 _DOES = {
@@ -98,67 +97,6 @@ def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
     if len(names) == 1:
         return names
     return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
-
-
-def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """The meaning of the error text, and its cause."""
-    source = "standard input" if error.file == "-" else error.file
-    if _is_asked(report):
-        yield f"{source}, line {error.line}: {report.operator} has no implementation for a mode or a tensor in the call"
-        yield "All modes and subclasses that PyTorch asked returned NotImplemented, or there was none to ask."
-    else:
-        yield f"{source}, line {error.line}: the higher-order operator {report.operator} fails {_where(report)}"
-        if _is_here(report, error):
-            yield "These declarations have an implementation there; the PyTorch that raised the error has none."
-            return
-        yield (
-            "It has no implementation there. Higher-order operators have only Python implementations, one per key, "
-            "mode, tensor subclass and transform, and do not use backend fallbacks."
-        )
-
-
-def comparison_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """How the text agrees with the declarations."""
-    from dispatch_cli.render.explain_error import other_sentences
-
-    if not error.declared:
-        yield (
-            f"{report.operator} is not declared, so its other implementations are not known; give the files or the "
-            "capture that declare it."
-        )
-    yield from other_sentences(error.others)
-
-
-def _is_asked(report: ExplainHigherOrderReport) -> bool:
-    """Whether modes and subclasses are asked, so that the text names no single place."""
-    return report.answer is not None and report.answer.found is AtPlace.MODES
-
-
-def _is_here(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> bool:
-    """Whether declarations have an implementation where the text says that there is none."""
-    found = None if report.answer is None else report.answer.found
-    return error.declared and found not in (None, AtPlace.MODES, AtPlace.ERROR)
-
-
-def caller_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """What a user of the operator can do without changing it."""
-    if _is_here(report, error):
-        yield "Use the version of PyTorch, or of the library, that these declarations describe."
-    elif _is_asked(report):
-        yield "Call it outside of the mode, or with plain tensors."
-    elif report.kind is ImplKind.MODE:
-        yield f"Call it where {report.name} is not active, such as outside of torch.compile and torch.export."
-    elif report.kind is ImplKind.SUBCLASS:
-        yield f"Call it with plain tensors instead of a {report.name}."
-    elif report.kind is ImplKind.TRANSFORM:
-        yield f"Call it outside of the transform {report.name}."
-    elif report.name.startswith(AUTOGRAD):
-        yield (
-            "If no gradient is needed, call it with inference tensors under `torch.inference_mode()`, which "
-            "excludes the autograd keys."
-        )
-    else:
-        yield "A caller cannot fix this. Show this text to the authors of the operator."
 
 
 def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dispatch_cli.engine.call.errors import NOT_IMPLEMENTED, RUNTIME
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.universe import HigherOrderCalls
 
 _PLACE = re.compile(r"\{(operator|mode|subclass|names|classes)\}")
@@ -75,7 +75,7 @@ def not_registered(mode: str) -> Error:
 def no_kernel(entry: HigherOrderEntry) -> Error:
     """``resolve_key`` finds nothing that a higher-order operator can run."""
     if entry.slot is Slot.AMBIGUOUS:
-        return Error(ErrorKind.AMBIGUOUS, RUNTIME, AMBIGUOUS_TEXT)
+        return Error(ErrorKind.AMBIGUOUS, RUNTIME, printed_texts.AMBIGUOUS_IN_PYTHON)
     return Error(ErrorKind.NO_KERNEL, NOT_IMPLEMENTED, entry.error or "")
 
 

@@ -19,6 +19,7 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, returns_tensors_
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import Absent, TensorSpec
 from dispatch_cli.model.schema.arguments import is_tensor_list
 
@@ -72,7 +73,7 @@ def _escaped(source: str) -> Error:
     if source == _OLDER:
         return failed_assert(ErrorKind.TRANSFORM, "maybe_level.has_value()", f"{_OLDER}.cpp")
     text = (
-        "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+        f"{printed_texts.ESCAPED} and this is a user error (see "
         "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in `"
     )
     return Error(ErrorKind.TRANSFORM, RUNTIME, text, whole=False)

@@ -15,6 +15,7 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value, is_functional
 from dispatch_cli.engine.call.trace import ErrorKind
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import Bit, Wrapper, WrapperKind
 from dispatch_cli.model.schema.arguments import is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
@@ -162,7 +163,7 @@ def _functionalize(moment: Moment) -> KernelStep:
     """Functional tensors are unwrapped, and the operator is called again without functionalization."""
     if has_aliases(moment.schema):
         text = (
-            f"Found a custom (non-ATen) operator whose output has alias annotations: {moment.schema}. We only support "
+            f"{printed_texts.ALIASED_RESULT.format(op=moment.schema)}. We only support "
             "functionalizing operators whose outputs do not have alias annotations (e.g. 'Tensor(a)' is a Tensor with "
             "an alias annotation whereas 'Tensor' is a Tensor without. The '(a)' is the alias annotation). The alias "
             "annotation specifies that the output Tensor shares storage with an input that has the same annotation. "
@@ -183,7 +184,7 @@ def _tracer(moment: Moment) -> KernelStep:
 
 def _named(moment: Moment) -> KernelStep:
     text = (
-        f"{moment.name} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, "
+        f"{printed_texts.NO_NAMES.format(op=moment.name)}. Please drop names via `tensor = tensor.rename(None)`, "
         "call the op with an unnamed tensor, and set names on the result of the operation."
     )
     return raises(refused(ErrorKind.UNSUPPORTED, text))

@@ -17,6 +17,7 @@ from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value, is_func
 from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable
@@ -82,9 +83,10 @@ def batched(moment: Moment) -> KernelStep:
     """The operator has no batching rule: it is called again for every slice of the batch."""
     thread, schema, name = moment.thread, moment.schema, moment.name
     nested = moment.slot == BATCHED_NESTED
-    title = "Nested batching rule" if nested else "Batching rule"
+    template = printed_texts.NO_NESTED_BATCHING_RULE if nested else printed_texts.NO_BATCHING_RULE
+    no_rule = template.format(op=name)
     if not returns_tensors_only(schema) or takes_tensor_list(schema):
-        return _no_rule(f"{title} not implemented for {name}. We could not generate a fallback.")
+        return _no_rule(f"{no_rule}. We could not generate a fallback.")
     if moment.values and not thread.layers:
         return raises(failed_assert(ErrorKind.TRANSFORM, "maybe_level.has_value()", "PlumbingHelper.h"))
     level = len(thread.layers)
@@ -98,11 +100,9 @@ def batched(moment: Moment) -> KernelStep:
         if offending is not None:
             return _no_rule(_in_place_text(name.name, offending))
     elif is_mutable(schema) or has_aliases(schema):
-        return _no_rule(f"{title} not implemented for {name}; the fallback path doesn't work on out= or view ops.")
+        return _no_rule(f"{no_rule}; the fallback path doesn't work on out= or view ops.")
     elif schema is not None and not schema.returns:
-        return _no_rule(
-            f"{title} not implemented for {name}. The fallback path does not support operations with no returns."
-        )
+        return _no_rule(f"{no_rule}. The fallback path does not support operations with no returns.")
     fake_mode = active_fake_mode(thread)
     apart = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
     if nested and thread.keys.excluded.has(NESTED):  # a nested tensor is taken apart as if it were a plain one

@@ -16,6 +16,7 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redi
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model import printed_texts
 from dispatch_cli.model.kernel import Kernel, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 
@@ -123,7 +124,7 @@ def autograd(moment: Moment, why: Why) -> KernelStep:
 
 def _refused_in_transforms() -> Error:
     text = (
-        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+        f"{printed_texts.FUNCTION_IN_TRANSFORM} (vmap, grad, jvp, jacrev, ...), it must "
         "override the setup_context staticmethod. For more details, please see "
         "https://pytorch.org/docs/main/notes/extending.func.html"
     )

@@ -1,0 +1,219 @@
+"""The answer to a pasted text: its first error, held against a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from dispatch_cli import api, bases
+from dispatch_cli.answers.errors import conclude
+from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
+from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.errors.reading.chain import link_between
+from dispatch_cli.answers.errors.reading.printed_keys import read_key
+from dispatch_cli.answers.errors.reading.printed_table import printed_table
+from dispatch_cli.answers.errors.reading.version import TextVersion, numbers_of, version_of
+from dispatch_cli.answers.errors.report import ErrorReport, OtherError
+from dispatch_cli.answers.explain.report import explain_report
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
+
+TELL_THE_AUTHOR = (
+    "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "
+    "PyTorch, or show this text to its authors."
+)
+"""The advice to a user who cannot fix the error."""
+AUTOGRAD_TOO = (
+    "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
+    "the math kernel calls operators that the backend has, and they have gradients."
+)
+"""Advice for the author of a kernel that displaces a math kernel at an autograd key."""
+OVERLAY = "-mps"
+"""The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
+
+
+class PastedText(NamedTuple):
+    """A text, and the errors in it, the one to explain first."""
+
+    text: str
+    errors: tuple[ErrorText, ...]
+
+
+def read(text: str) -> PastedText:
+    """Find the errors of a text."""
+    return PastedText(text, tuple(find_errors(text)))
+
+
+def bases_of(pasted: PastedText) -> tuple[str, ...]:
+    """The names of the embedded states nearest to the build that printed a text; the newest where nothing tells it."""
+    first = pasted.errors[0]
+    newest, *_ = names = bases.names()
+    base = version_of(pasted.text, first, api.load_universes(names)).nearest or newest
+    on_mps = "MPS" in (first.key or MESSAGES[first.kind].key or "") and f"{base}{OVERLAY}" in bases.overlay_names()
+    return (base, f"{base}{OVERLAY}") if on_mps else (base,)
+
+
+def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool = False) -> ErrorReport:
+    """The answer to the first error of a text. file: where the text was read from."""
+    first = pasted.errors[0]
+    message = MESSAGES[first.kind]
+    universe = state.dispatcher.universe
+    names = (first.operator, first.key, first.details)
+    version = version_of(pasted.text, first, _newest_first(universe))
+    report = ErrorReport(
+        universe=universe.name,
+        over=state.over,
+        over_files=state.over_files,
+        over_assumed=over_assumed,
+        file=file,
+        line=first.line,
+        kind=first.kind,
+        operator=first.operator,
+        key=first.key,
+        printed_key=first.key,
+        backend_name=None,
+        details=first.details,
+        warning=message.warning,
+        source=message.source,
+        says=filled(message.says, *names),
+        means=filled(message.means, *names),
+        facts=(),
+        user=advice(message.user, *names) or (TELL_THE_AUTHOR,),
+        author=advice(message.author, *names),
+        version=version,
+        reproduced=None,
+        explained=None,
+        others=other_errors(pasted.errors),
+    )
+    name = None if first.operator is None else OperatorName.parse(first.operator)
+    if name is not None and name.namespace is not None and message.rules:
+        report = _of_slot(report, state, first, name)
+    elif first.kind is TextKind.OVERRIDDEN and name is not None:
+        report = _of_overridden(report, state, name)
+    return report
+
+
+def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:
+    """The answer to a text about a slot of a dispatch table."""
+    dispatcher = state.dispatcher
+    universe = dispatcher.universe
+    printed = None if text.key is None else read_key(universe, text.key)
+    if text.key is not None and (printed is None or printed.key not in universe.slot):
+        return _no_such_key(report, universe, text.key)
+    known = name in dispatcher
+    if printed is not None:
+        key = printed.key
+    else:
+        key = key_of(dispatcher, name) if known else universe.covered_by(AUTOGRAD)[0]
+    shown = printed_table(universe, text)
+    case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
+    facts = conclude.facts(case)
+    newer = _first_with_kernel(state, name, case, report.version)
+    author = (*report.author, *((AUTOGRAD_TOO.format(key=key),) if case.displacing and case.here else ()))
+    elsewhere = any(fact.kind in conclude.KERNELS_ELSEWHERE for fact in facts)
+    return replace(
+        report,
+        key=None if text.key is None else key,
+        backend_name=case.backend_name,
+        says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
+        facts=facts,
+        user=(*conclude.steps(case, newer), *advice(MESSAGES[text.kind].user, str(name), key, text.details)),
+        author=() if elsewhere else author,
+        reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
+        explained=explain_report(state, name, key, report.over_assumed) if case.reproduced else None,
+    )
+
+
+def _label(case: Case) -> str:
+    return case.key if case.backend_name is None else f"{case.text.key} ({case.key})"
+
+
+def _no_such_key(report: ErrorReport, universe: Universe, key: str) -> ErrorReport:
+    """The answer where the universe has no slot of the key that the text names."""
+    if key in universe.per_backend or universe.is_alias(key):
+        means = (
+            f"{key} has no slot in the dispatch tables of {universe.name}; `explain {report.operator} {key}` says more."
+        )
+    else:
+        means = f"{universe.name} has no key {key}: the text is from another version, or it is cut there."
+    return replace(report, means=means, user=("Explain it over the state of its own PyTorch: `--base`.",))
+
+
+def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:
+    """The oldest embedded version from which on there is the kernel that the text misses.
+
+    None where none is newer than the text, as far as its version is known.
+    """
+    names = bases.names()
+    asked = case.pytorchs and case.key != UNDEFINED and not case.displacing
+    if not asked or not {*state.over} & {*names} or state.declarations.files:
+        return None
+    first = None
+    for base in names:
+        overlay = f"{base}{OVERLAY}"
+        overlays = [overlay] if case.backend == "MPS" and overlay in bases.overlay_names() else []
+        dispatcher = api.load_state([], bases=[base, *overlays]).dispatcher
+        if name not in dispatcher or case.key not in dispatcher.universe.slot:
+            break
+        entry = dispatcher.table(name)[case.key]
+        # a default kernel calls other kernels, which may be missing
+        if entry.rule in (*NO_KERNEL_RULES, Rule.DEFAULT):
+            break
+        first = base
+    # a tensor on a device shows that the build has the device
+    if first is None or version.older_than_all or (version.nearest is None and not case.makes):
+        return first
+    own = names.index(version.nearest or names[-1])
+    return first if names.index(first) < own else None
+
+
+def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
+    """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
+    new = dict(report.details).get("new", "")
+    key = None if report.key is None else read_key(state.dispatcher.universe, report.key)
+    details = tuple((field, value) for field, value in report.details if field != "previous")
+    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
+    if key is not None and key.key in registered:
+        kernels = [registration.kernel for registration in registered[key.key]]
+        replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
+        if replaced is not None:
+            details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
+    return replace(report, details=details)
+
+
+def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
+    """The autograd key that a warning means which names none: the first with PyTorch's own fallback above a kernel."""
+    universe, table = dispatcher.universe, dispatcher.table(name)
+    above = {autograd_key_of(universe, key) for key in table.active}
+    keys = universe.covered_by(AUTOGRAD)
+    fallen = [key for key in keys if table[key].rule is Rule.FALLBACK]
+    of_backends = [key for key in keys if universe.runtime_parts[key][1] is not None]
+    of_kernels = [key for key in fallen if key in above]
+    of_devices = [key for key in of_backends if key in fallen]
+    return (of_kernels or of_devices or fallen or of_backends or list(keys))[0]
+
+
+def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
+    """All but the first of *errors*, which is the one that is explained; those that read the same are named once."""
+    first, *rest = (_other(errors[0], error) for error in errors)
+    others = {other.says: other for other in reversed(rest)}
+    return tuple(other for other in reversed(others.values()) if other.says != first.says)
+
+
+def _other(first: ErrorText, other: ErrorText) -> OtherError:
+    says = filled(MESSAGES[other.kind].says, other.operator, other.key, other.details)
+    link = link_between(first.place, other.place)
+    return OtherError(other.kind, other.operator, other.key, other.line, says, link)
+
+
+def _newest_first(universe: Universe) -> list[Universe]:
+    """The embedded versions and that of the state, each once."""
+    known = {one.name: one for one in (*api.load_universes(bases.names()), universe)}
+    return sorted(known.values(), key=numbers_of, reverse=True)

@@ -1,0 +1,520 @@
+"""Conclusions about a slot where a call ended: facts, and steps for who calls the operator.
+
+General rules about kinds of keys, over what the text shows, and else over what the loaded state says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.answers.errors.case import MKLDNN, Case
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
+from dispatch_cli.render.words import some_of
+
+DENSE, SPARSE, CSR, QUANTIZED, NESTED = "Dense", "Sparse", "SparseCsr", "Quantized", "NestedTensor"
+KINDS_OF_TENSORS = {
+    DENSE: "dense",
+    SPARSE: "sparse (COO)",
+    CSR: "sparse (compressed, such as CSR)",
+    QUANTIZED: "quantized",
+    NESTED: "nested",
+    MKLDNN: "oneDNN (MKL-DNN)",
+}
+IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
+"""The backends that are part of builds of PyTorch itself; others come with a package of their own."""
+RAISING_FALLBACKS = ("MPS", "XPU")
+"""The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
+PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
+"""The Python package of a backend that is not part of PyTorch."""
+RESOLVES = {"Conjugate": "x.resolve_conj()", "Negative": "x.resolve_neg()", "ZeroTensor": "x.clone()"}
+VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
+READS_DATA, SIZE_OF_DATA = "data_dependent_output", "dynamic_output_shape"
+"""Tags of operators that need the data of tensors."""
+MANY = 6
+"""From this many keys on, only the first are named."""
+
+
+class FactKind(Enum):
+    """A kind of fact about a slot; the value is the name in machine formats.
+
+    ONLY_AT: the operator has kernels at these backend keys only; SOME_AT: at these, and perhaps at others. NOWHERE: at
+    no backend key. AUTOGRAD_ONLY: at autograd keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make
+    such a tensor. NO_TENSORS: the call has no tensor. ELSEWHERE: the state has kernels for these other backends, which
+    the text's build lacks. NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built
+    without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered
+    this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing
+    shows which. OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one.
+    NO_DATA: the operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data.
+    DISPLACED: in the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the
+    state has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
+    NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop;
+    CAN_NOT_LOOP: nor can it do that.
+    """
+
+    ONLY_AT = "only-at"
+    SOME_AT = "some-at"
+    NOWHERE = "nowhere"
+    AUTOGRAD_ONLY = "autograd-only"
+    TENSORS = "tensors"
+    MAKES = "makes"
+    NO_TENSORS = "no-tensors"
+    ELSEWHERE = "elsewhere"
+    NOT_BUILT = "not-built"
+    PYTORCH_NOT_BUILT = "pytorch-not-built"
+    NO_EXTENSION = "no-extension"
+    NOT_LOADED = "not-loaded"
+    NOT_WRITTEN = "not-written"
+    NO_BACKEND = "no-backend"
+    OTHER_LAYOUT = "other-layout"
+    NO_DATA = "no-data"
+    SIZE_OF_DATA = "size-of-data"
+    DISPLACED = "displaced"
+    HERE = "here"
+    NOT_REACHED = "not-reached"
+    NO_GRADIENT = "no-gradient"
+    LOOPS = "loops"
+    CAN_NOT_LOOP = "can-not-loop"
+
+
+class Proof(Enum):
+    """The ground of a fact; the value is the name in machine formats.
+
+    TEXT: the text shows it. STATE: it is so in the loaded state. LIKELY: the usual reason; another is possible.
+    """
+
+    TEXT = "text"
+    STATE = "state"
+    LIKELY = "likely"
+
+
+class Fact(NamedTuple):
+    """A fact about the slot, in words. keys: the keys or devices that it is about."""
+
+    kind: FactKind
+    keys: tuple[str, ...]
+    proof: Proof
+    text: str
+
+
+MAY_COME = (FactKind.NOT_WRITTEN, FactKind.NO_BACKEND)
+"""Another version may have the kernel."""
+KERNELS_ELSEWHERE = (FactKind.ELSEWHERE, FactKind.PYTORCH_NOT_BUILT)
+"""The kernel is written, and the build lacks it: no registration helps."""
+
+
+def facts(case: Case) -> tuple[Fact, ...]:
+    """Facts, most certain first."""
+    return tuple(_facts(case))
+
+
+def _facts(case: Case) -> Iterator[Fact]:
+    if case.key == UNDEFINED:
+        yield _no_tensors(case)
+        return
+    if case.is_backend:
+        if case.kernels is not None and (case.in_text or case.built):
+            yield _kernels(case)
+        kind, verb = (FactKind.MAKES, "creates") if case.makes else (FactKind.TENSORS, "was made with")
+        yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}.")
+    else:
+        yield _of_call(case)
+    if case.key == META and READS_DATA in case.tags:
+        reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
+        yield Fact(FactKind.NO_DATA, (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
+        return
+    if case.key == META and SIZE_OF_DATA in case.tags:
+        size = f"The size of the result of {case.operator} depends on the data of a tensor, and there is no data."
+        yield Fact(FactKind.SIZE_OF_DATA, (META,), Proof.STATE, size)
+    if case.is_backend and case.key != META:
+        yield from _reason(case)
+    if case.here:
+        yield _here(case)
+
+
+def _no_tensors(case: Case) -> Fact:
+    if case.takes_none:
+        text = f"{case.operator} takes no tensor, so no argument of a call chooses the backend."
+        return Fact(FactKind.NO_TENSORS, (), Proof.STATE, text)
+    empty = (
+        "a list of tensors was empty, or tensors were in a list of lists, where the dispatcher does not look for them"
+    )
+    why = f"{_and(case.lists)}, {empty}" if case.lists else f"{empty}, or {case.operator} takes no tensor"
+    return Fact(FactKind.NO_TENSORS, case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
+
+
+def _kernels(case: Case) -> Fact:
+    """The keys of backends at which there is a kernel."""
+    build, proof = ("This build", Proof.TEXT) if case.in_text else (case.over, Proof.STATE)
+    kernels = case.kernels or ()
+    if case.partial:
+        text = (
+            f"The part of the table or list that the text shows has kernels of {case.operator} at {some_of(kernels)}."
+        )
+        return Fact(FactKind.SOME_AT, kernels, proof, text)
+    if all(key == META for key in kernels):
+        return Fact(FactKind.NOWHERE, (), proof, f"{build} has no kernel of {case.operator} for any device.")
+    if len(kernels) > MANY:
+        key = case.key if case.backend_name is None else f"{case.key}, here named {case.backend_name}"
+        text = f"{build} has kernels of {case.operator} at {some_of(kernels)}, and none at {key}."
+    else:
+        meta = ", and perhaps at Meta" if case.meta and META not in kernels else ""
+        text = f"{build} has kernels of {case.operator} at {_and(kernels)} only{meta}."
+    return Fact(FactKind.ONLY_AT, kernels, proof, text)
+
+
+def _of_call(case: Case) -> Fact:
+    """The part of a call that a key stands for which comes before those of backends."""
+    key, kind = (case.key,), case.text.kind
+    if kind is TextKind.NO_AUTOGRAD:
+        text = (
+            "The operator itself ran, and no autograd kernel computes its gradient: there is only that of the "
+            "operators that its kernel calls, if any."
+        )
+        return Fact(FactKind.NO_GRADIENT, key, Proof.TEXT, text)
+    if kind is TextKind.NO_BATCHING_RULE:
+        no_rule = f"vmap has no rule for {case.operator}, "
+        if case.text.detail("disabled") is not None:
+            text = f"{no_rule}and calling it in a loop over the batch is turned off in this process."
+            return Fact(FactKind.CAN_NOT_LOOP, key, Proof.TEXT, text)
+        if case.text.detail("loops") is None:
+            return Fact(
+                FactKind.CAN_NOT_LOOP, key, Proof.TEXT, f"{no_rule}and cannot call it in a loop over the batch."
+            )
+        slow = "so it calls the operator once for each element of the batch. The result is right, but this is slow."
+        return Fact(FactKind.LOOPS, key, Proof.TEXT, no_rule + slow)
+    below = "" if case.backend is None else f" for {_device(case, case.backend)}"
+    text = f"The call failed at {case.key}, before it got to a kernel{below}."
+    return Fact(FactKind.NOT_REACHED, key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
+
+
+def _reason(case: Case) -> Iterator[Fact]:
+    """The reason why there is no kernel at a backend key, as far as it can be concluded."""
+    kinds = case.other_kinds()
+    if kinds:
+        names = _and(tuple(dict.fromkeys(KINDS_OF_TENSORS.get(kind, kind) for kind in kinds)))
+        text = f"On {_device(case, case.backend or '')} it has kernels for {names} tensors."
+        yield Fact(FactKind.OTHER_LAYOUT, kinds, Proof.TEXT if case.in_text else Proof.STATE, text)
+    if case.backend is None or case.functionality != DENSE:
+        if not case.here:
+            yield _likely(case, FactKind.NO_BACKEND if _may_lack_backend(case) else FactKind.NOT_WRITTEN)
+    elif case.kernels is None:
+        yield from _usual_reason(case, case.backend)
+    elif not kinds and case.key not in case.kernels:
+        others = case.devices(DENSE)
+        if case.partial and not others:
+            return
+        if case.elsewhere and not others and not case.here and (case.pytorchs or case.autograd):
+            text = (
+                f"{case.over} has kernels of it for {_and(case.elsewhere)}: it is an operator for tensors there, and "
+                f"this build is probably one without {_or(case.elsewhere)}."
+            )
+            yield Fact(FactKind.ELSEWHERE, case.elsewhere, Proof.STATE, text)
+        elif case.autograd and not others:
+            text = (
+                "It has kernels only at autograd keys: a call fails where these are excluded, as in inference mode and "
+                "below an autograd kernel."
+            )
+            yield Fact(FactKind.AUTOGRAD_ONLY, (), Proof.TEXT, text)
+        elif others or case.here or not case.pytorchs:
+            yield _likely(case, _missing_device(case, case.backend, others))
+
+
+def _usual_reason(case: Case, backend: str) -> Iterator[Fact]:
+    """The usual reason for dense tensors, where it is not known which kernels there are."""
+    if case.text.kind is not TextKind.NO_KERNEL or (backend == "CPU" and case.pytorchs):
+        return
+    if backend == "CPU":
+        yield _likely(case, FactKind.NO_EXTENSION)
+        return
+    built = backend in IN_BUILDS
+    if _may_lack_backend(case) and not case.factory and not case.built:
+        yield _likely(case, FactKind.NO_BACKEND)
+    elif case.factory or (case.makes and case.pytorchs):
+        yield _likely(case, FactKind.PYTORCH_NOT_BUILT if built else FactKind.NOT_LOADED)
+    elif built and not case.pytorchs:
+        yield _likely(case, FactKind.NOT_BUILT)
+
+
+def _may_lack_backend(case: Case) -> bool:
+    """True for a call that creates a tensor on a device that may be missing: nothing shows a kernel or a tensor."""
+    return (
+        case.makes and case.pytorchs and not case.here and case.backend not in (None, "CPU") and not case.other_kinds()
+    )
+
+
+def _missing_device(case: Case, backend: str, others: tuple[str, ...]) -> FactKind:
+    """The reason why there is no kernel for dense tensors of a device, where others have some."""
+    if case.factory and backend != "CPU":
+        return FactKind.PYTORCH_NOT_BUILT if backend in IN_BUILDS else FactKind.NOT_LOADED
+    if _may_lack_backend(case):
+        return FactKind.NO_BACKEND
+    if case.pytorchs and not case.makes:  # there are tensors of the device, so PyTorch was built for it
+        return FactKind.NOT_WRITTEN
+    if not case.pytorchs and not others:
+        return FactKind.NO_EXTENSION
+    if backend == "CPU" or (case.pytorchs and not case.here):
+        return FactKind.NOT_WRITTEN
+    return FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
+
+
+def _likely(case: Case, kind: FactKind) -> Fact:
+    """A conclusion that may be wrong, and says so."""
+    backend = case.backend or ""
+    device = _device(case, backend)
+    keys: tuple[str, ...] = (backend,)
+    match kind:
+        case FactKind.NOT_BUILT:
+            text = f"the package that has {case.operator} was built without {device}"
+        case FactKind.PYTORCH_NOT_BUILT:
+            text = f"this PyTorch was built without {device}"
+        case FactKind.NO_EXTENSION:
+            text = "the compiled part of the package, which has the kernels, was not built or not loaded"
+        case FactKind.NOT_LOADED:
+            text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
+        case FactKind.NOT_WRITTEN:
+            keys = (case.key,)
+            text = f"nobody has written {case.operator} for {_tensors(case)} yet"
+        case _:
+            why = f"this PyTorch was built without {device}" if backend in IN_BUILDS else f"{device} is not loaded"
+            text = f"{why}, or nobody has written {case.operator} for {_tensors(case)} yet"
+    return Fact(kind, keys, Proof.LIKELY, f"Probably {text}.")
+
+
+def _here(case: Case) -> Fact:
+    """The state has what the text says is missing."""
+    if case.displacing:
+        text = (
+            f"Probably a backend or another package registered a kernel for {case.operator} at {_or(case.displacing)}. "
+            f"It displaces the math kernel (CompositeImplicitAutograd), which fills {case.key} in {case.over}."
+        )
+        return Fact(FactKind.DISPLACED, case.displacing, Proof.LIKELY, text)
+    what = "batching rule" if "Batched" in case.key else "kernel"
+    text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
+    return Fact(FactKind.HERE, (case.key,), Proof.STATE, text)
+
+
+def steps(case: Case, newer: str | None) -> tuple[str, ...]:
+    """Steps for who calls the operator, the best first. newer: the first newer PyTorch with the missing kernel."""
+    kinds = {fact.kind: fact for fact in _facts(case)}
+    return tuple(dict.fromkeys(_steps(case, kinds, newer)))
+
+
+def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterator[str]:
+    if FactKind.NO_TENSORS in kinds:
+        yield _for_no_tensors(case)
+    if FactKind.HERE in kinds and case.declared:
+        yield (
+            "Before the call, load the library that the files describe, in the same version: it registers the missing "
+            "kernel."
+        )
+    not_built = FactKind.PYTORCH_NOT_BUILT in kinds
+    upgrade = None
+    if newer is not None and not case.factory:
+        missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
+        upgrade = f"Install a newer PyTorch: {newer} has {missing}."
+    if upgrade is not None and not not_built:
+        yield upgrade
+    yield from _of_build(case, kinds)
+    dense = case.devices(DENSE)
+    on_device = (
+        case.text.kind is TextKind.NO_KERNEL and case.functionality == DENSE and case.backend not in ("CPU", META)
+    )
+    if on_device and case.pytorchs and not case.makes and (case.kernels is None or "CPU" in dense):
+        yield (
+            f"Check that all tensors of the call, weights too, are on {_device(case, case.backend or '')}: if some are "
+            "on another device, PyTorch may choose an operator that does not support it."
+        )
+    if case.key in RAISING_FALLBACKS and case.text.kind is TextKind.NOT_ON_DEVICE:
+        yield (
+            f"Set the environment variable PYTORCH_ENABLE_{case.key}_FALLBACK=1 before torch is imported: the CPU then "
+            f"runs the operators that {case.key} cannot, which is slower."
+        )
+    if case.is_backend and case.key != META:
+        yield from _of_layout(case)
+        yield from _of_device(case)
+    if upgrade is not None and not_built:
+        yield upgrade
+    elif upgrade is None and case.pytorchs and not case.built and not {*kinds}.isdisjoint(MAY_COME):
+        yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
+    yield from _around(case, kinds)
+    if FactKind.DISPLACED in kinds:
+        yield (
+            "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
+            "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
+        )
+    if case.kernels is None and case.text.kind is TextKind.NO_KERNEL and case.is_backend and case.key != META:
+        yield (
+            "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
+            "backends' shows which backends have a kernel."
+        )
+
+
+def _for_no_tensors(case: Case) -> str:
+    if case.takes_none:
+        return "A caller cannot fix this. Show this text to the authors of the operator."
+    if case.lists:
+        return f"Find out why {_and(case.lists)} is empty, and skip the call in this case."
+    return "If the argument is an empty list of tensors, skip the call in this case."
+
+
+def _of_build(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
+    """The packages and builds to install or to import."""
+    backend = case.backend or ""
+    device = _device(case, backend)
+    for kind, fact in kinds.items():
+        match kind:
+            case FactKind.PYTORCH_NOT_BUILT if "MPS" in case.devices(DENSE):
+                yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
+            case FactKind.PYTORCH_NOT_BUILT:
+                yield _install_pytorch(backend)
+            case FactKind.NO_BACKEND if backend in IN_BUILDS:
+                yield _install_pytorch(backend)
+            case FactKind.NOT_LOADED | FactKind.NO_BACKEND:
+                package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
+                yield f"Import the package of the backend {device}{package} before the first tensor is created."
+            case FactKind.NOT_BUILT:
+                yield (
+                    f"Install a build of the package for {device} that was made for the installed PyTorch: the two "
+                    "versions must match."
+                )
+            case FactKind.ELSEWHERE:
+                there = _or(fact.keys)
+                yield f"Call it with tensors on {there}, in a build for {there}; else use another operator."
+            case FactKind.AUTOGRAD_ONLY:
+                yield "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead."
+            case FactKind.NO_EXTENSION:
+                for_ = "" if backend in ("", "CPU") else f" for {device}"
+                yield (
+                    f"Install or build the package again{for_}, for the installed PyTorch. A warning at its import may "
+                    "say why its compiled part was not loaded."
+                )
+            case _:
+                pass
+
+
+def _install_pytorch(backend: str) -> str:
+    only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
+    return f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
+
+
+def _of_layout(case: Case) -> Iterator[str]:
+    """The tensors as the kernels take them that are there; where nothing is known of kernels, as most take them."""
+    there = {DENSE} if case.kernels is None else {*case.other_kinds()}
+    gradient = "If it is the gradient of an embedding, create the embedding with `sparse=False`."
+    if case.makes:
+        yield from [gradient] * (case.functionality == SPARSE)
+        return
+    if case.functionality in (SPARSE, CSR, MKLDNN):
+        if case.functionality == CSR and SPARSE in there:
+            yield TO_SPARSE
+        if DENSE in there:
+            yield "Make the tensor dense before the call: `x.to_dense()`."
+    elif case.functionality == QUANTIZED and DENSE in there:
+        yield (
+            "Dequantize the tensor before the call: `x.dequantize()`; in a module, with a DeQuantStub before this "
+            "layer."
+        )
+    elif case.functionality == NESTED:
+        yield "Make it dense before the call: `torch.nested.to_padded_tensor(x, 0)`."
+        yield "Or call it for each part, `x.unbind()`, or use `layout=torch.jagged`, which has more operators."
+    elif case.functionality == DENSE and QUANTIZED in there:
+        yield (
+            "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`; in a module, with a QuantStub "
+            "before this layer. Or use a layer that is not quantized."
+        )
+    elif case.functionality == DENSE and SPARSE in there:
+        yield TO_SPARSE
+    yield from [gradient] * (case.functionality == SPARSE)
+
+
+TO_SPARSE = "Convert the tensor to the layout COO before the call: `x.to_sparse()`."
+
+
+def _of_device(case: Case) -> Iterator[str]:
+    """Other devices, where there is a kernel."""
+    devices = tuple(device for device in case.devices(case.functionality) if device != case.backend)
+    if not devices:
+        return
+    to = ("CPU",) if "CPU" in devices else devices
+    if case.makes:
+        yield f"Create the tensor on {_or(to)}: `device='{_type(case, to[0])}'`."
+    else:
+        calls = " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
+        yield f"Move the tensors to {_or(tuple(_device(case, one) for one in to))} for this call: {calls}."
+
+
+def _around(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
+    """Parts of the call to leave out, where the key is none of a device, or Meta."""
+    if case.key == META:
+        module = case.text.detail("module")
+        if module is not None:
+            yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
+        if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
+            yield (
+                "If the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "
+                "`init_empty_weights`). Load them before the call."
+            )
+        yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
+    elif FactKind.NO_GRADIENT in kinds:
+        yield (
+            "If you need no gradient through it, call it under `torch.no_grad()`, or with `x.detach()`. Else compare "
+            "the gradient with that of another operator: if its kernel calls no differentiable operators, parameters "
+            "that are trained through it get none, or a wrong one."
+        )
+    elif case.key in case.universe.covered_by(AUTOGRAD):
+        yield (
+            "If no gradient is needed, call it under `torch.inference_mode()`, which excludes the autograd keys; "
+            "`torch.no_grad()` does not."
+        )
+    elif case.key.startswith("Autocast"):
+        device = _type(case, case.key.removeprefix("Autocast"))
+        yield f"Turn autocast off around the call: `with torch.autocast('{device}', enabled=False):`."
+    elif case.key in VMAP:
+        outside = "all the operator outside of vmap, with the batch as a dimension of its tensors"
+        if FactKind.LOOPS in kinds:
+            yield f"You do not have to change anything. If it is too slow, c{outside}."
+        else:
+            yield f"C{outside}, or write the loop."
+    elif case.key in RESOLVES:
+        yield f"Materialize the tensor before the call: `{RESOLVES[case.key]}`."
+    elif case.key == "Named":
+        yield "Drop the names before the call: `x.rename(None)`."
+
+
+def _tensor(case: Case) -> str:
+    """A tensor that adds the key to a call."""
+    device = _device(case, case.backend or "")
+    if case.key == META:
+        return "a meta or fake tensor, which has a shape and no data"
+    if case.functionality == DENSE:
+        return f"a tensor on {device}"
+    kind = KINDS_OF_TENSORS.get(case.functionality)
+    if kind is None:
+        return f"a tensor of the key {case.key}"
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} tensor on {device}"
+
+
+def _tensors(case: Case) -> str:
+    kind = "" if case.functionality == DENSE else f"{KINDS_OF_TENSORS.get(case.functionality, case.key)} "
+    return f"{kind}tensors on {_device(case, case.backend)}" if case.backend else f"{kind}tensors"
+
+
+def _device(case: Case, backend: str) -> str:
+    named = backend == "PrivateUse1" and case.backend_name is not None
+    return f"{case.backend_name} (PrivateUse1)" if named else backend
+
+
+def _type(case: Case, backend: str) -> str:
+    """The device's name in Python."""
+    return case.backend_name or "privateuseone" if backend == "PrivateUse1" else backend.lower()
+
+
+def _and(names: tuple[str, ...]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _or(names: tuple[str, ...]) -> str:
+    return _and(names).replace(" and ", " or ")

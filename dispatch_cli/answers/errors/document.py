@@ -1,0 +1,113 @@
+"""The answer to a pasted error text as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.answers.errors.conclude import KERNELS_ELSEWHERE
+from dispatch_cli.answers.errors.reading.chain import ChainLink
+from dispatch_cli.answers.errors.report import ErrorReport, OtherError
+from dispatch_cli.answers.explain import document as explain
+from dispatch_cli.answers.explain.advice.document import advice_texts
+from dispatch_cli.answers.explain.advice.report import Manual
+from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.render.document import (
+    Block,
+    Fact,
+    Facts,
+    Gap,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    Tone,
+)
+from dispatch_cli.render.words import some_of
+
+DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
+"""The labels of the details that are shown on their own."""
+FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
+"""Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
+LINKS = {
+    ChainLink.HANDLED: "It was raised while another error was being handled",
+    ChainLink.RESULT: "It caused another error",
+    None: "The text has other errors too",
+}
+
+
+def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
+    """The kind of the text, facts, advice for the user and for the author, the compared state, and the slot."""
+    source = "standard input" if report.file == "-" else report.file
+    yield Paragraph(Run(f"{source}, line {report.line}: {report.says}", Tone.HEAD))
+    meaning = " ".join((*(fact.text for fact in report.facts), *([report.means] if report.means else [])))
+    if meaning:
+        yield Paragraph(meaning)
+    labelled = [Fact(DETAILS[name], value) for name, value in report.details if name in DETAILS]
+    if labelled:
+        yield Gap()
+        yield Facts(labelled)
+    yield from _list("What you can do", report.user)
+    yield from _list("What the author of the operator can do", _author(report))
+    compared = [*_comparison(report), *other_sentences(report.others)]
+    if compared:
+        yield Gap()
+        yield from map(Paragraph, compared)
+    if report.explained is not None:
+        yield Gap()
+        yield from explain.document(report.explained, width, advice=False)
+
+
+def _list(title: str, sentences: Iterable[str]) -> Iterator[Block]:
+    """Sentences below a title; nothing where there are none."""
+    items = [Paragraph(sentence, kind=ParagraphKind.ITEM) for sentence in sentences]
+    if items:
+        yield Gap()
+        yield Paragraph(Run(f"{title}:", Tone.HEAD))
+        yield from items
+
+
+def _author(report: ErrorReport) -> Sequence[str]:
+    """Changes of registrations that help; where registrations are not known, advice that helps always.
+
+    None where a build lacks the kernels that the operator has.
+    """
+    explained = report.explained
+    if explained is None or report.key is None or any(fact.kind in KERNELS_ELSEWHERE for fact in report.facts):
+        return report.author
+    return _changes(explained) or report.author
+
+
+def _changes(explained: ExplainReport) -> list[str]:
+    advice = explained.what.advice if isinstance(explained.what, SlotExplanation) else ()
+    return [*advice_texts([one for one in advice if one.changes or one.manual not in (None, *FOR_USERS)])]
+
+
+def _comparison(report: ErrorReport) -> Iterator[str]:
+    """The state that the text is compared with, and how the text fits it."""
+    here = ", ".join(report.over) or "these files"
+    if report.key is None and report.explained is not None:
+        slot = report.explained.what
+        yield f"The text names no key; this explains {slot.key if isinstance(slot, SlotExplanation) else ''}."
+    yield from _version(report)
+    if report.reproduced is False:
+        yield (
+            f"In {here} the slot holds something else at {report.key}: the text is from another build or version, or "
+            f"other registrations were loaded there. `explain {report.operator} {report.key}` shows the slot here."
+        )
+
+
+def _version(report: ErrorReport) -> Iterator[str]:
+    """The PyTorch that the text is from, where it is another one than the compared one."""
+    version, here = report.version, report.universe
+    if version.older_than_all:
+        yield "The text is from a PyTorch that is older than the embedded states."
+    elif version.nearest is not None and here not in (version.nearest, *version.fits):
+        told = f"names PyTorch {version.release}" if version.release else f"has the keys of {version.nearest}"
+        yield f"The text {told}, not of {here}; `--base {version.nearest}` compares with it."
+
+
+def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
+    """Further errors of a text: their relation to the explained one, if any."""
+    for link, head in LINKS.items():
+        says = tuple(f"line {other.line}: {other.says}" for other in others if other.link is link)
+        if says:
+            yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."

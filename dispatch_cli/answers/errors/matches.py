@@ -1,0 +1,122 @@
+"""Places where PyTorch's messages stand in a text: every template of `messages` that fits.
+
+A long text is searched window by window, and only for the templates of which a window has every word: the time grows
+with the length of the text, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.messages.table import MESSAGES, TextPattern, patterns
+from dispatch_cli.answers.errors.reading import table_lines
+from dispatch_cli.answers.errors.symbols import demangled
+from dispatch_cli.answers.errors.template import DETAILS, expression
+from dispatch_cli.model.names import OperatorName
+
+WINDOW = 1 << 16
+"""Characters in which a text begins that is looked for."""
+LONGEST = 1 << 14
+"""Characters of the longest text with all that stands between its words."""
+
+_OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
+"""PyTorch's own place, which it adds to a warning."""
+_WRAPPED = re.compile(r"\n[\s>|]*")
+_QUOTES = " \t\r\"'`"
+
+
+class Match(NamedTuple):
+    """A text of a kind.
+
+    start: of the operator's name, or of the text. end: of the text. length: of the whole text.
+    """
+
+    kind: TextKind
+    start: int
+    end: int
+    length: int
+    operator: str | None
+    key: str | None
+    details: tuple[tuple[str, str], ...]
+
+
+def matches(text: str, gap: str) -> Iterator[Match]:
+    """Every place where a template fits, in any order. gap: what may stand between words."""
+    for start, stop in _windows(text):
+        for pattern in _patterns_in(text[start:stop]):
+            for match in _compiled(pattern.text, gap).finditer(text, start, stop):
+                if match.start() < start + WINDOW:
+                    yield _match(pattern.kind, match)
+
+
+def marks(text: str) -> Iterator[int]:
+    """Offsets near which something can be read, escaped or not: words of messages, and of lines of tables."""
+    for start, stop in _windows(text):
+        part = text[start:stop]
+        anchors = {pattern.words[0] for pattern in _patterns_in(part)}
+        for word in anchors.union(word for word in table_lines.WORDS if word in part):
+            at = text.find(word, start, stop)
+            while at >= 0:
+                yield at
+                at = text.find(word, at + len(word), stop)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    for start in range(0, len(text), WINDOW):
+        yield start, min(start + WINDOW + LONGEST, len(text))
+
+
+@cache
+def _by_anchor() -> dict[str, list[TextPattern]]:
+    """Templates by the longest of their words: where it is missing, none of them has to be tried."""
+    by_anchor: dict[str, list[TextPattern]] = {}
+    for pattern in patterns():
+        by_anchor.setdefault(pattern.words[0], []).append(pattern)
+    return by_anchor
+
+
+def _patterns_in(part: str) -> Iterator[TextPattern]:
+    """The templates of which a part of a text has every word."""
+    for anchor, anchored in _by_anchor().items():
+        if anchor in part:
+            yield from (pattern for pattern in anchored if all(word in part for word in pattern.words))
+
+
+@cache
+def _compiled(template: str, gap: str) -> re.Pattern[str]:
+    return re.compile(expression(template, gap))
+
+
+def _match(kind: TextKind, match: re.Match[str]) -> Match:
+    groups = {name: value for name, value in match.groupdict().items() if value is not None}
+    return Match(
+        kind=kind,
+        start=match.start("op") if "op" in groups else match.start(),
+        end=match.end(),
+        length=match.end() - match.start(),
+        operator=_operator(groups),
+        key=groups.get("key") or MESSAGES[kind].key,
+        details=tuple((name, _detail(name, groups[name])) for name in DETAILS if name in groups),
+    )
+
+
+def _detail(name: str, text: str) -> str:
+    """The value of a hole, without what wrapped it or was added after it; names of C++ as they are in sources."""
+    if name == "symbol":
+        return demangled(text)
+    value = _WRAPPED.sub(" ", _OWN_PLACE.sub("", text)).rstrip(_QUOTES)
+    return value if "(" in value else value.rstrip(f"){_QUOTES}")
+
+
+def _operator(groups: dict[str, str]) -> str | None:
+    """The operator of a text; its namespace may be named apart from it."""
+    named = groups.get("op") or (groups.get("name") if "namespace" in groups else None)
+    if named is None:
+        return None
+    if "namespace" in groups and "::" not in named:
+        named = f"{groups['namespace']}::{named}"
+    return str(OperatorName.parse_printed(named)) or None

@@ -1,0 +1,246 @@
+"""Texts about gradients, about vmap and the other transforms of torch.func, and about functionalization."""
+
+from __future__ import annotations
+
+from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.model import printed_texts
+from dispatch_cli.model.universe import AUTOGRAD
+
+BATCHED = "FuncTorchBatched"
+
+MESSAGES = (
+    Message(
+        TextKind.NO_SECOND_DERIVATIVE,
+        "{op} computes a gradient and has no derivative of its own: second derivatives are not possible",
+        ("derivative for {backward_op} is not implemented",),
+        "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
+        key=AUTOGRAD,
+        means=(
+            "The first gradient was computed with create_graph=True, as for gradient penalties, meta-learning and "
+            "Hessians, and a second backward needs the derivative of {op}. derivatives.yaml has none."
+        ),
+        user=(
+            "If first derivatives are enough: do not pass create_graph=True, or choose the first-order variant of "
+            "the method.",
+            "Else use an implementation whose operators have second derivatives. For attention: `with "
+            "torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the forward call.",
+        ),
+        author=("Write the backward of your operator with operators that have derivatives.",),
+    ),
+    Message(
+        TextKind.NO_DERIVATIVE,
+        "there is no derivative of [[{op}]][[{label}]][[{function} with respect to {argument}]]",
+        (
+            "derivative for {op} is not implemented",
+            "the derivative for '{label}' is not implemented{of_input}",
+            "The function '{function}' is not differentiable with respect to argument '{argument}'{of_input}",
+            "Trying to backward through {op} but no autograd formula was registered{custom}",
+        ),
+        "basic_ops.cpp, FunctionsManual.cpp, VariableTypeUtils.h, torch/_library/autograd.py",
+        key=AUTOGRAD,
+        means=(
+            "The kernel at Autograd that PyTorch made for the operator has no derivative, or none for this input. The "
+            "call itself works; backward raises."
+        ),
+        user=(
+            "[!of_input] If no gradient is needed: use torch.no_grad(), or `x.detach()` before the call.",
+            "[of_input] If this input needs no gradient, detach it: pass `{argument}.detach()`.",
+            "Else use other operators, or put the call into a torch.autograd.Function with a backward of your own.",
+        ),
+        author=(
+            "[custom] Register a formula: `my_op.register_autograd(backward, setup_context=setup_context)`.",
+            "[!custom] Register a kernel at the autograd key of the tensors' device, such as AutogradCUDA for CUDA: it "
+            "is chosen before PyTorch's kernel at Autograd.",
+        ),
+    ),
+    Message(
+        TextKind.NO_FORWARD_AD,
+        "{function} has no forward-mode derivative",
+        ("Trying to use forward AD with {function} that does not support it",),
+        "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
+        key=AUTOGRAD,
+        means="jvp, jacfwd and forward_ad need a forward-mode derivative. derivatives.yaml has none for {function}.",
+        user=(
+            "Use reverse mode: backward(), torch.func.vjp or jacrev.",
+            "Try it on the CPU: some devices have kernels of their own with fewer derivatives, such as linear on MPS.",
+        ),
+        author=("Write a torch.autograd.Function with `setup_context`, `backward` and `jvp` around the call.",),
+    ),
+    Message(
+        TextKind.OUT_GRADIENT,
+        "{op} writes to an argument and cannot be differentiated",
+        ("{op}(): functions with out=... arguments don't support automatic differentiation",),
+        "VariableTypeUtils.h, torch/_library/autograd.py",
+        key=AUTOGRAD,
+        means="The kernel at Autograd refuses an `out=` argument, or an input, that requires a gradient.",
+        user=("Call it without out=, or under torch.no_grad().",),
+    ),
+    Message(
+        TextKind.INFERENCE_TENSOR,
+        "a tensor that was created in inference mode is used outside of it",
+        (
+            "Inference tensors cannot be saved for backward",
+            "Inplace update to inference tensor outside InferenceMode is not allowed",
+            "Cannot set version_counter for inference tensor",
+            "Inference tensors do not track version counter",
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+            "A view was created in inference mode and",
+            "clarify your code by moving both the view and the inplace either both inside the inference_mode block",
+        ),
+        "saved_variable.cpp, VariableTypeUtils.h, TensorImpl.h",
+        key="ADInplaceOrView",
+        means=(
+            "A tensor that was created under torch.inference_mode() has neither an autograd key nor ADInplaceOrView, "
+            "and no version counter. Autograd cannot save it, and it cannot be changed in place outside of inference "
+            "mode. This stays so after the block."
+        ),
+        user=(
+            "Clone it outside of the block: `x.clone()` is an ordinary tensor.",
+            "Use torch.no_grad() instead of torch.inference_mode() if the result is later used in training.",
+            "Do not let code in inference mode be the first to fill a cache of tensors (rotary tables, masks).",
+        ),
+    ),
+    Message(
+        TextKind.VMAP_RANDOM,
+        "a random operator is called under vmap without a choice of randomness",
+        (
+            "vmap: called random operation while in randomness error mode",
+            "vmap: We do not yet support calling random operations inside of vmap",
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor",
+            "Vmap does not currently support same randomness with a batched tensor input",
+        ),
+        "BatchRulesRandomness.cpp, LegacyBatchingRegistrations.cpp",
+        key="FuncTorchVmapMode",
+        means=(
+            "Under vmap every call has the key FuncTorchVmapMode. The kernels of random operators there check vmap's "
+            "argument `randomness`, whose default is 'error'."
+        ),
+        user=(
+            "Choose one: `vmap(f, randomness='different')` or `randomness='same'`.",
+            "In-place random operators need a tensor that vmap maps over. Dropout: call model.eval() if you do not "
+            "want it.",
+        ),
+    ),
+    Message(
+        TextKind.VMAP_IN_PLACE,
+        "{op} would write a batch into a tensor that is not batched",
+        (
+            "vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args",
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other`",
+        ),
+        "vmapIncompatibleInplaceError in BatchRulesHelper.cpp, BatchedFallback.cpp",
+        key=BATCHED,
+        means=(
+            "vmap maps over an argument, but not over the tensor that is changed in place: that one has no room for "
+            "one result per example."
+        ),
+        user=("Use the operator that returns its result: `x = x.add(y)` instead of `x.add_(y)`.",),
+    ),
+    Message(
+        TextKind.VMAP_DATA,
+        "a function under vmap reads the data of a tensor, or the size of its result depends on data",
+        (
+            "vmap: It looks like you're calling .item() on a Tensor",
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow",
+            "vmap: It looks like you're either (1) calling .item() on a Tensor or",
+            "vmap: Attempted to vmap over [[`{argument}`]]",
+            "vmap: We do not support batching operators that can [[output]][[support]] dynamic shape"
+            "[[. Attempted to vmap over {op}]]",
+        ),
+        "BatchRulesDynamic.cpp, BatchRulesViews.cpp",
+        key=BATCHED,
+        means=(
+            "vmap runs a function once for the whole batch. Code that depends on the data of one example, such as "
+            "`.item()`, `if x > 0`, nonzero or a mask that selects elements, has no single result for the whole batch."
+        ),
+        user=(
+            "Use operators whose result has a fixed size: torch.where instead of `if`, nonzero, masked_select and "
+            "`x[mask]`.",
+            "Or move that part out of vmap, into a loop over the batch.",
+        ),
+    ),
+    Message(
+        TextKind.FUNCTION_TRANSFORM,
+        "a torch.autograd.Function lacks a method that the transforms of torch.func need",
+        (
+            printed_texts.FUNCTION_IN_TRANSFORM,
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod",
+            "You tried to vmap over {function}, but it does not have vmap support",
+            "cannot use C++ torch::autograd::Function with functorch transforms",
+        ),
+        "torch/autograd/function.py, torch/_functorch/autograd_function.py",
+        means=(
+            "Under vmap, grad or jvp an autograd.Function is called as the higher-order operator "
+            "custom_function_call, which needs a `setup_context` separate from `forward`, and for vmap a rule."
+        ),
+        author=(
+            "Move the use of ctx from `forward` into a staticmethod `setup_context(ctx, inputs, output)`.",
+            "For vmap: set `generate_vmap_rule = True`, or write a staticmethod `vmap(info, in_dims, *args)` that "
+            "returns two values, the output and its out_dims.",
+        ),
+    ),
+    Message(
+        TextKind.CUSTOM_OP_TRANSFORM,
+        "torch.func cannot differentiate this operator of torch.library",
+        (),
+        "make_autograd_impl in torch/_library/autograd.py, torch/autograd/function.py",
+        key=AUTOGRAD,
+        means=(
+            "The traceback goes through torch/_library/autograd.py: PyTorch made this torch.autograd.Function for the "
+            "operator. Its `forward` also uses ctx, but torch.func.grad needs a separate `setup_context`. The author "
+            "of the operator cannot change that Function."
+        ),
+        user=(
+            "Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad; the operator needs a "
+            "formula for that (register_autograd).",
+            "Or write a torch.autograd.Function around the operator: `forward(x)` calls it, and the staticmethod "
+            "`setup_context(ctx, inputs, output)` saves the tensors for `backward`. Call it with `apply`.",
+        ),
+        instead_of=TextKind.FUNCTION_TRANSFORM,
+        frame="torch/_library/autograd.py",
+    ),
+    Message(
+        TextKind.FUNCTORCH_ESCAPED,
+        "a tensor of vmap or grad is used outside of it",
+        (printed_texts.ESCAPED,),
+        "dead_tensor_wrapper_fallback in aten/src/ATen/functorch/TensorWrapper.cpp",
+        key="FuncTorchGradWrapper",
+        means="The transform that created this tensor has ended. The tensor was kept in a variable or an attribute.",
+        user=("Return the tensor from the function that is transformed; do not store it outside.",),
+    ),
+    Message(
+        TextKind.FUNCTIONALIZE_ALIAS,
+        "functionalization does not support {op}: its schema has alias annotations",
+        (
+            printed_texts.ALIASED_RESULT,
+            "Found a custom (non-ATen) operator whose output has alias annotations: {op}({*}) -> (){nothing}",
+            "Found a custom (non-ATen) operator that either mutates or its inputs: {op}",
+        ),
+        "functionalizeFallback in FunctionalizeFallbackKernel.cpp",
+        key="Functionalize",
+        means=(
+            "The fallback at Functionalize refuses an operator whose schema has an alias annotation: of an argument "
+            "that is changed in place, `Tensor(a!)`, or of a result that shares memory with an argument, `Tensor(a)`. "
+            "torch.compile and torch.export rewrite operators that change arguments before the call gets there, if "
+            "they return nothing."
+        ),
+        user=(
+            "[!compile] Call a functional operator, and copy its result: `x.copy_(f(x))`, or call the operator outside "
+            "of torch.func.functionalize.",
+            "[nothing] This one returns nothing: torch.compile and torch.export rewrite it first, but not in a "
+            "subgraph, such as one of torch.compiler.nested_compile_region; call it outside of that.",
+            "[compile] Keep the call out of the compiled region: `@torch.compiler.disable` on the function that calls "
+            "it.",
+        ),
+        author=(
+            "[compile] If it changes an argument: let the schema return nothing, `-> ()`, and return the argument from "
+            "a Python function around it. From PyTorch 2.13 on, `tags=torch.Tag.inplace` for the first argument that "
+            "is returned, or `torch.Tag.out` for keyword-only ones, works too.",
+            "[compile] If its result is a view: return a copy, and remove the alias from the schema; or register a "
+            "kernel at CompositeImplicitAutograd that creates the view with PyTorch's own operators.",
+            "[!compile] Register a kernel at Functionalize that calls a functional form and copies the result into the "
+            "argument.",
+        ),
+        contexts=("compile",),
+    ),
+)

@@ -1,0 +1,153 @@
+"""Texts about operators and libraries that are not found, and calls that do not fit a schema."""
+
+from __future__ import annotations
+
+from dispatch_cli.answers.errors.kinds import Message, TextKind
+
+MESSAGES = (
+    Message(
+        TextKind.NOT_DEFINED,
+        "{op} is not defined in the process that raised the error",
+        (
+            "'_OpNamespace' '{namespace}' object has no attribute[[ '{name}']]",
+            "Could not find schema for {op}[[ but we found an implementation; did you forget to def() the operator]]",
+            "Could not find the operator {op}[[. Please make sure you have already registered the operator]]",
+            "operator {op} does not exist",
+            "Unknown builtin op: {op}",
+            "No such operator {op}",
+            "Tried to access the schema for {op} which doesn't have a schema registered yet",
+            "Could not find any similar ops to {op}",
+        ),
+        "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
+        means=(
+            "No loaded library has defined {op}. Kernels alone are not enough: a `def` has to give the schema. The "
+            "usual cause: the compiled part of a package was not built, not found or failed to load, and importing "
+            "the package went on without it. In Python: the torch.library.Library object that defined the operator "
+            "no longer exists. Or the name is misspelled."
+        ),
+        user=(
+            "Import the package that defines it before the call; a warning at the import may say why its library was "
+            "not loaded.",
+            "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not match "
+            "are the usual cause (torchvision::nms).",
+            "In a C++ program: link the library that has the operator, such as libtorchvision, with "
+            "`--no-as-needed`, or include its header (`torchvision/vision.h`). Linkers leave a library out if no "
+            "function of it is called.",
+        ),
+        author=(
+            "Call torch.ops.load_library(path), or import the extension module, first.",
+            "TORCH_LIBRARY blocks run when the shared library is loaded; a static library has to be linked with "
+            "`--whole-archive`.",
+            "In Python, keep the torch.library.Library object in a variable of the module: its operators are removed "
+            "when it is garbage-collected.",
+            "In Python, define the operator (`lib.define`) before `impl` and `register_fake`, and check the spelling "
+            "of its name.",
+        ),
+    ),
+    Message(
+        TextKind.UNDEFINED_SYMBOL,
+        "a compiled extension needs {symbol}, which the installed PyTorch does not have",
+        (
+            "[[Failed to load image Python extension: {*}]]undefined symbol: {symbol}",
+            "undefined symbol: {old_symbol}",
+        ),
+        "the loader of the system",
+        means=(
+            "The extension was built for another version of PyTorch, or for another CUDA. It could not be loaded, so "
+            "its operators and functions are missing."
+        ),
+        user=(
+            "If the program does not import torch before the extension: do so, which loads PyTorch's libraries.",
+            "[old_abi] The symbol has strings of the old C++ ABI, which only some builds of PyTorch before 2.7 have: "
+            "compile the extension with `-D_GLIBCXX_USE_CXX11_ABI=1` where `torch.compiled_with_cxx11_abi()` is true; "
+            "torch.utils.cpp_extension does so by itself.",
+            "Install a build of the extension for the installed PyTorch, Python and CUDA; or install the PyTorch "
+            "that it was built for.",
+            "If pip used a wheel from its cache, or the extension was compiled for another PyTorch: build it again, "
+            "`pip install --no-cache-dir --no-build-isolation --force-reinstall --no-deps PACKAGE`.",
+        ),
+    ),
+    Message(
+        TextKind.OWN_SYMBOL,
+        "a compiled extension needs {symbol}, which is none of PyTorch's functions",
+        ("undefined symbol: {own_symbol}",),
+        "the loader of the system",
+        means=(
+            "The name is of the extension's own project. The extension calls the function, and no source file or "
+            "library with it was linked; or the definition has other arguments, or another namespace."
+        ),
+        user=("If the extension is not yours: install another build of it, or tell its authors.",),
+        author=(
+            "Add the file that defines {symbol} to the sources of the extension (`sources=` in setup.py, or the "
+            "target in CMake); with a `.cu` file, use CUDAExtension.",
+            "Compare the declaration with the definition: arguments, `const`, references and namespace must be equal.",
+        ),
+    ),
+    Message(
+        TextKind.NO_LIBRARY_FILE,
+        "a shared library cannot be loaded",
+        (
+            "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
+            "Failed to load image Python extension",
+        ),
+        "torch.ops.load_library, the loader of the system",
+        means=(
+            "The file, or a library that it depends on, is missing or was built for another Python or CUDA. The "
+            "operators of that library are not registered then."
+        ),
+        user=(
+            "If the text names a CUDA library, such as libcudart.so.11.0: the package was built for that CUDA "
+            "version. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
+            "Else reinstall the package, in a build for the installed PyTorch and Python.",
+        ),
+    ),
+    Message(
+        TextKind.CLASS_PATH,
+        "a program asked torch.classes for its attribute {label}, which PyTorch takes for the name of a class",
+        ("Tried to instantiate class '{module_attribute}', but it does not exist! Ensure that it is registered via",),
+        "torch/csrc/jit/python/python_custom_class.cpp",
+        means=("Programs that look at all modules do so, such as the file watcher of Streamlit. No class is missing."),
+        user=(
+            "Ignore the text, turn the watcher off (`server.fileWatcherType = none` in Streamlit), or set "
+            "`torch.classes.__path__ = []` after `import torch`.",
+        ),
+    ),
+    Message(
+        TextKind.NO_CLASS,
+        "the class {label} is not registered in the process that raised the error",
+        ("Tried to instantiate class '{label}', but it does not exist! Ensure that it is registered via",),
+        "torch/csrc/jit/python/python_custom_class.cpp",
+        means=(
+            "Compiled extensions register the C++ classes of `torch.classes`, as they do operators. No loaded "
+            "library has registered this one; the usual cause: the compiled part of a package was not built, not "
+            "found or failed to load."
+        ),
+        user=(
+            "Import the package that has the class before the call; a warning at the import may say why its library "
+            "was not loaded.",
+            "Check that the package was built for the installed PyTorch, Python and CUDA.",
+        ),
+        author=(
+            "Call torch.classes.load_library(path), or import the extension module, first. The class is registered by "
+            '`m.class_<T>("Class")` in a TORCH_LIBRARY block.',
+        ),
+    ),
+    Message(
+        TextKind.WRONG_ARGUMENTS,
+        "the arguments do not match the schema of {op}",
+        (
+            "{op}() Expected a value of type '{*}' for argument '{argument}' but instead found type",
+            "{op}() is missing value for argument '{argument}'",
+            "{op}() expected at most {*} argument(s) but received {*} argument(s)",
+            "Unknown keyword argument '{argument}' for operator '{op}'",
+            "{op}() takes {*} positional argument(s) but {*} was/were given",
+            "Expected at most {*} argument(s) for operator '{op}'",
+        ),
+        "FunctionSchema::checkArg, checkAndNormalizeInputs",
+        means="Arguments are checked against the schema before dispatch; no key and no kernel has been chosen yet.",
+        user=(
+            "Compare the call with the schema that the text prints. `SymInt` instead of `int` means that a "
+            "symbolic size is accepted.",
+        ),
+    ),
+)

@@ -1,0 +1,217 @@
+"""The errors and warnings in a pasted text: operator, key, and the dispatch table that some of them print.
+
+Texts come out of logs, trackers and terminals: with prefixes and quote marks before each line, wrapped, escaped, in
+colour. Nothing here believes them: names are data, and lengths are bounded. The texts themselves are a table,
+`messages`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.matches import Match, marks, matches
+from dispatch_cli.answers.errors.messages.table import MESSAGES
+from dispatch_cli.answers.errors.reading.chain import ChainPlace, chain_places
+from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured, without_heads
+from dispatch_cli.answers.errors.reading.table_lines import DumpLine, dump_lines
+from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
+
+MAX_CHARACTERS = 8 << 20
+"""Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
+LONGEST_KNOWN = 1000
+"""Characters of a line for which is kept what can be read in it."""
+MAX_REARRANGED = 1 << 20
+"""Characters of a text of which the lines are put together again; longer ones are read as they are."""
+MAX_ERRORS = 20
+"""Different errors that are taken from one text."""
+MAX_LIST = 40_000
+"""Characters after an error in which its list of keys is looked for."""
+MAX_TABLE = 600_000
+"""Characters after an error in which its table is looked for; a whole one has some 20,000."""
+
+
+class ErrorText(NamedTuple):
+    """An error or a warning found in a text.
+
+    operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
+    prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
+    none. details: what else it names, by the names of
+    `template.HOLES`. available_cut: the text ends inside of the list. place: among errors that came of one another.
+    """
+
+    kind: TextKind
+    operator: str | None
+    key: str | None
+    line: int
+    dump: dict[str, DumpLine]
+    available: tuple[str, ...] | None
+    details: tuple[tuple[str, str], ...] = ()
+    available_cut: bool = False
+    place: ChainPlace = ChainPlace()
+
+    def detail(self, name: str) -> str | None:
+        """The value of a hole that is neither the operator nor the key; None where the text has none."""
+        return dict(self.details).get(name)
+
+
+class _Reading(NamedTuple):
+    """One way to read a text: its errors in order, characters understood, and lines of tables."""
+
+    errors: list[ErrorText]
+    understood: int
+
+    def worth(self) -> tuple[int, int, int]:
+        """Readings with more errors are better, then those that understand more."""
+        shown = sum(len(error.dump) + len(error.available or ()) for error in self.errors)
+        return len(self.errors), self.understood, shown
+
+
+_HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
+_AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
+_CODE = re.compile(rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n([^\n]*)")
+"""A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
+_BREAKS = re.compile(r"[\s>|]+")
+CONTEXTS = {
+    # frames of `_dynamo/eval_frame.py` are in others too: a function that is kept out of compilation has them
+    "fake": re.compile(
+        r"torch[/\\]_subclasses[/\\]fake_tensor\.py|torch\._subclasses\.fake_tensor\.|torch\._dynamo\.exc\.|"
+        r"torch[/\\]_inductor[/\\]|torch[/\\]_?export[/\\]|calling torch\.export\.export"
+    ),
+    "compile": re.compile(
+        r"backend='\w{1,60}' raised|BackendCompilerFailed|torch\._dynamo\.exc\.|torch[/\\]_inductor[/\\]|"
+        r"torch[/\\]_?export[/\\]|torch[/\\]_functorch[/\\](?:_aot_autograd[/\\]|aot_autograd\.py)"
+    ),
+    "inference": re.compile(r"\binference_mode\b|InferenceMode|(?i:inference tensors?\b)"),
+}
+"""Details that the traceback around a text shows: fake tensors, torch.compile or torch.export, inference mode."""
+
+
+def find_errors(text: str) -> list[ErrorText]:
+    """The errors in a text, the one to explain first, then the warnings; each operator and key once.
+
+    Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What names
+    no operator is left out where another text of its kind there does. Lines that a terminal or a log broke are put
+    together again.
+    """
+    text = uncoloured(text[:MAX_CHARACTERS])
+    best = _read(text, GAP)
+    if "\n" in text and len(text) <= MAX_REARRANGED:
+        for other in (without_heads(text), rejoined(text)):
+            reading = None if other is None else _read(other.text, GAP)
+            if other is not None and reading is not None and reading.worth() > best.worth():
+                placed = [error._replace(line=other.begins[error.line - 1]) for error in reading.errors]
+                best = reading._replace(errors=placed)
+        if not best.errors:
+            joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
+            best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
+    named = {(error.kind, error.place.chain) for error in best.errors if error.operator is not None}
+    kept = (error for error in best.errors if error.operator or (error.kind, error.place.chain) not in named)
+    return sorted(kept, key=_turn)
+
+
+def lines_of_table(text: str) -> int:
+    """Number of lines of a dispatch table in a text, whatever error they belong to."""
+    return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS], _worth, marks).text))
+
+
+def _turn(error: ErrorText) -> tuple[object, ...]:
+    """Sort key of errors; where it is equal, they stay in the order of the text."""
+    message = MESSAGES[error.kind]
+    chain, part, step = error.place
+    return message.warning, chain, part, step
+
+
+def _worth(text: str) -> int:
+    """Number of errors and lines of a table that can be read in a text."""
+    return (_known_worth if len(text) <= LONGEST_KNOWN else _known_worth.__wrapped__)(text)
+
+
+@lru_cache(1 << 12)
+def _known_worth(text: str) -> int:
+    """`_worth`, kept: a log is read in several ways, and many of its lines are alike."""
+    return sum(1 for found in (matches(text, GAP), dump_lines(text)) for _ in found)
+
+
+def _read(pasted: str, gap: str) -> _Reading:
+    """One reading of a text. gap: what may stand between words."""
+    shown = plain(pasted, _worth, marks)
+    text = shown.text
+    ordered = [*_with_frames(text, _apart(text, gap))]
+    starts = [match.start for match in ordered] + [len(text)]
+    places = chain_places(text, starts)
+    errors: dict[tuple[object, ...], ErrorText] = {}
+    for position, match in enumerate(ordered):
+        kind, start, end, _, operator, key, details = match
+        # texts of several kinds about one slot are one error
+        about_slot = operator is not None and MESSAGES[kind].rules
+        what = (operator, key) if about_slot else (kind, operator, key, details)
+        if what not in errors:
+            rest = text[end : min(starts[position + 1], end + MAX_TABLE)]
+            available, cut = _available(rest)
+            table = dict(dump_lines(rest)), available
+            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut, places[position])
+            if len(errors) == MAX_ERRORS:
+                break
+    return _Reading([*errors.values()], sum(match.length for match in ordered))
+
+
+def _apart(text: str, gap: str) -> list[Match]:
+    """The matches in their order, without those in the code of a traceback.
+
+    Of two that overlap the longer one is taken, and of two as long the one that leaves less open.
+    """
+    code = [frame.span(1) for frame in _CODE.finditer(text)]
+    begins = [start for start, _ in code]
+    apart: list[Match] = []
+    for match in sorted(matches(text, gap), key=_precedence):
+        at = bisect_right(begins, match.start) - 1
+        is_code = at >= 0 and match.start < code[at][1]
+        if not is_code and (not apart or match.start >= apart[-1].end):
+            apart.append(match)
+    return apart
+
+
+def _precedence(match: Match) -> tuple[int, int, int, int]:
+    flags = sum(not value for _, value in match.details)
+    return match.start, -match.end, len(match.details) - flags, -flags
+
+
+def _with_frames(text: str, found: Iterable[Match]) -> Iterator[Match]:
+    """Matches with what the tracebacks that are linked to them show: their kind, and the contexts that matter to it."""
+    ordered = list(found)
+    chains = [place.chain for place in chain_places(text, [match.start for match in ordered])]
+    contexts = {name: _chains_with(text, pattern) for name, pattern in CONTEXTS.items()}
+    framed = {kind: _chains_with(text, pattern) for kind, pattern in _frames()}
+    for match, chain in zip(ordered, chains, strict=True):
+        kinds = (kind for kind, those in framed.items() if chain in those and MESSAGES[kind].instead_of is match.kind)
+        kind, has = next(kinds, match.kind), dict(match.details)
+        shown = [(name, "") for name in MESSAGES[kind].contexts if chain in contexts[name] and name not in has]
+        yield match._replace(kind=kind, details=(*match.details, *shown))
+
+
+@cache
+def _frames() -> tuple[tuple[TextKind, re.Pattern[str]], ...]:
+    """The kinds that a file in the traceback shows."""
+    framed = ((kind, message.frame) for kind, message in MESSAGES.items() if message.frame)
+    return tuple((kind, re.compile(re.escape(frame).replace("/", r"[/\\]"))) for kind, frame in framed)
+
+
+def _chains_with(text: str, pattern: re.Pattern[str]) -> set[int]:
+    """The numbers of the chains of tracebacks that have what a pattern finds."""
+    return {place.chain for place in chain_places(text, [match.start() for match in pattern.finditer(text)])}
+
+
+def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:
+    """The keys that are listed after an error, and whether the list is cut."""
+    listed = _AVAILABLE.search(_BREAKS.sub(" ", rest[:MAX_LIST]))
+    if listed is None:
+        return None, False
+    # a terminal breaks names, too: inside of one there is no space
+    names = tuple(name.replace(" ", "") for name in listed[1].split(",") if name.strip())
+    # the last name of a cut list may be half of one
+    return (names, False) if listed[2] else (names[:-1], True)

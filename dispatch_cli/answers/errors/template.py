@@ -1,0 +1,121 @@
+"""The text of a message as a template, and the regular expression that finds it in pasted texts.
+
+In a template, ``{op}`` and the other names in `HOLES` stand for what PyTorch fills in, ``{*}`` for anything, and what
+is in ``[[`` and ``]]`` may be missing. A name in `FLAGS` stands for nothing: texts of the template have that detail. A
+space stands for any gap, a line break too; a quote mark for any quote mark.
+"""
+
+from __future__ import annotations
+
+import re
+
+QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
+GAP = r"[\s>|*]{1,40}"
+"""Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
+NO_GAP = r" {0,3}"
+"""Between words of a text that a terminal broke inside of words and that was joined again."""
+FLAGS = (
+    "fake",
+    "loops",
+    "disabled",
+    "meta",
+    "of_input",
+    "custom",
+    "kernel",
+    "composite",
+    "generator",
+    "script_object",
+    "nothing",
+)
+_OF_PYTORCH = r"_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|5torch|6caffe2|\d{1,2}THP)\w{1,1000}"
+_OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
+"""``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
+
+HOLES = {
+    # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
+    "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    # as Python names it, in code that inductor writes
+    "torch_op": r"torch\.ops\.(?P<op>[\w:.]{1,490})",
+    # an operator that computes the gradient of another
+    "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
+    "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
+    "namespace": r"(?P<namespace>[\w.]{1,200})",
+    "name": r"(?P<name>\w{1,300})",
+    "overload": r"(?P<overload>\w{1,300})",
+    "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
+    "private_device": r"(?P<device>privateuseone)",
+    "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
+    # a backend, and not a kind of tensors on it
+    "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
+    "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
+    r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
+    "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
+    "argument": r"(?P<argument>\w{1,100})",
+    # an instance or a class as Python prints it
+    "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
+    "label": r"(?P<label>[^'\"\n]{1,200}?)",
+    "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
+    "module": r"(?P<module>[\w.]{1,200})",
+    "previous": r"(?P<previous>\S[^\n]{0,400}?)",
+    "previous_line": r"(?P<previous>\S[^\n]{0,400})",
+    # a file and a line of Python
+    "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
+    "new": r"(?P<new>\S[^\n]{0,400})",
+    # a sentence up to its end
+    "rest": r"(?P<rest>\S[\s\S]{0,600}?[.)](?=\s|$))",
+    # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
+    "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
+    "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
+    "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
+    # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
+    "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
+    "*": r"[^\n]{0,600}?",
+    "**": r"[\s\S]{0,3000}?",
+    **{flag: f"(?P<{flag}>)" for flag in FLAGS},
+}
+"""The expression of each hole. All are bounded."""
+AT_END = {
+    name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
+}
+"""Places where something was registered, where a template ends with them: up to the end of the line."""
+_GROUP = re.compile(r"\(\?P<(\w+)>")
+DETAILS = tuple(
+    dict.fromkeys(name for hole in HOLES.values() for name in _GROUP.findall(hole) if name not in ("op", "key"))
+)
+"""The details of a text, beside its operator and its key."""
+
+_OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
+"""A part that may be missing, and has no such part in it."""
+_HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
+"""A hyphen within a word, escaped."""
+_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")
+
+
+def expression(template: str, gap: str = GAP) -> str:
+    """The regular expression of a template. Errors: KeyError for a hole that there is not."""
+    parts: list[str] = []
+    last = template.rstrip("]").rpartition("{")[2].removesuffix("}")  # what the template ends with, if that is a hole
+    for hole, begins, ends, space, quote, text in _PART.findall(template):
+        if hole:
+            parts.append(AT_END.get(hole, HOLES[hole]) if hole == last else HOLES[hole])
+        elif begins or ends:
+            parts.append("(?:" if begins else ")?")
+        else:
+            # a line may break a word at its hyphens
+            word = _HYPHEN.sub(lambda _: rf"\-(?:{gap})?", re.escape(text))
+            parts.append(gap if space else QUOTE if quote else word)
+    return "".join(parts)
+
+
+def words(template: str) -> tuple[str, ...]:
+    """The words that every text of the template has, the longest first: where one is missing, nothing has to be tried.
+
+    Errors: ValueError for a template that requires no word of three letters.
+    """
+    required, optional = template, 1
+    while optional:
+        required, optional = _OPTIONAL.subn(" ", required)
+    found = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
+    if not found:
+        raise ValueError(f"a template without a word: {template}")
+    return tuple(sorted(found, key=len, reverse=True))

@@ -1,1 +1,0 @@
-"""What PyTorch prints about operators and dispatch, as tables: the texts, their meaning, and advice."""

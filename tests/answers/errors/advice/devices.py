@@ -1,0 +1,82 @@
+"""Texts about devices, layouts and dtypes, and about what a kernel itself refuses."""
+
+import io
+import types
+
+import torch
+
+from tests.answers.errors.advice.slots import ONE
+from tests.answers.errors.advice.trial import tries, untried
+
+
+@tries("no-dtype", "Convert the tensors before the call, such as `x.float()`")
+def half_without_code(advice):
+    x = torch.ones(2, dtype=torch.half)
+    torch.special.bessel_j0(x.float() if advice else x)
+
+
+@tries("no-dtype", "Under autocast: turn it off around this call", "run the model in another dtype")
+def half_of_autocast(advice):
+    layer = torch.nn.Linear(2, 2)
+    dtype = torch.float if "dtype" in advice else torch.bfloat16
+    with torch.autocast("cpu", dtype, enabled=not advice):
+        torch.special.bessel_j0(layer(ONE))
+
+
+SECOND = "needs a second device with data"
+OTHER_BUILD = "needs another build"
+BACKEND = "needs the package of a backend"
+untried("no-dtype", "torch.cuda.is_available() says", "something to look at; needs a GPU")
+untried("no-dtype", "to the kernel's AT_DISPATCH macro", "needs C++")
+untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
+untried("no-stub", "REGISTER_PRIVATEUSE1_DISPATCH", BACKEND)
+untried("ran-on-cpu", "You do not have to change anything", "needs a backend with a fallback to the CPU")
+untried("ran-on-cpu", "If it is too slow", "needs a backend with a fallback to the CPU")
+untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback to the CPU")
+untried("mixed-devices", "Move the tensors, and the module's parameters, to one device", SECOND)
+untried("mixed-devices", "create it in `__init__`, in a ModuleList or ModuleDict", SECOND)
+untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
+
+
+@tries("not-built", "Or keep the tensors on the CPU")
+def device_that_was_not_built(advice):
+    file = io.BytesIO()
+    torch.save(ONE, file)
+    file.seek(0)
+    x = torch.load(file, map_location="cpu")
+    torch.ops.aten._to_copy(x, device="cpu" if advice else "xpu")
+
+
+@tries("no-device-module", "write one of those that the text lists")
+def device_that_there_is_not(advice):
+    torch.ones(2, device="cpu" if advice else "gpu")
+
+
+@tries(
+    "no-device-module",
+    "torch.utils.rename_privateuse1_backend('name') for the name",
+    "Import the package of the backend before the first tensor is created",
+)
+def backend_without_a_module(advice):
+    backend_without_a_module.kept = library = torch.library.Library("aten", "IMPL")
+    library.impl("empty.memory_format", lambda size, **named: torch.ones(size), "PrivateUse1")
+    if advice:
+        module = types.ModuleType("torch.mine")
+        module.is_initialized = module.is_available = lambda: True
+        module._is_in_bad_fork = lambda: False
+        module.current_device = lambda: 0
+        torch.utils.rename_privateuse1_backend("mine")
+        torch._register_device_module("mine", module)
+    torch.empty(2, device="mine" if advice else "privateuseone")
+
+
+untried("no-hooks", "Import the backend's package before the call", BACKEND)
+untried("no-hooks", "RegisterPrivateUse1HooksInterface", "needs C++")
+
+
+@tries("argument-dtype", "Convert the argument, such as `indices.long()`", "must leave integer tensors as they are")
+def indices_of_another_dtype(advice):
+    indices = torch.tensor([0, 1])
+    if "leave" not in advice:
+        indices = indices.half()
+    torch.nn.Embedding(2, 2)(indices.long() if "Convert" in advice else indices)

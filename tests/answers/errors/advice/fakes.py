@@ -1,0 +1,331 @@
+"""Texts about fake and meta tensors, and about symbols in place of sizes."""
+
+import ctypes
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.library import custom_op
+
+from tests.answers.errors.advice.slots import define
+from tests.answers.errors.advice.trial import tries, untried
+
+
+def compiled(function, **options):
+    return torch.compile(function, backend="aot_eager", **{"fullgraph": True, **options})
+
+
+def clone_op(name="t::f", **options):
+    """A custom operator that adds one, without a fake implementation."""
+
+    @custom_op(name, mutates_args=(), **options)
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    return f
+
+
+@tries("no-fake", "The operator works without torch.compile", "`@my_op.register_fake` on a function")
+def custom_op_compiled(advice):
+    f = clone_op()
+    if "register_fake" in advice:
+        f.register_fake(lambda x: torch.empty_like(x))
+    call = f if "without" in advice else compiled(f)
+    assert call(torch.ones(2)).sum() == 4
+
+
+@tries(
+    "dynamic-output",
+    "pass `shape_env=ShapeEnv()`, and use fake tensors",
+    "torch.where instead of a mask",
+)
+def size_that_depends_on_data(advice):
+    with FakeTensorMode(shape_env=ShapeEnv() if "shape_env" in advice else None):
+        x = torch.ones(2)
+        if "where" in advice:
+            torch.where(x > 0, x, 0)
+        else:
+            torch.masked_select(x, x > 0)
+
+
+@tries(
+    "dynamic-output",
+    "torch._dynamo.config.capture_dynamic_output_shape_ops = True",
+    "accept a graph break",
+    until="2.4",
+)
+def size_of_data_compiled(advice):
+    torch._dynamo.config.capture_dynamic_output_shape_ops = "capture" in advice
+    called = torch.compile(lambda x: x.nonzero() * 2, backend="eager", fullgraph="break" not in advice)
+    assert called(torch.ones(2)).sum() == 2
+
+
+@tries("dynamic-output", "get the size from `torch.library.get_ctx().new_dynamic_size()`")
+def fake_of_an_unknown_size(advice):
+    @custom_op("t::f", mutates_args=())
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x.nonzero().flatten()
+
+    f.register_fake(
+        lambda x: (
+            x.new_empty(torch.library.get_ctx().new_dynamic_size(), dtype=torch.long)
+            if advice
+            else x.nonzero().flatten()
+        )
+    )
+    if advice:
+        compiled(f)(torch.ones(2))
+    else:
+        with FakeTensorMode():
+            f(torch.ones(2))
+
+
+@tries("data-dependent", "Use torch.where or torch.cond instead of a Python `if`")
+def condition_on_a_fake_tensor(advice):
+    with FakeTensorMode():
+        x = torch.ones(2)
+        if advice:
+            torch.where(x.sum() > 0, x, -x)
+        else:
+            x if x.sum() > 0 else -x
+
+
+@tries("data-dependent", "leave `fullgraph=True` out", "or exclude the function: `@torch.compiler.disable`")
+def tensors_compared_in_compiled_code(advice):
+    def compared(x):
+        return x + 1 if torch.equal(x, x) else x
+
+    call = torch.compiler.disable(compared) if "disable" in advice else compared
+    assert torch.compile(lambda x: call(x) * 2, backend="eager", fullgraph=not advice)(torch.ones(2)).sum() == 8
+
+
+@tries("data-dependent", "`FakeTensorMode(shape_env=ShapeEnv())`")
+def value_of_a_fake_tensor(advice):
+    mode = FakeTensorMode(shape_env=ShapeEnv() if advice else None)
+    with mode:
+        mode.from_tensor(torch.ones(2)).sum().item()
+
+
+@tries("data-dependent", "`make_fx(f, tracing_mode='symbolic')`")
+def value_of_a_traced_tensor(advice):
+    traced = make_fx(lambda x: x * x.sum().item(), tracing_mode="symbolic" if advice else "real")(torch.ones(2))
+    assert traced(torch.ones(2)).sum() == 4
+
+
+@tries(
+    "data-dependent",
+    "use only the shapes and dtypes of the arguments there",
+    "torch.library.get_ctx().new_dynamic_size()",
+)
+def fake_that_reads_data(advice):
+    @custom_op("t::f", mutates_args=())
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x.nonzero().flatten()
+
+    def fake(x):
+        if "shapes" in advice:
+            return x.new_empty(x.shape[0], dtype=torch.long)
+        if "dynamic" in advice:
+            return x.new_empty(torch.library.get_ctx().new_dynamic_size(), dtype=torch.long)
+        return x.new_empty(int((x != 0).sum().item()), dtype=torch.long)
+
+    f.register_fake(fake)
+    with FakeTensorMode(shape_env=ShapeEnv() if advice else None) as mode:
+        f(mode.from_tensor(torch.ones(2)))
+
+
+@tries(
+    "fake-mixed",
+    "Make the tensor an argument or a buffer",
+    "`fake_mode.from_tensor(x)` converts one",
+    "allow_non_fake_inputs=True",
+)
+def real_beside_fake(advice):
+    table = torch.ones(2)
+    mode = FakeTensorMode(allow_non_fake_inputs="allow" in advice)
+    x = mode.from_tensor(torch.ones(2))
+    with mode:
+        if "from_tensor" in advice:
+            table = mode.from_tensor(table)
+        if "argument" in advice:
+            make_fx(lambda x, table: x + table, tracing_mode="fake")(torch.ones(2), table)
+        else:
+            x + table
+
+
+@tries("fake-mixed", "Do not use real tensors in a fake implementation")
+def fake_with_a_cached_table(advice):
+    f = clone_op()
+    table = torch.ones(2)
+    f.register_fake(lambda x: torch.empty_like(x) if advice else x + table)
+    with FakeTensorMode():
+        f(torch.ones(2))
+
+
+@tries("fake-modes", "Use one FakeTensorMode for all tensors")
+def two_modes(advice):
+    first = FakeTensorMode()
+    x = first.from_tensor(torch.ones(2))
+    second = torch._guards.detect_fake_mode((x,)) if advice else FakeTensorMode()
+    x + second.from_tensor(torch.ones(2))
+
+
+@tries("fake-data", "`torch.compiler.disable`", "Make the code an operator")
+def code_that_reads_memory(advice):
+    def doubled(x):
+        y = torch.empty_like(x)
+        ctypes.memmove(y.data_ptr(), x.data_ptr(), x.numel() * 4)
+        return y
+
+    if "operator" in advice:
+        doubled.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+        call = custom_op("t::doubled", doubled, mutates_args=())
+        call.register_fake(lambda x: torch.empty_like(x))
+        assert compiled(call)(torch.ones(2)).sum() == 2
+    elif "disable" in advice:
+        call = torch.compiler.disable(doubled)
+        assert torch.compile(lambda x: call(x) * 2, backend="aot_eager")(torch.ones(2)).sum() == 4
+    else:
+        make_fx(doubled, tracing_mode="fake")(torch.ones(2))
+
+
+@tries("fake-data", "Register it at the keys of the backends")
+def composite_that_reads_memory(advice):
+    def copied(x):
+        y = torch.empty_like(x)
+        ctypes.memmove(y.data_ptr(), x.data_ptr(), x.numel() * 4)
+        return y
+
+    op = define("t::f", "(Tensor x) -> Tensor", **{"CPU" if advice else "CompositeImplicitAutograd": copied})
+    if advice:
+        torch.library.register_fake("t::f")(lambda x: torch.empty_like(x))
+    assert compiled(lambda x: op(x) * 2)(torch.ones(2)).sum() == 4
+
+
+@tries("fake-devices", "Move the tensors to one device")
+def fakes_on_two_devices(advice):
+    with FakeTensorMode():
+        torch.ones(2) + torch.empty(2, device="cpu" if advice else "cuda")
+
+
+@tries("fake-devices", "create the result on the device of an argument")
+def fake_on_the_cpu(advice):
+    f = clone_op()
+    f.register_fake(lambda x: torch.empty(x.shape, device=x.device) if advice else torch.empty(x.shape))
+    with FakeTensorMode():
+        x = torch.empty(2, device="cuda")
+        f(x) + x
+
+
+@tries("fake-mismatch", "Correct the fake implementation or the kernel")
+def fake_of_another_size(advice):
+    f = clone_op()
+    f.register_fake(lambda x: x.new_empty(x.shape if advice else 3))
+    torch.library.opcheck(f, (torch.ones(2),))
+
+
+@tries("fake-unsupported", "Keep it out of the compiled region", "convert it to an ordinary strided tensor first")
+def quantized_tensor_made_fake(advice):
+    q = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8)
+    if "compiled" in advice:
+        dequantized = torch.compiler.disable(lambda: q.dequantize())
+        torch.compile(lambda x: x + dequantized(), backend="aot_eager")(torch.ones(2))
+    else:
+        FakeTensorMode().from_tensor(q.dequantize() if advice else q)
+
+
+untried("fake-unsupported", "Register a Python implementation of", "needs a C++ class")
+untried("fake-unsupported", "torch._library.register_fake_class", "needs a C++ class")
+
+
+@tries("meta-data", "`module.to_empty(device=…)`", "Load the model without them")
+def module_on_meta(advice):
+    layer = torch.nn.Linear(2, 2, device="cpu" if "Load" in advice else "meta")
+    layer = layer.to_empty(device="cpu") if "to_empty" in advice else layer.to("cpu")
+    if "to_empty" in advice:
+        layer.load_state_dict(torch.nn.Linear(2, 2).state_dict())
+    layer(torch.ones(2))
+
+
+@tries(
+    "mixed-devices",
+    "create it with `module.to_empty(device='cpu')`, and load the weights",
+    "move the other tensors to meta too, `x.to('meta')`",
+    "Create new tensors on the device of an argument",
+)
+def meta_beside_cpu(advice):
+    x, layer = torch.ones(2), torch.nn.LayerNorm(2, device="meta")
+    if "to_empty" in advice:
+        layer.to_empty(device="cpu").load_state_dict(torch.nn.LayerNorm(2).state_dict())
+    elif "to('meta')" in advice:
+        x = x.to("meta")
+    other = torch.ones(2, device=x.device) if "argument" in advice else layer.weight
+    torch.add(x, other)
+
+
+@tries("not-symbolic", "Compile with `dynamic=False`")
+def sizes_as_integers(advice):
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    x = mode.from_tensor(torch.ones(5, 5), static_shapes=bool(advice))
+    torch.empty(x.size(0))
+
+
+untried("not-symbolic", "in C++ take c10::SymInt", "needs C++")
+untried("not-symbolic", "Add a fake implementation", "needs C++")
+
+
+@tries(
+    "data-guard",
+    "`torch._check(n > 3)`",
+    "Use torch.where or torch.cond instead of `if`",
+    "breaks the graph there and goes on",
+    "`@torch.compiler.disable`",
+)
+def condition_on_a_symbol(advice):
+    def body(x):
+        n = x.sum().item()
+        if "_check" in advice:
+            torch._check(n > 3)
+        if "where" in advice:
+            return torch.where(x.sum() > 3, x + 1, x)
+        return x + 1 if n > 3 else x
+
+    torch._dynamo.config.capture_scalar_outputs = True
+    if "disable" in advice:
+        inner = torch.compiler.disable(body)
+        called = torch.compile(lambda x: inner(x) * 1, backend="eager")
+    else:
+        called = torch.compile(body, backend="eager", fullgraph="breaks" not in advice)
+    assert called(torch.ones(5)).sum() == 10
+
+
+@tries("data-guard", "In a fake implementation, do not compare a size that depends on data")
+def fake_that_compares_a_symbol(advice):
+    f = custom_op("t::f", _nonzero, mutates_args=())
+
+    def fake(x):
+        n = torch.library.get_ctx().new_dynamic_size()
+        if advice:
+            torch._check(n > 1)
+        elif n < 2:
+            return x.new_empty(2, dtype=torch.long)
+        return x.new_empty(n, dtype=torch.long)
+
+    f.register_fake(fake)
+    compiled(f)(torch.ones(5))
+
+
+def _nonzero(x: torch.Tensor) -> torch.Tensor:
+    return x.nonzero().flatten()
+
+
+@tries("fake-data", "vmap, jvp, grad and functionalize: call it outside of the transform")
+def memory_under_vmap(advice):
+    def copied(x):
+        y = torch.empty_like(x)
+        ctypes.memmove(y.data_ptr(), x.data_ptr(), x.numel() * 4)
+        return y
+
+    x = torch.ones(2, 2)
+    assert (copied(x) if advice else torch.func.vmap(copied)(x)).sum() == 4

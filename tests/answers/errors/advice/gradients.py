@@ -1,0 +1,210 @@
+"""Texts about gradients and inference mode."""
+
+import torch
+
+from tests.answers.errors.advice.fakes import clone_op
+from tests.answers.errors.advice.trial import tries, untried
+
+
+def training(*values):
+    return torch.tensor(values, requires_grad=True)
+
+
+@tries(
+    "no-derivative",
+    "use torch.no_grad(), or `x.detach()`",
+    "`my_op.register_autograd(backward, setup_context=setup_context)`",
+)
+def backward_without_a_formula(advice):
+    f, x = clone_op(), training(1.0, 2.0)
+    if "register" in advice:
+        f.register_autograd(lambda ctx, g: g * 2, setup_context=lambda ctx, inputs, output: None)
+    y = f(x.detach()) if "detach" in advice else f(x)
+    (y * x).sum().backward()
+    assert x.grad.sum() == (11 if "register" in advice else 5)
+
+
+@tries(
+    "no-second-derivative",
+    "do not pass create_graph=True",
+    "an implementation whose operators have second derivatives",
+    "Write the backward of your operator with operators that have derivatives",
+)
+def second_derivative_of_attention(advice):
+    import contextlib
+
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    q = torch.rand(1, 1, 4, 8, requires_grad=True)
+    if "Write" in advice:
+        f = clone_op()
+        f.register_autograd(lambda ctx, g: g * 2)
+        y = f(q)
+        (g,) = torch.autograd.grad(y.pow(2).sum(), q, create_graph=True)
+        torch.autograd.grad(g.sum(), q)
+        return
+    with sdpa_kernel(SDPBackend.MATH) if "implementation" in advice else contextlib.nullcontext():
+        loss = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
+    (g,) = torch.autograd.grad(loss, q, create_graph="create_graph" not in advice)
+    if g.requires_grad:
+        g.sum().backward()
+
+
+@tries(
+    "no-derivative",
+    "use torch.no_grad(), or `x.detach()`",
+    "use other operators, or put the call",
+    "torch.autograd.Function with a backward of your own",
+    "Register a kernel at the autograd key of the tensors' device",
+)
+def operator_without_a_derivative(advice):
+    x, at_zero = training(-1.0, 2.0), torch.ones(2)
+
+    class Step(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return torch.heaviside(x, at_zero)
+
+        @staticmethod
+        def backward(ctx, g):
+            return torch.zeros_like(g)
+
+    if "Register" in advice:
+
+        def kernel(x, values):
+            return Below.apply(x, values)
+
+        class Below(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, values):
+                with torch._C._AutoDispatchBelowAutograd():
+                    return torch.heaviside(x, values)
+
+            @staticmethod
+            def backward(ctx, g):
+                return torch.zeros_like(g), None
+
+        operator_without_a_derivative.kept = library = torch.library.Library("aten", "IMPL")
+        library.impl("heaviside", kernel, "AutogradCPU")
+    if "detach" in advice:
+        y = torch.heaviside(x.detach(), at_zero)
+    elif "other" in advice:
+        y = torch.where(x > 0, x * 0 + 1, x * 0)
+    elif "Function" in advice:
+        y = Step.apply(x)
+    else:
+        y = torch.heaviside(x, at_zero)
+    (y * x).sum().backward()
+    assert x.grad.tolist() == [0, 1]
+
+
+@tries(
+    "no-derivative", "If this input needs no gradient, detach it", "torch.autograd.Function with a backward of your own"
+)
+def input_without_a_derivative(advice):
+    x, y = training(2.0, 3.0), training(2.0, 3.0)
+
+    class Zeta(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return torch.special.zeta(x, y)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return None, g * -x * torch.special.zeta(x + 1, y)
+
+    call = Zeta.apply if "Function" in advice else torch.special.zeta
+    call(x.detach() if "detach" in advice else x, y).sum().backward()
+    assert y.grad.isfinite().all()
+
+
+@tries("no-derivative", "pass `weight.detach()`", "torch.autograd.Function with a backward of your own")
+def argument_without_a_derivative(advice):
+    weight, x, target = torch.ones(2, requires_grad=True), torch.ones(2, 2), torch.tensor([0, 1])
+
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight):
+            return torch.nn.functional.nll_loss(x, target, weight)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * torch.ones(2)
+
+    if "Function" in advice:
+        Loss.apply(weight).backward()
+    else:
+        torch.nn.functional.nll_loss(x, target, weight.detach() if advice else weight)
+
+
+@tries("no-forward-ad", "Use reverse mode: backward(), torch.func.vjp or jacrev", until="2.13")
+def forward_mode_without_a_derivative(advice):
+    picture, grid = torch.rand(1, 1, 4, 4), torch.rand(1, 2, 2, 2)
+
+    def sampled(picture):
+        return torch.nn.functional.grid_sample(picture, grid, align_corners=True)
+
+    if advice:
+        sampled(picture.requires_grad_()).sum().backward()
+        torch.func.vjp(sampled, picture.detach())[1](torch.ones(1, 1, 2, 2))
+        torch.func.jacrev(sampled)(picture)
+    else:
+        torch.func.jvp(sampled, (picture,), (picture,))
+
+
+@tries("no-forward-ad", "`jvp`", until="2.13")
+def operator_without_jvp(advice):
+    picture, grid = torch.rand(1, 1, 4, 4), torch.rand(1, 2, 2, 2)
+
+    def sampled(picture):
+        return torch.nn.functional.grid_sample(picture, grid, align_corners=True)
+
+    class Sampled(torch.autograd.Function):
+        @staticmethod
+        def forward(picture):
+            return sampled(picture)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return sampled(tangent)
+
+    value, tangent = torch.func.jvp(Sampled.apply if advice else sampled, (picture,), (picture,))
+    assert torch.equal(value, tangent)
+
+
+@tries("out-gradient", "Call it without out=", "or under torch.no_grad()")
+def gradient_of_an_out_function(advice):
+    x = training(1.0, 2.0)
+    if "without" in advice:
+        torch.add(x, 1).sum().backward()
+        return
+    with torch.set_grad_enabled("no_grad" not in advice):
+        torch.add(x, 1, out=torch.empty(2))
+
+
+@tries(
+    "inference-tensor",
+    "Clone it outside of the block: `x.clone()`",
+    "Use torch.no_grad() instead of torch.inference_mode()",
+    "Do not let code in inference mode be the first to fill a cache",
+)
+def inference_tensor_in_training(advice):
+    weight = training(1.0, 2.0)
+    if "cache" in advice:
+        table = torch.ones(2)
+    with torch.no_grad() if "no_grad" in advice else torch.inference_mode():
+        if "cache" not in advice:
+            table = torch.ones(2)
+    if "clone" in advice:
+        table = table.clone()
+    (table * weight).sum().backward()
+    table.add_(1)
+
+
+untried("no-forward-ad", "Try it on the CPU", "needs a second device with data")

@@ -1,0 +1,55 @@
+"""Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
+
+import torch
+from torch.library import Library
+
+from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.trial import tries, untried
+
+
+@tries("not-defined", "Import the package that defines it before the call", "import the extension module, first")
+def operator_of_a_package(advice):
+    if advice:
+        operator_of_a_package.kept = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    assert torch.ops.t.f(ONE).sum() == 8
+
+
+@tries("not-defined", "keep the torch.library.Library object in a variable of the module")
+def library_that_is_collected(advice):
+    library = Library("t", "FRAGMENT")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CPU")
+    if not advice:
+        library._destroy()
+    torch.ops.t.f(ONE)
+
+
+@tries("not-defined", "define the operator (`lib.define`) before `impl` and `register_fake`")
+def fake_before_the_operator(advice):
+    if advice:
+        define("t::f", "(Tensor x) -> Tensor")
+    torch.library.register_fake("t::f", torch.empty_like)
+
+
+@tries("wrong-arguments", "Compare the call with the schema that the text prints")
+def argument_of_another_type(advice):
+    torch.ops.aten.relu.default(ONE if advice else "x")
+
+
+OTHER_BUILD = "needs another build of an extension"
+untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
+untried("not-defined", "In a C++ program: link the library", "needs C++")
+untried("not-defined", "TORCH_LIBRARY blocks run when the shared library is loaded", "needs C++")
+untried("no-library-file", "If the text names a CUDA library", OTHER_BUILD)
+untried("own-symbol", "If the extension is not yours", OTHER_BUILD)
+untried("no-class", "Import the package that has the class", "needs C++")
+untried("no-class", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
+untried("no-class", "Call torch.classes.load_library(path)", "needs C++")
+untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
+
+
+@tries("class-path", "or set `torch.classes.__path__ = []`")
+def path_of_classes(advice):
+    if advice:
+        torch.classes.__path__ = []
+    list(torch.classes.__path__) if advice else torch.classes.__path__._path

@@ -1,0 +1,150 @@
+"""Texts about higher-order operators, modes and tensor subclasses."""
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.trial import tries, untried
+
+
+def half():
+    """A higher-order operator."""
+
+    class Half(torch._ops.HigherOrderOperator):
+        def __init__(self):
+            super().__init__("half")
+
+        def __call__(self, x):
+            return super().__call__(x)
+
+    op = Half()
+    op.py_impl(torch._C.DispatchKey.CompositeExplicitAutograd)(lambda x: x / 2)
+    return op
+
+
+@tries("no-impl", "Register an implementation with the class that the text names", "Call it outside of that mode")
+def higher_order_operator_in_a_mode(advice):
+    op = half()
+    op.fallthrough(torch._C.DispatchKey.AutogradCPU)
+    if "Register" in advice:
+        op.py_impl(FakeTensorMode)(lambda mode, x: torch.empty_like(x))
+    if "outside" in advice:
+        op(ONE)
+    else:
+        with FakeTensorMode() as mode:
+            op(mode.from_tensor(ONE))
+
+
+@tries("no-impl", "or with plain tensors", "Register an implementation with the class that the text names")
+def higher_order_operator_with_a_subclass(advice):
+    op = half()
+    op.fallthrough(torch._C.DispatchKey.AutogradCPU)
+    if "Register" in advice:
+        op.py_impl(Refusing)(lambda x: torch.ones(2) / 2)
+    op(ONE if "plain" in advice else torch.Tensor._make_wrapper_subclass(Refusing, (2,)))
+
+
+@tries("no-python-kernel", "or in Python alone: `@op.py_impl(torch._C.DispatchKey.")
+def higher_order_operator_without_a_key(advice):
+    op = half()
+    if advice:
+        op.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x: x / 2)
+    assert op(torch.ones(2)).sum() == 1
+
+
+class Refusing(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+class Handling(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        plain = [torch.ones(2) if isinstance(arg, Handling) else arg for arg in args]
+        return func(*plain, **(kwargs or {}))
+
+
+@tries("no-subclass", "or plain tensors only", "Handle aten::sin in that method", "Pass tensors of one subclass only")
+def subclass_that_handles_nothing(advice):
+    x = torch.Tensor._make_wrapper_subclass(Handling if "Handle" in advice or "one" in advice else Refusing, (2,))
+    (torch.ones(2) if "plain" in advice else x).sin()
+
+
+class Thing:
+    handles = False
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return 3 if cls.handles else NotImplemented
+
+
+@tries("no-subclass", "or plain tensors only", "in that method; return NotImplemented only")
+def class_that_handles_nothing(advice):
+    Thing.handles = "method" in advice
+    torch.add(ONE, ONE if "plain" in advice else Thing())
+
+
+def mesh():
+    import os
+
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    return init_device_mesh("cpu", (1,))
+
+
+@tries(
+    "mixed-dtensor",
+    "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
+    "or the DTensor, `x.to_local()`",
+)
+def plain_beside_distributed(advice):
+    from torch.distributed.tensor import Replicate, distribute_tensor
+
+    where = mesh()
+    x, y = distribute_tensor(ONE, where, [Replicate()]), torch.ones(2, 2)
+    if "distribute" in advice:
+        y = distribute_tensor(y, where, [Replicate()])
+    elif advice:
+        x = x.to_local()
+    assert (x + y).sum() == 8
+
+
+@tries(
+    "no-sharding",
+    "`x.to_local()`, then `DTensor.from_local(…)`",
+    "torch.distributed.tensor.experimental.register_sharding",
+)
+def operator_without_a_strategy(advice):
+    from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+    from torch.distributed.tensor.experimental import register_sharding
+
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    torch.library.register_fake("t::f", torch.empty_like)
+    where = mesh()
+    x = distribute_tensor(ONE, where, [Replicate()])
+    if "register_sharding" in advice:
+
+        @register_sharding(op.default)
+        def strategy(x):
+            return [([Replicate()], [Replicate()])]
+
+    y = DTensor.from_local(op(x.to_local()), where, [Replicate()]) if "to_local" in advice else op(x)
+    assert y.sum().to_local() == 8
+
+
+@tries("no-sharding", "try torch.no_grad() instead", until="2.4")
+def composite_operator_in_inference_mode(advice):
+    from torch.distributed._tensor import Replicate, distribute_tensor
+
+    where = mesh()
+    with torch.no_grad() if advice else torch.inference_mode():
+        assert distribute_tensor(ONE, where, [Replicate()]).flatten().shape == (4,)
+
+
+untried("mixed-dtensor", "The usual cause is a buffer or a constant", "an explanation")
+untried("mixed-dtensor", "use torch.no_grad()", "tried for the text that an operator has no strategy")
+untried("mixed-dtensor", "For an operator of your own", "tried for the text that an operator has no strategy")

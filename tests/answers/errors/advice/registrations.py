@@ -1,0 +1,169 @@
+"""Texts about definitions and registrations."""
+
+import torch
+from torch.library import Library, custom_op
+
+from tests.answers.errors.advice.fakes import compiled
+from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.trial import tries, untried
+
+C = torch._C
+KEPT = []
+"""Libraries that must live on."""
+
+
+def raw(kind, namespace, key="", line=1):
+    """A library as C++ makes it."""
+    library = C._dispatch_library(kind, namespace, key, "/dev/null", line)
+    KEPT.append(library)
+    return library
+
+
+def double(x):
+    return x * 2
+
+
+@tries(
+    "overridden",
+    "two libraries implement the same operator. Import only",
+    unchanged=("If a library is meant to replace a kernel of PyTorch, the warning is harmless",),
+    until="2.13",
+)
+def kernel_twice(advice):
+    raw("FRAGMENT", "t").def_("f(Tensor x) -> Tensor")
+    for line in (2,) if advice else (2, 3):
+        raw("IMPL", "t", "CPU", line).impl_t_t("f", "CPU", f"impl {line}")
+
+
+@tries(
+    "defined-twice",
+    "keep `torch.library.Library(ns, 'FRAGMENT')` in a variable, and delete it",
+    "Register kernels with `impl`, not with a second `def`",
+    "keep the definition in a cell of its own",
+)
+def operator_twice(advice):
+    for _ in range(2):
+        library = Library("t", "FRAGMENT")
+        if "impl" in advice or "cell" in advice:
+            if not KEPT:
+                library.define("f(Tensor x) -> Tensor")
+                library.impl("f", double, "CPU")
+            KEPT.append(library)
+        else:
+            library.define("f(Tensor x) -> Tensor")
+            library.impl("f", double, "CPU")
+            if advice:
+                library._destroy() if _ == 0 else KEPT.append(library)
+            else:
+                KEPT.append(library)
+    assert torch.ops.t.f(ONE).sum() == 8
+
+
+untried(
+    "defined-twice",
+    "Check whether two versions of the library are installed",
+    "something to look at; no change of a program",
+)
+
+
+@tries("library-twice", "or `Library(ns, 'FRAGMENT')`, in all places but one")
+def library_twice(advice):
+    KEPT.append(Library("t", "DEF"))
+    KEPT.append(Library("t", "FRAGMENT" if advice else "DEF"))
+    KEPT[1].define("f(Tensor x) -> Tensor")
+
+
+untried(
+    "library-twice",
+    "Check whether two versions of the library are installed",
+    "something to look at; no change of a program",
+)
+
+
+@tries("defined-twice", "Pass `allow_override=True`", "and delete it before you create it again")
+def python_kernel_twice(advice):
+    define("t::f", "(Tensor x) -> Tensor")
+    first, second = Library("t", "IMPL"), Library("t", "IMPL")
+    first.impl("f", double, "CPU")
+    if "delete" in advice:
+        first._destroy()
+    second.impl(
+        "f", lambda x: x * 3, "CPU", **({"allow_override": True} if "allow" in advice else {"allow_override": False})
+    )
+    assert torch.ops.t.f(ONE).sum() == 12
+
+
+@tries("fake-twice", "Remove one of the two", "register_fake accepts `allow_override=True`")
+def fake_twice(advice):
+    define("t::f", "(Tensor x) -> Tensor", CPU=double)
+    for number in range(1 if "Remove" in advice else 2):
+        torch.library.register_fake("t::f", torch.empty_like, allow_override=bool(advice and number))
+    assert compiled(torch.ops.t.f)(ONE).sum() == 8
+
+
+@tries("fake-twice", "Remove one of the two")
+def fake_beside_meta(advice):
+    define("t::f", "(Tensor x) -> Tensor", CPU=double, Meta=torch.empty_like)
+    if not advice:
+        torch.library.register_fake("t::f", torch.empty_like, allow_override=False)
+    assert compiled(torch.ops.t.f)(ONE).sum() == 8
+
+
+@tries("fake-twice", "Leave it out", "Or register its kernel at CompositeExplicitAutograd")
+def fake_beside_composite(advice):
+    key = "CompositeExplicitAutograd" if "Explicit" in advice else "CompositeImplicitAutograd"
+    op = define("t::f", "(Tensor x) -> Tensor", **{key: double})
+    if "Leave" not in advice:
+        torch.library.register_fake("t::f", torch.empty_like)
+    if "Explicit" in advice:
+        torch.library.register_autograd("t::f", lambda ctx, g: g * 2)
+    x = torch.ones(2, requires_grad=True)
+    compiled(op)(x).sum().backward()
+    assert x.grad.sum() == 4
+
+
+@tries("bad-schema", "Annotate each argument and the result", "Or give the schema")
+def function_without_annotations(advice):
+    if "Annotate" in advice:
+
+        @custom_op("t::f", mutates_args=())
+        def f(x: torch.Tensor, n: int = 1) -> torch.Tensor:
+            return x + n
+
+    else:
+
+        @custom_op("t::f", mutates_args=(), **({"schema": "(Tensor x) -> Tensor"} if advice else {}))
+        def f(x):
+            return x + 1
+
+    assert f(ONE).sum() == 8
+
+
+@tries("signature-mismatch", "change the function or the schema")
+def schema_of_another_kernel(advice):
+    raw("FRAGMENT", "t").def_("f(Tensor x) -> Tensor" if advice else "f(Tensor x, Tensor y) -> Tensor")
+    raw("IMPL", "t", "CPU").impl_t_t("f", "CPU", "x")
+
+
+untried("signature-mismatch", "The extension was built for another version", "needs another build of an extension")
+untried("signature-mismatch", "A `def` without a schema", "needs C++")
+
+
+@tries("aliased-output", "Return `x.clone()`", "An operator that only changes arguments should return nothing")
+def argument_that_is_returned(advice):
+    if "nothing" in advice:
+
+        @custom_op("t::f", mutates_args=("x",))
+        def f(x: torch.Tensor) -> None:
+            x.add_(1)
+
+    else:
+
+        @custom_op("t::f", mutates_args=("x",))
+        def f(x: torch.Tensor) -> torch.Tensor:
+            x.add_(1)
+            return x.clone() if advice else x
+
+    x = torch.ones(2)
+    f(x)
+    assert x.sum() == 4

@@ -1,0 +1,274 @@
+"""Texts about a slot that is empty, or does not hold what the call needs."""
+
+import torch
+from torch.func import vmap
+
+from tests.answers.errors.advice.trial import tries, untried
+
+ONE = torch.ones(2, 2)
+
+
+def define(name, schema, **kernels):
+    """An operator with kernels by dispatch key."""
+    torch.library.define(name, schema)
+    for key, kernel in kernels.items():
+        torch.library.impl(name, key)(kernel)
+    namespace, _, operator = name.partition("::")
+    return getattr(getattr(torch.ops, namespace), operator)
+
+
+def quantized():
+    return torch.quantize_per_tensor(ONE, 1.0, 0, torch.quint8)
+
+
+def nested():
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+
+
+@tries("no-kernel", "or at an alias key that covers it")
+def kernel_of_another_device(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CUDA=lambda x: x + 1)
+    if advice:
+        torch.library.impl("t::f", "CPU")(lambda x: x + 1)
+    assert op(ONE).sum() == 8
+
+
+@tries("no-kernel", "Make the tensor dense before the call: `x.to_dense()`")
+def sparse_tensor(advice):
+    x = torch.eye(2).to_sparse()
+    x = x.to_dense() if advice else x
+    assert x.cumsum(0).sum() == 3
+
+
+@tries("no-kernel", "Make the tensor dense before the call: `x.to_dense()`")
+def tensor_of_mkldnn(advice):
+    x = ONE.to_mkldnn()
+    x = x.to_dense() if advice else x
+    assert x.cumsum(0).sum() == 6
+
+
+@tries("no-kernel", "Convert the tensor to the layout COO before the call: `x.to_sparse()`")
+def compressed_tensor(advice):
+    x = torch.eye(2).to_sparse_csr()
+    op = define("t::f", "(Tensor x) -> Tensor", SparseCPU=lambda x: x.coalesce().values())
+    x = x.to_sparse() if advice else x
+    assert op(x).sum() == 2
+
+
+@tries("no-kernel", "Dequantize the tensor before the call: `x.dequantize()`")
+def quantized_tensor(advice):
+    x = quantized()
+    x = x.dequantize() if advice else x
+    assert torch.add(x, x).sum() == 8
+
+
+@tries("no-kernel", "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`")
+def tensor_that_is_not_quantized(advice):
+    x = quantized() if advice else ONE
+    torch.ops.quantized.add(x, x, 1.0, 0)
+
+
+@tries("no-kernel", "torch.nested.to_padded_tensor(x, 0)", "`x.unbind()`", "layout=torch.jagged")
+def nested_tensor(advice):
+    x = nested()
+    if "padded" in advice:
+        assert torch.nested.to_padded_tensor(x, 0).cos().shape == (2, 3)
+    elif "unbind" in advice:
+        assert len([part.sinh() for part in x.unbind()]) == 2
+    elif "jagged" in advice:
+        torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged).sinh()
+    else:
+        x.sinh()
+
+
+@tries("no-kernel", "If it is the gradient of an embedding, create the embedding with `sparse=False`")
+def gradient_of_an_embedding(advice):
+    embedding = torch.nn.Embedding(3, 2, sparse=not advice)
+    embedding(torch.tensor([1])).sum().backward()
+    embedding.weight.grad.cumsum(0)
+
+
+@tries("no-kernel", "call it under `torch.inference_mode()`")
+def autograd_key_without_a_kernel(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", NestedTensorCPU=lambda x: x.clone())
+    x = nested()
+    with torch.inference_mode(bool(advice)):
+        op(x)
+
+
+@tries("no-kernel", "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead")
+def kernel_at_autograd_only(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", Autograd=lambda x: x + 1)
+    with torch.no_grad() if advice else torch.inference_mode():
+        assert op(ONE).sum() == 8
+
+
+@tries(
+    "no-tensors",
+    "skip the call in this case",
+    "register its kernel at CompositeExplicitAutograd or CompositeImplicitAutograd",
+    "or at BackendSelect, to choose a backend by an argument such as `device`",
+)
+def list_that_is_empty(advice):
+    op = define("t::f", "(Tensor[] xs) -> Tensor", CPU=lambda xs: torch.cat([*xs, ONE]))
+    parts = []
+    if "CompositeExplicit" in advice:
+        torch.library.impl("t::f", "CompositeExplicitAutograd")(lambda xs: torch.cat([*xs, ONE]))
+    elif "BackendSelect" in advice:
+        torch.library.impl("t::f", "BackendSelect")(lambda xs: torch.cat([*xs, ONE]))
+    if "skip" not in advice or parts:
+        assert op(parts).shape == (2, 2)
+
+
+@tries(
+    "ambiguous",
+    "call it under `torch.inference_mode()`",
+    "Register a kernel at AutogradOther",
+    "or move the composite one to CompositeExplicitAutograd",
+    "Else call it on another device",
+)
+def composite_beside_mkldnn(advice):
+    composite = "CompositeExplicitAutograd" if "move" in advice else "CompositeImplicitAutograd"
+    op = define("t::f", "(Tensor x) -> Tensor", MkldnnCPU=lambda x: x.to_dense(), **{composite: lambda x: x + 1})
+    if "AutogradOther" in advice:
+        torch.library.impl("t::f", "AutogradOther")(lambda x: x.to_dense())
+    x = ONE if "another device" in advice else ONE.to_mkldnn()
+    with torch.inference_mode("inference_mode" in advice):
+        assert op(x).shape == (2, 2)
+
+
+@tries(
+    "no-autograd",
+    "torch.no_grad()",
+    "torch.library.register_autograd(op, backward",
+    "register a fallthrough at Autograd",
+)
+def operator_without_autograd(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: torch.empty_like(x).requires_grad_(x.requires_grad))
+    x = torch.ones(2, requires_grad=True)
+    if "register_autograd" in advice:
+        torch.library.register_autograd("t::f", lambda ctx, g: g * 3)
+    elif "fallthrough" in advice:
+        torch.library.impl("t::f", "Autograd")(torch.library.fallthrough_kernel)
+    with torch.set_grad_enabled("no_grad" not in advice):
+        y = op(x)
+    if y.requires_grad:
+        (y * 1).sum().backward()
+    assert "register_autograd" not in advice or x.grad.sum() == 6
+
+
+@tries(
+    "no-batching-rule",
+    "all the operator outside of vmap, with the batch as a dimension",
+    "Register a batching rule: torch.library.register_vmap",
+    "or a kernel at FuncTorchBatched",
+    unchanged=("You do not have to change anything",),
+)
+def loop_in_place_of_a_rule(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    if "register_vmap" in advice:
+        torch.library.register_vmap("t::f", lambda info, dims, x: (op(x), dims[0]))
+    elif "kernel" in advice:
+        torch.library.impl("t::f", "FuncTorchBatched")(lambda x: x + 1)
+    call = op if "outside" in advice else vmap(op)
+    assert call(ONE).sum() == 8
+
+
+@tries("no-batching-rule", "Turn the loop on again")
+def loop_that_is_off(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    torch._C._functorch._set_vmap_fallback_warning_enabled(False)
+    torch._C._functorch._set_vmap_fallback_enabled(bool(advice))
+    assert vmap(op)(ONE).sum() == 8
+
+
+@tries("no-batching-rule", "all the operator outside of vmap, with the batch as a dimension", "or write the loop")
+def view_without_a_rule(advice):
+    op = define("t::f", "(Tensor(a) x) -> Tensor(a)", CPU=lambda x: x.view(x.shape))
+    if "outside" in advice:
+        op(ONE)
+    elif "loop" in advice:
+        torch.stack([op(x) for x in ONE])
+    else:
+        vmap(op)(ONE)
+
+
+@tries("no-meta", "`@torch.compiler.disable`", "Register a fake implementation: `torch.library.register_fake`")
+def kernel_of_cpu_alone(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    if "register_fake" in advice:
+        torch.library.register_fake("t::f")(lambda x: torch.empty_like(x))
+    called = torch.compiler.disable(op) if "disable" in advice else op
+    compiled = torch.compile(lambda x: called(x) * 2, backend="eager", fullgraph="disable" not in advice)
+    assert compiled(ONE).sum() == 16
+
+
+@tries("no-meta", "Load them before the call")
+def weights_without_data(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    layer = torch.nn.Linear(2, 2, device="meta")
+    if advice:
+        layer.to_empty(device="cpu").load_state_dict(torch.nn.Linear(2, 2).state_dict())
+    op(layer.weight)
+
+
+@tries("no-names", "Drop the names before the call: `x.rename(None)`", until="2.12")
+def named_tensor(advice):
+    x = torch.zeros(2, 2, names=("a", "b"))
+    x = x.rename(None) if advice else x
+    assert x.nonzero().shape == (0, 2)
+
+
+untried("no-kernel", "Materialize the tensor before the call", "PyTorch has a fallback at these keys")
+
+
+class Foreign(torch.Tensor):
+    """A tensor of a device that this build does not have."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+@tries(
+    "no-kernel",
+    "Register a kernel that computes the gradient at",
+    "or remove the kernel that displaces the math kernel",
+    "or at an alias key that covers it",
+)
+def math_kernel_displaced(advice):
+    math_kernel_displaced.kept = library = torch.library.Library("aten", "IMPL")
+    library.impl("abs", lambda x: x, "IPU")
+    if "remove" not in advice:
+        library.impl("absolute", lambda x: x, "IPU")
+    if "gradient" in advice:
+        library.impl("absolute", lambda x: x, "AutogradIPU")
+    elif "alias" in advice:
+        library.impl("absolute", lambda x: x, "Autograd")
+    x = torch.Tensor._make_wrapper_subclass(Foreign, (2, 2), device="ipu")
+    key, key_set = torch._C.DispatchKey, torch._C.DispatchKeySet
+    with torch._C._ExcludeDispatchKeyGuard(key_set(key.Python) | key_set(key.PythonTLSSnapshot)):
+        torch.absolute(x)
+
+
+MPS = "needs a build with MPS or XPU"
+untried("no-kernel", "if some are on another device, PyTorch may choose", "needs a second device with data")
+untried("no-kernel", "Before the call, load the library that the files describe", "the user's own library")
+untried("not-on-device", "before torch is imported: the CPU then", MPS)
+untried("no-kernel", "made for the installed PyTorch: the two versions must match", "needs another build")
+untried("no-kernel", "https://pytorch.org/get-started/locally/", "needs another build")
+untried("no-kernel", "Builds with MPS are for macOS only", MPS)
+untried("no-kernel", "before the first tensor is created", "needs the package of a backend")
+untried("no-kernel", "in a build for", "needs another build")
+untried("no-kernel", "Install or build the package again", "needs another build")
+untried("no-kernel", "Try a newer PyTorch, and a newer package", "no such version is known")
+untried("no-kernel", "To see which registration it is, load it here", "something to look at")
+untried("no-kernel", "If this is only a part of the error text", "something to look at")
+untried("no-kernel", "Create the tensor on", "needs another build")
+untried("no-kernel", "for this call: ", "needs another build")
+untried("no-kernel", "Turn autocast off around the call", "no kernel is missing at an autocast key of this build")
+untried("no-tensors", "A caller cannot fix this. Show this text", "something to tell its authors")
+untried("no-tensors", "Find out why", "as `skip the call in this case`, which is tried")
+untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
+untried("no-kernel", "Install a newer PyTorch: ", "needs another version")
+untried("no-kernel", "This is a build for macOS", MPS)

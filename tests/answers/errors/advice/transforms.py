@@ -1,0 +1,215 @@
+"""Texts about vmap, the transforms of torch.func, and functionalization."""
+
+import torch
+from torch.func import functionalize, grad, vmap
+
+from tests.answers.errors.advice.fakes import clone_op, compiled
+from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.trial import tries, untried
+
+
+@tries("vmap-random", "`vmap(f, randomness='different')`", "`randomness='same'`")
+def random_numbers(advice):
+    options = {"randomness": "same" if "same" in advice else "different"} if advice else {}
+    vmap(lambda x: x + torch.randn(2), **options)(ONE)
+
+
+@tries("vmap-random", "call model.eval()")
+def dropout(advice):
+    layer = torch.nn.Dropout()
+    vmap(layer.eval() if advice else layer)(ONE)
+
+
+@tries("vmap-random", "In-place random operators need a tensor that vmap maps over")
+def random_numbers_in_place(advice):
+    y = torch.ones(2)
+    if advice:
+        vmap(lambda x, y: x + y.normal_(), randomness="different")(ONE, torch.ones(2, 2))
+    else:
+        vmap(lambda x: x + y.normal_(), randomness="different")(ONE)
+
+
+@tries("vmap-in-place", "Use the operator that returns its result")
+def in_place_without_a_batch(advice):
+    y = torch.ones(2)
+    assert vmap(lambda x: y.mul(x.sum()) if advice else y.mul_(x.sum()))(ONE).sum() == 8
+
+
+@tries("vmap-data", "torch.where instead of `if`", "Or move that part out of vmap, into a loop over the batch")
+def condition_under_vmap(advice):
+    if "loop" in advice:
+        assert torch.stack([x if x.sum() > 0 else -x for x in ONE]).sum() == 4
+    else:
+        call = (lambda x: torch.where(x.sum() > 0, x, -x)) if advice else (lambda x: x if x.sum() > 0 else -x)
+        assert vmap(call)(ONE).sum() == 4
+
+
+@tries("vmap-data", "nonzero, masked_select and `x[mask]`", "Or move that part out of vmap, into a loop over the batch")
+def size_under_vmap(advice):
+    if "loop" in advice:
+        assert sum(len(x.nonzero()) for x in ONE) == 4
+    else:
+        vmap(lambda x: torch.where(x > 0, x, 0) if advice else x.nonzero())(ONE)
+
+
+class Bare(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0]
+
+
+class Separate(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0]
+
+
+@tries("function-transform", "into a staticmethod `setup_context(ctx, inputs, output)`")
+def function_without_a_context(advice):
+    call = Separate.apply if advice else Bare.apply
+    assert grad(lambda x: call(x).sum())(torch.ones(2)).sum() == 4
+
+
+@tries("function-transform", "set `generate_vmap_rule = True`", "or write a staticmethod `vmap(info, in_dims, *args)`")
+def function_without_a_rule(advice):
+    class Mapped(Separate):
+        generate_vmap_rule = "generate" in advice
+        if "staticmethod" in advice:
+
+            @staticmethod
+            def vmap(info, in_dims, x):
+                return x * x, in_dims[0]
+
+    assert vmap(Mapped.apply)(ONE).sum() == 4
+
+
+@tries(
+    "custom-op-transform",
+    "Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad",
+    "Or write a torch.autograd.Function around the operator",
+)
+def transform_of_a_custom_op(advice):
+    f = clone_op()
+    f.register_autograd(lambda ctx, g: g * 2, setup_context=lambda ctx, inputs, output: None)
+
+    class Around(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return f(x)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = torch.ones(2)
+    if "requires_grad_" in advice:
+        x.requires_grad_()
+        (g,) = torch.autograd.grad(f(x).sum(), x)
+    else:
+        call = Around.apply if advice else f
+        g = grad(lambda x: call(x).sum())(x)
+    assert g.sum() == 4
+
+
+@tries("functorch-escaped", "Return the tensor from the function that is transformed")
+def tensor_that_escaped(advice):
+    kept = []
+    result = vmap(lambda x: (kept.append(x), x + 1)[1])(ONE)
+    (result if advice else kept[0]) + 1
+
+
+@tries(
+    "functionalize-alias",
+    "Call a functional operator, and copy its result: `x.copy_(f(x))`",
+    "or call the operator outside of torch.func.functionalize",
+    "Register a kernel at Functionalize that calls a functional form",
+)
+def change_functionalized(advice):
+    schema = "(Tensor(a!) x) -> ()" if "nothing" in advice else "(Tensor(a!) x) -> Tensor(a!)"
+    op = define("t::f_", schema, CPU=lambda x: (x.add_(1), None)[1] if "nothing" in advice else x.add_(1))
+    torch.library.register_fake("t::f_")(lambda x: None if "nothing" in advice else x)
+    functional = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    if "kernel" in advice:
+        torch.library.impl("t::f_", "Functionalize")(lambda x: x.copy_(functional(x)))
+
+    def body(x):
+        x = x.clone()
+        if "copy_" in advice:
+            x.copy_(functional(x))
+        elif "outside" not in advice:
+            op(x)
+        return x
+
+    call = compiled(body) if "compile" in advice else functionalize(body)
+    result = call(ONE)
+    if "outside" in advice:
+        op(result)
+    assert result.sum() == 8
+
+
+@tries(
+    "functionalize-alias",
+    "let the schema return nothing, `-> ()`",
+    "`tags=torch.Tag.inplace` for the first argument",
+    "`@torch.compiler.disable` on the function that calls it",
+    since="2.13",
+)
+def change_returned_compiled(advice):
+    nothing, tags = "nothing" in advice, (torch.Tag.inplace,) if "tags" in advice else ()
+    torch.library.define("t::f_", f"(Tensor(a!) x) -> {'()' if nothing else 'Tensor(a!)'}", tags=tags)
+    torch.library.impl("t::f_", "CPU")(lambda x: (x.add_(1), None)[1] if nothing else x.add_(1))
+    torch.library.register_fake("t::f_")(lambda x: None if nothing else x)
+
+    def changed(x):
+        result = torch.ops.t.f_(x)
+        return x if nothing else result
+
+    call = torch.compiler.disable(changed) if "disable" in advice else changed
+    x = ONE.clone()
+    compiled_call = torch.compile(lambda x: call(x) * 2, backend="aot_eager", fullgraph="disable" not in advice)
+    assert compiled_call(x).sum() == 16
+    assert x.sum() == 8
+
+
+@tries("functionalize-alias", "`torch.Tag.out` for keyword-only ones", since="2.13")
+def out_argument_compiled(advice):
+    tags = (torch.Tag.out,) if advice else ()
+    torch.library.define("t::f", "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", tags=tags)
+    torch.library.impl("t::f", "CPU")(lambda x, *, out: out.copy_(x + 1))
+    torch.library.register_fake("t::f")(lambda x, *, out: out)
+    assert compiled(lambda x: torch.ops.t.f(x, out=torch.empty_like(x)) * 2)(ONE).sum() == 16
+
+
+@tries(
+    "functionalize-alias",
+    "return a copy, and remove the alias from the schema",
+    "or register a kernel at CompositeImplicitAutograd",
+)
+def view_compiled(advice):
+    schema = "(Tensor x) -> Tensor" if "copy" in advice else "(Tensor(a) x) -> Tensor(a)"
+    if "Composite" in advice:
+        op = define("t::f", schema, CompositeImplicitAutograd=lambda x: x.view(-1))
+    else:
+        op = define("t::f", schema, CPU=lambda x: x.reshape(-1).clone() if advice else x.view(-1))
+        torch.library.register_fake("t::f")(lambda x: x.new_empty(x.numel()) if advice else x.view(-1))
+    assert compiled(lambda x: op(x) * 2)(ONE).sum() == 8
+
+
+untried("functionalize-alias", "but not in a subgraph", "no program has been written for it")

@@ -1,0 +1,125 @@
+"""Answers to pasted texts: what is said, over which state, and how a text that is not understood is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.report import ErrorReport
+from dispatch_cli.api import load_state
+from tests.cli.support import call
+from tests.support import load_recording
+
+
+def answered(text: str, *bases: str) -> ErrorReport:
+    """The answer over the state of the text's own version, or over *bases*."""
+    pasted = read(text)
+    return answer(pasted, load_state([], bases=bases or bases_of(pasted)))
+
+
+def no_kernel(operator: str, key: str, rest: str = "") -> str:
+    return f"NotImplementedError: Could not run '{operator}' with arguments from the '{key}' backend.{rest}"
+
+
+@pytest.mark.parametrize(
+    ("text", "bases"),
+    [
+        ("PyTorch version: 2.9.1+cu128\n", ("torch-2.9",)),
+        ("torch==2.6.0\n", ("torch-2.6",)),
+        ("torch 1.13.1\n", ("torch-2.4",)),
+        ("pytorch-2.4.1 and torch 2.9.0\n", ("torch-2.15",)),
+        ("torchvision 0.15\n", ("torch-2.15",)),
+    ],
+)
+def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, ...]) -> None:
+    assert bases_of(read(text + no_kernel("aten::relu", "SparseCPU"))) == bases
+
+
+@pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
+def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
+    texts = [one["text"] for one in load_recording(f"{version}.errors")["errors"] if "[kernel]" in one["text"]]
+    assert {bases_of(read(text))[0] for text in texts} == {base}
+
+
+def test_a_text_of_mps_is_compared_with_a_build_that_has_mps() -> None:
+    text = "NotImplementedError: The operator 'aten::roll' is not currently implemented for the MPS device."
+    assert bases_of(read(text)) == ("torch-2.15", "torch-2.15-mps")
+    assert answered(text).user[0] == "Install a newer PyTorch: torch-2.4 has the missing kernel."
+
+
+def test_a_newer_version_is_named_only_where_it_has_the_kernel() -> None:
+    user = answered(no_kernel("aten::add.out", "QuantizedCPU")).user
+    assert user[0].startswith("Dequantize the tensor before the call")
+    assert not any("newer PyTorch" in step for step in user)
+
+
+def test_a_slot_of_which_nothing_is_known_is_not_stated() -> None:
+    report = answered(no_kernel("aten::linalg_eig", "MPS"), "torch-2.15", "torch-2.15-mps")
+    assert (report.reproduced, report.explained) == (None, None)
+    assert [fact.kind.value for fact in report.facts] == ["tensors"]
+
+
+def test_the_devices_of_all_arguments_are_looked_at() -> None:
+    user = answered(no_kernel("aten::_slow_conv2d_forward", "MPS")).user
+    assert user[0].startswith("Check that all tensors of the call, weights too, are on MPS")
+
+
+def test_a_key_that_a_terminal_broke_is_one_key() -> None:
+    texts = [one["text"] for one in load_recording("2.15.0.errors")["errors"]]
+    text = next(text for text in texts if "BatchedNestedTensor," in text)
+    broken = text.replace("BatchedNestedTensor, ", "BatchedNest\nedTensor, ")
+    assert read(broken).errors[0].available == read(text).errors[0].available
+    assert bases_of(read(broken)) == bases_of(read(text))
+
+
+@pytest.mark.parametrize(
+    ("symbol", "kind", "name"),
+    [
+        ("_Z17lltm_cuda_forwardN2at6TensorES0_S0_", "own-symbol", "lltm_cuda_forward"),
+        ("_ZN5mylib7forwardERKN2at6TensorE", "own-symbol", "mylib::forward"),
+        ("_ZN3c105ErrorC1ENS_14SourceLocationESs", "undefined-symbol", "c10::Error::Error"),
+        ("_Z16THPVariable_WrapN2at10TensorBaseE", "undefined-symbol", "THPVariable_Wrap"),
+    ],
+)
+def test_whose_symbol_it_is(symbol: str, kind: str, name: str) -> None:
+    report = answered(f"ImportError: /x/ext.so: undefined symbol: {symbol}")
+    assert (report.kind.value, dict(report.details)["symbol"]) == (kind, name)
+    assert ("old_abi" in dict(report.details)) is symbol.endswith("Ss")
+
+
+def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
+    """PyTorch's warning names the first kernel with a C++ signature, at whatever key."""
+    report = answered(
+        "Warning: Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+        "  operator: aten::relu(Tensor self) -> Tensor\n    registered at /pytorch/RegisterSchema.cpp:6\n"
+        "  dispatch key: CUDA\n  previous kernel: registered at /pytorch/LegacyBatchingRegistrations.cpp:1079\n"
+        "       new kernel: registered at /x/my.cpp:5"
+    )
+    details = dict(report.details)
+    assert "previous" not in details
+    assert "LegacyBatching" not in details["replaced"]
+    assert "CUDA" in details["replaced"]
+
+
+def test_advice_on_alias_annotations_depends_on_who_refuses() -> None:
+    schema = "m::f_(Tensor(a!) x) -> Tensor(a!)"
+    text = f"RuntimeError: Found a custom (non-ATen) operator whose output has alias annotations: {schema}."
+    compiled = f"torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n{text}"
+    assert any("torch.Tag.inplace" in step for step in answered(compiled).author)
+    assert not any("torch.Tag" in step or "torch.compile" in step for step in answered(text).author)
+
+
+def test_a_cut_table_says_nothing_of_what_it_does_not_show() -> None:
+    lines = ("Batched: registered at /x/L.cpp:1 [kernel]", "VmapMode: fallthrough registered at /x/V.cpp:1 [kernel]")
+    facts = answered(no_kernel("mylib::f", "CUDA", "\n\n" + "\n".join(lines))).facts
+    assert {fact.kind.value for fact in facts}.isdisjoint({"nowhere", "only-at", "not-written"})
+
+
+@pytest.mark.parametrize(
+    "text", ["KeyError: 'x'", "Unsupported first arg type: <class 'int'>", "Global state mismatch"]
+)
+def test_a_text_that_is_not_understood_is_refused_in_one_sentence(text: str) -> None:
+    result = call("explain", "--from-error", "-", stdin=text.encode())
+    assert (result.code, result.out) == (2, "")
+    assert len(result.err.splitlines()) == 1
+    assert "not about dispatch" not in result.err

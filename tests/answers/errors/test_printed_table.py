@@ -1,0 +1,160 @@
+"""Texts that live PyTorch printed, cut in every way: a part is held for a part, and what it shows is what was there."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.errors.reading.printed_keys import PrintedKey, read_key
+from dispatch_cli.answers.errors.reading.printed_table import PrintedTable, Shown, printed_table
+from dispatch_cli.answers.errors.reading.version import Fit, version_fits
+from dispatch_cli.api import load_state, load_universes
+from dispatch_cli.model.universe import META, Universe
+from tests.support import UNIVERSE_OF, load_recording
+
+LINE = re.compile(r"[A-Z]\w+: .* \[[a-z ]+\]")
+
+
+def universes() -> list[Universe]:
+    return load_universes(["torch-2.15", "torch-2.4"])
+
+
+def recorded(version: str) -> list[dict[str, Any]]:
+    """The errors of PyTorch's operators that print a table."""
+    errors = load_recording(f"{version}.errors")["errors"]
+    return [one for one in errors if one["operator"].startswith("aten::") and "[kernel]" in one["text"]]
+
+
+def table_lines(text: str) -> list[int]:
+    return [at for at, line in enumerate(text.splitlines()) if LINE.fullmatch(line)]
+
+
+def first(text: str) -> ErrorText:
+    return find_errors(text)[0]
+
+
+def agrees(part: PrintedTable, whole: PrintedTable, universe: Universe) -> bool:
+    """A part shows of each slot that it is sure of what the whole text shows."""
+    kernels, all_kernels = part.kernels(universe), whole.kernels(universe)
+    assert all_kernels is not None
+    if kernels is None:
+        return True
+    known = {key for key in all_kernels if key in part.reaches} - ({META} if part.may_have(META) else set())
+    return {key for key in kernels if key in part.reaches} == known and set(kernels) <= set(all_kernels)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_text_that_ends_in_its_table(version: str) -> None:
+    """As it is in a terminal that shows the first lines, or a post that is cut."""
+    state = load_state([], bases=[UNIVERSE_OF[version]])
+    universe = state.dispatcher.universe
+    choose = random.Random(11)
+    for error in recorded(version):
+        lines, at = error["text"].splitlines(), table_lines(error["text"])
+        whole = printed_table(universe, first(error["text"]))
+        assert (whole.table, whole.keys) == (Shown.WHOLE, Shown.WHOLE)
+        for end in sorted(choose.sample(at[1:], 3)):
+            text = "\n".join(lines[:end])
+            shown = printed_table(universe, first(text))
+            assert (shown.table, shown.keys, len(shown.lines)) == (Shown.PART, Shown.WHOLE, at.index(end))
+            assert agrees(shown, whole, universe)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_text_whose_middle_is_left_out(version: str) -> None:
+    state = load_state([], bases=[UNIVERSE_OF[version]])
+    for error in recorded(version):
+        lines, at = error["text"].splitlines(), table_lines(error["text"])
+        text = "\n".join([*lines[: at[2]], "...", *lines[at[-3] :]])
+        shown = printed_table(state.dispatcher.universe, first(text))
+        assert (shown.table, len(shown.lines)) == (Shown.PART, 5)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_text_that_ends_in_its_list_of_keys(version: str) -> None:
+    """After any letter: half a name is no key."""
+    state = load_state([], bases=[UNIVERSE_OF[version]])
+    universe = state.dispatcher.universe
+    choose = random.Random(12)
+    for error in recorded(version):
+        whole = printed_table(universe, first(error["text"]))
+        begin = error["text"].index("backends: [") + len("backends: [")
+        for end in choose.sample(range(begin + 4, error["text"].index("]", begin)), 3):
+            text = error["text"][:end]
+            shown = printed_table(universe, first(text))
+            assert (shown.table, shown.keys) == (Shown.NOTHING, Shown.PART)
+            assert not shown.unknown
+            assert agrees(shown, whole, universe)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_table_without_the_list(version: str) -> None:
+    """Its last line tells whether it is whole: PyTorch's own fallbacks end every table."""
+    universe = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher.universe
+    for error in recorded(version):
+        text = re.sub(r"is only available for these backends: \[[^\]]*\]", "is not available", error["text"])
+        lines, at = text.splitlines(), table_lines(text)
+        assert printed_table(universe, first(text)).table is Shown.WHOLE
+        assert printed_table(universe, first("\n".join(lines[: at[-1]]))).table is Shown.PART
+
+
+def fits_of(known: list[Universe], text: str) -> tuple[Fit, ...]:
+    return version_fits(known, first(text))
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [("2.15.0", (Fit.FITS, Fit.NEWER)), ("2.13.0", (Fit.FITS, Fit.NEWER)), ("2.4.1", (Fit.OLDER, Fit.FITS))],
+)
+def test_the_version_of_a_text(version: str, fits: tuple[Fit, ...]) -> None:
+    """Whole tables and whole lists tell it; a part may leave it open, and does not tell another.
+
+    2.13 has the keys of 2.15.
+    """
+    known = universes()
+    for error in recorded(version):
+        for text in (error["text"], error["text"].partition("\n\n")[0]):
+            assert fits_of(known, text) == fits
+        for end in (200, 600, 900, 1200):
+            cut = fits_of(known, error["text"][error["text"].index("Could not run") :][:end])
+            assert all(fit in (expected, Fit.UNKNOWN) for fit, expected in zip(cut, fits, strict=True))
+
+
+def test_the_names_of_keys() -> None:
+    """Live, 2.13 printed SparseCsrfoo, Quantizedfoo and NestedTensorfoo after ``rename_privateuse1_backend("foo")``."""
+    universe, _ = universes()
+    for printed, key, backend in (
+        ("SparseCsrfoo", "SparseCsrPrivateUse1", "foo"),
+        ("Quantizedfoo", "QuantizedPrivateUse1", "foo"),
+        ("NestedTensorfoo", "NestedTensorPrivateUse1", "foo"),
+        ("npu", "PrivateUse1", "npu"),
+        ("privateuseone", "PrivateUse1", None),
+        ("SparseCPUTensorId", "SparseCPU", None),
+        ("CUDATensorId", "CUDA", None),
+        ("Autocast", "AutocastCUDA", None),
+        ("SparseCUDA", "SparseCUDA", None),
+    ):
+        assert read_key(universe, printed) == PrintedKey(key, backend)
+    for cut in ("Dispa", "Spar", "NPU", "UNKNOWN_TENSOR_TYPE_ID", ""):
+        assert read_key(universe, cut) is None
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_list_that_was_shortened_by_hand_is_a_part(version: str) -> None:
+    """It tells no version, and of the keys that it leaves out nothing is known."""
+    universe = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher.universe
+    for error in recorded(version):
+        head, _, rest = error["text"].partition("backends: [")
+        names = rest.partition("]")[0].split(", ")
+        whole = printed_table(universe, first(f"{head}backends: [{', '.join(names)}]."))
+        assert whole.keys is Shown.WHOLE
+        for kept in (names[:3], [one for one in names if one in ("CPU", "CUDA", "Meta", "BackendSelect", "Python")]):
+            text = first(f"{head}backends: [{', '.join(kept)}].")
+            shown = printed_table(universe, text)
+            assert shown.keys is Shown.PART
+            assert {one for one in universe.slots if one in shown.reaches} == {*kept}
+            assert {*version_fits(universes(), text)} == {Fit.UNKNOWN}

@@ -1,0 +1,362 @@
+"""Error texts that live PyTorch printed: the operator and the key are found, however the text was treated since."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dispatch_cli.answers.errors.answer import answer, read
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.matches import WINDOW
+from dispatch_cli.answers.errors.read import (
+    MAX_ERRORS,
+    ErrorText,
+    find_errors,
+)
+from dispatch_cli.answers.errors.reading.pasted import plain
+from dispatch_cli.answers.errors.reading.table_lines import DumpLine
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.debug_text import source_file
+from dispatch_cli.model.names import OperatorName
+from tests.cli.support import ROOT
+from tests.ends import ends
+from tests.support import UNIVERSE_OF, load_recording
+
+VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
+RECORDED = [
+    pytest.param(error, id=f"{version}-{number}")
+    for version in VERSIONS
+    for number, error in enumerate(load_recording(f"{version}.errors")["errors"][:12])
+]
+ARGUMENTS = "Could not run '{0}' with arguments from the '{1}' backend."
+
+
+def message(text: str) -> str:
+    """What PyTorch says, without the traceback before it."""
+    for pattern in (r"^\w*Error: |^[\w.]*UnsupportedOperatorException: ", r"^\S+ UserWarning: |^\[W"):
+        start = re.search(pattern, text, re.MULTILINE)
+        if start is not None:
+            return text[start.start() :]
+    raise AssertionError(text)
+
+
+def first_line(text: str) -> str:
+    return message(text).splitlines()[0]
+
+
+def without_table(text: str) -> str:
+    return first_line(text).partition(" This could be because")[0]
+
+
+def logged(text: str) -> str:
+    lines = [f"ERROR 07-23 07:21:49 [core.py:586] {line}" for line in text.splitlines()]
+    return "\n".join(["INFO Could not run the server", *lines, "ERROR 07-23 07:21:50 [core.py:590] exit code: 1"])
+
+
+def wrapped(text: str) -> str:
+    return "\n".join(textwrap.fill(line, 60, break_long_words=False) for line in text.splitlines())
+
+
+def cut_hard(text: str) -> str:
+    return "\n".join(line[start : start + 80] for line in text.splitlines() for start in range(0, len(line) + 1, 80))
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in wrapped(text).splitlines())
+
+
+def escaped(text: str) -> str:
+    return json.dumps({"message": text})
+
+
+def escaped_for_html(text: str) -> str:
+    return escaped(text).translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "'<>&"})
+
+
+def escaped_twice(text: str) -> str:
+    return json.dumps({"log": f"\u001b[31m{escaped(text)}\u001b[0m\n", "stream": "stderr"})
+
+
+def escaped_and_cut(text: str) -> str:
+    return cut_hard(repr(f"{text!r}"))
+
+
+def logged_and_wrapped(text: str) -> str:
+    """A service that logs each line of what it wrapped before."""
+    return logged(wrapped(text))
+
+
+def coloured(text: str) -> str:
+    return "\n".join(f"\x1b[31m{line}\x1b[0m\r" for line in text.splitlines())
+
+
+def on_windows(text: str) -> str:
+    """With paths as Windows builds print them, whose parts begin like escape sequences."""
+    return re.sub(
+        r"registered at (?:[^\s:]*/)?(\S+:\d+)",
+        lambda match: rf"registered at D:\a\nightly\builder\windows\tools\u0041\x41\'n\ops\cuda\n{match[1]}",
+        text,
+    )
+
+
+def logged_by_level(text: str) -> str:
+    levels = ("2026-11-22 01:00:00,123 [rank0] ERROR: ", "WARNING: ", "[Trainer: E] ", "INFO: ")
+    return "\n".join(f"{levels[at % len(levels)]}{line}" for at, line in enumerate(text.splitlines()))
+
+
+def in_html(text: str) -> str:
+    return f"<pre>{text.replace(chr(39), '&#39;').replace('<', '&lt;')}</pre>"
+
+
+def typeset(text: str) -> str:
+    return re.sub(r"'([\w:.]+)'", "\u2018\\1\u2019", text)
+
+
+TREATMENTS: tuple[Callable[[str], str], ...] = (
+    *(
+        str,
+        message,
+        first_line,
+        without_table,
+        logged,
+        logged_by_level,
+        logged_and_wrapped,
+        wrapped,
+        cut_hard,
+        quoted,
+        escaped,
+        escaped_for_html,
+        escaped_twice,
+        escaped_and_cut,
+        repr,
+        coloured,
+        in_html,
+    ),
+    typeset,
+)
+
+
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("error", RECORDED)
+def test_the_operator_and_the_key_are_found(
+    error: dict[str, Any], treatment: Callable[[str], str], before: Callable[[str], str]
+) -> None:
+    found = find_errors(treatment(before(error["text"])))
+    assert found
+    assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}
+
+
+def lines_of_table(error: ErrorText) -> list[str]:
+    return [
+        f"{key}: {'fallthrough ' if line.fallthrough else ''}{line.kernel} [{line.rule.dump_text}]"
+        for key, line in error.dump.items()
+    ]
+
+
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]) -> None:
+    """Against the lines as they are in the recording; prefixes, colours and escapes take nothing away."""
+    printed = 0
+    for error in load_recording(f"{version}.errors")["errors"]:
+        text = before(error["text"])
+        lines = [line for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
+        for treatment in (
+            str,
+            logged,
+            logged_by_level,
+            escaped,
+            escaped_for_html,
+            escaped_twice,
+            repr,
+            ascii,
+            coloured,
+        ):
+            (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
+            assert lines_of_table(found) == [line for line in lines if " :: " not in line]
+        printed += len(lines)
+    assert printed > 100
+
+
+def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
+    """Of the line more can be read as it stands, so it is not escaped, although each backslash begins an escape."""
+    path = r"registered at C:\new\tools\build\nms_kernel.cu:169"
+    log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
+    (found,) = find_errors(log)
+    assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
+    assert plain(r"C:\ops\new", lambda _: 0, lambda _: [0]).text == r"C:\ops\new"
+
+
+def test_how_often_a_text_may_be_escaped() -> None:
+    for times, is_read in ((4, True), (5, False)):
+        text = "first\nsecond"
+        for _ in range(times):
+            text = json.dumps(text)[1:-1]
+        assert (plain(text, lambda _: 0, lambda _: [0]).text == "first\nsecond") is is_read
+
+
+def test_plain_and_escaped_texts_in_one_log() -> None:
+    """A line is escaped as a whole or not at all, whatever the lines beside it are."""
+    table = [f"CPU: registered at C:\\new\\ops\\cuda\\nms_kernel.cu:{line} [kernel]" for line in (1, 2, 3)]
+    texts = [f"{ARGUMENTS.format(f'a::b{line}', 'XLA')}\n\n{text}" for line, text in enumerate(table)]
+    log = "\n".join([texts[0], rf"C:\logs\trainer: {json.dumps({'message': texts[1]})}", texts[2]])
+    assert [lines_of_table(found) for found in find_errors(log)] == [[line] for line in table]
+
+
+def differing(state: State, error: ErrorText) -> list[str]:
+    """The slots at which a printed table is not that of the state."""
+    table = state.dispatcher.table(OperatorName.parse(error.operator or ""))
+    slots = []
+    for key, line in error.dump.items():
+        entry = table[key]
+        files = (source_file(line.kernel), entry.kernel and source_file(entry.kernel.debug))
+        same = (line.rule, line.fallthrough) == (entry.rule, entry.is_fallthrough)
+        if not same or (all(files) and files[0] != files[1]):
+            slots.append(key)
+    return slots
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
+    """What the text says is so there, and not a slot of the printed table differs."""
+    state = load_state([], bases=[UNIVERSE_OF[version]])
+    compared = 0
+    for error in load_recording(f"{version}.errors")["errors"]:
+        for text in (error["text"], first_line(error["text"])):
+            if error["operator"].startswith("aten::"):
+                report = answer(read(text), state)
+                assert (report.reproduced, differing(state, find_errors(text)[0])) == (True, [])
+                compared += 1
+    assert compared > 40
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_operators_of_a_file(version: str) -> None:
+    """The files give the error, and the printed table."""
+    state = load_state([str(ROOT / "tests/report/broken.yaml")], universe=UNIVERSE_OF[version])
+    compared = 0
+    for error in load_recording(f"{version}.errors")["errors"]:
+        if error["operator"].startswith("broken::"):
+            pasted = read(error["text"])
+            report = answer(pasted, state)
+            assert report.reproduced
+            assert report.explained is not None
+            assert differing(state, pasted.errors[0]) == []
+            compared += 1
+    assert compared > 5
+
+
+def test_several_errors_each_once_in_order() -> None:
+    pairs = [("a::b", "CPU"), ("a::c", "CUDA"), ("a::b", "CPU"), ("a::b", "Meta")]
+    text = "\n".join(["Traceback", *(ARGUMENTS.format(*pair) for pair in pairs)])
+    found = [ErrorText(TextKind.NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
+    assert find_errors(text) == [found[0], found[1], found[3]]
+    many = "\n".join(ARGUMENTS.format(f"a::b{number}", "CPU") for number in range(3 * MAX_ERRORS))
+    assert len(find_errors(many)) == MAX_ERRORS
+
+
+def test_the_line_is_that_of_the_file() -> None:
+    """A line of a log in JSON holds the line breaks of its message escaped."""
+    texts = [f"Traceback:\n  in f\n{ARGUMENTS.format(name, 'XLA')}\n" for name in ("a::b", "c::d")]
+    log = "\n".join(json.dumps({"message": text}) for text in texts)
+    assert [found.line for found in find_errors(log)] == [1, 2]
+
+
+def test_a_table_belongs_to_the_error_before_it() -> None:
+    text = (
+        f"{ARGUMENTS.format('a::b', 'CPU')}\n\nCUDA: k1 [kernel]\n{ARGUMENTS.format('a::c', 'CPU')}\nXLA: k2 [kernel]"
+    )
+    first, second = find_errors(text)
+    assert first.dump == {"CUDA": DumpLine("k1", False, Rule.KERNEL)}
+    assert second.dump == {"XLA": DumpLine("k2", False, Rule.KERNEL)}
+
+
+@pytest.mark.parametrize("text", ["", "hello", "Could not run 'a::b'", "\x00" * 1000, "Could not run " * 100_000])
+def test_nothing_is_found(text: str) -> None:
+    assert find_errors(text) == []
+
+
+def test_large_texts_take_no_longer_than_they_are() -> None:
+    for part in (
+        "a::b",
+        "a: ",
+        "[kernel] ",
+        ": attempted to run this operator with ",
+        "'",
+        "\n> ",
+        "could not find kernel ",
+        "\\\\",
+        r"\n",
+        "\\\n",
+        r"CPU: C:\n\x [kernel]",
+    ):
+        assert find_errors(part * (400_000 // len(part))) == []
+
+
+def test_an_ambiguity_without_a_name() -> None:
+    (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
+    assert (found.kind, found.operator, found.key) == (TextKind.AMBIGUOUS, None, "AutogradOther")
+    assert find_errors("RuntimeError: ambiguous") == []
+
+
+WORDS = (
+    *("loading", "the", "model", "weights", "epoch", "loss", "gradient", "rank"),
+    *("tensor", "kernel", "operator", "dispatch", "backend", "device", "registered", "schema"),
+)
+
+
+def log_line(number: int) -> str:
+    words = [WORDS[(number * 7 + at * (number % 5 + 1)) % len(WORDS)] for at in range(12)]
+    return f"2026-11-22 01:00:{number % 60:02d},123 INFO [rank{number % 8}] worker.py:{number % 900}] {' '.join(words)}"
+
+
+LARGE: dict[str, Callable[[], str]] = {
+    "backslashes": lambda: "\\" * (8 << 20),
+    "line breaks": lambda: '{"m":"' + "\\\\n" * 2_000_000,
+    "letters": lambda: "\\u0041" * 1_300_000,
+    "beginnings": lambda: "Could not run\\n" * 500_000,
+    "a table": lambda: ARGUMENTS.format("a::b", "CUDA") + "\n" + "CPU: registered at /x.cpp:1 [kernel]\\n" * 200_000,
+    "errors": lambda: "\n".join(ARGUMENTS.format("a::b", "CUDA") for _ in range(120_000)),
+    "a log": lambda: "\n".join(log_line(number) for number in range(60_000)),
+    "lines of JSON": lambda: "\n".join(
+        json.dumps({"m": f"{log_line(at)}\n{log_line(at + 1)}"}) for at in range(28_000)
+    ),
+}
+"""Texts of megabytes, made when a test asks for them."""
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_time_grows_with_length_alone(kind: str) -> None:
+    text = LARGE[kind]()
+    with ends():
+        find_errors(text)
+
+
+@pytest.mark.parametrize("kind", ["a log", "lines of JSON"])
+def test_an_error_at_the_end_of_a_long_log_is_found(kind: str) -> None:
+    end = ARGUMENTS.format("a::b", "CUDA") if kind == "a log" else escaped(ARGUMENTS.format("a::b", "CUDA"))
+    log = LARGE[kind]()
+    (found,) = find_errors(f"{log}\n{end}")
+    assert (found.operator, found.key, found.line) == ("a::b", "CUDA", log.count("\n") + 2)
+
+
+@pytest.mark.parametrize("offset", range(-70, 10, 16))
+def test_an_error_across_two_windows_is_found_once(offset: int) -> None:
+    noise = ("x" * 99 + "\n") * 3000
+    (found,) = find_errors(f"{noise[: WINDOW + offset - 1]}\n{ARGUMENTS.format('a::b', 'CUDA')}\n{noise}")
+    assert found.operator == "a::b"
+
+
+def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
+    """Lines without any word of an error are not unescaped, so they do not use up what may be."""
+    noise = json.dumps({"message": "\n".join(["all is well"] * 100)})
+    log = "\n".join([*[noise] * 5000, escaped(ARGUMENTS.format("a::b", "CUDA"))])
+    assert [(one.operator, one.key, one.line) for one in find_errors(log)] == [("a::b", "CUDA", 5001)]

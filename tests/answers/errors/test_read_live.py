@@ -1,0 +1,74 @@
+"""Error texts that a PyTorch prints now: found, and explained over a capture of that same PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from typing import Any
+
+import pytest
+
+from dispatch_cli.answers.errors.answer import PastedText, answer, key_of
+from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.explain.report import SlotExplanation, explain
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
+from tests.answers.errors.test_read import TREATMENTS, differing, first_line
+from tests.capture.support import captured, torch_python
+from tests.cli.support import ROOT
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Recorded anew, each time from another seed."""
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or random.randrange(1 << 30))
+    print(f"seed {seed}")
+    path = tmp_path_factory.mktemp("errors") / "errors.json"
+    script = ROOT / "tests/recordings/record_errors.py"
+    in_pytorch.run([torch_python(), str(script), str(path), str(seed)])
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
+    return found
+
+
+def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> None:
+    assert len(errors) > 30
+    for error in errors:
+        for treatment in TREATMENTS:
+            found = find_errors(treatment(error["text"]))
+            assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}, treatment
+
+
+def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) -> None:
+    """The slot holds what the error says, and not a slot of the printed table differs: full texts and first lines."""
+    state = load_state([str(captured())])
+    declared = load_state([str(captured()), str(ROOT / "tests/report/broken.yaml")])
+    assert len(errors) > 30
+    for error in errors:
+        name = OperatorName.parse(error["operator"])
+        own = name.namespace == "broken"
+        texts = (error["text"], first_line(error["text"]))
+        for text in texts:
+            found = find_errors(text)
+            _check(declared if own else state, name, found)
+        _explained(declared if own else state, name, error["key"], find_errors(texts[0]))
+
+
+def _check(state: State, name: OperatorName, found: list[ErrorText]) -> None:
+    report = answer(PastedText("", tuple(found)), state)
+    assert report.reproduced, name
+    assert differing(state, found[0]) == [], name
+
+
+def _explained(state: State, name: OperatorName, key: str | None, found: list[ErrorText]) -> None:
+    """What fails has an explanation, and declarations that are wrong have advice."""
+    key = key or key_of(state.dispatcher, name)
+    what = explain(state, name, key)
+    assert isinstance(what, SlotExplanation)
+    if name.namespace == "broken":
+        assert what.advice or found[0].kind is TextKind.NO_PYTHON_KERNEL, (name, key)
