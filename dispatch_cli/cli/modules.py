@@ -23,6 +23,7 @@ COMMANDS = {
     "capture": "dispatch_cli.answers.sources.capture_command",
     "crossref": "dispatch_cli.answers.findings.crossref.command",
     "schema": "dispatch_cli.answers.sources.schema_command",
+    "help": "dispatch_cli.cli.help",
 }
 """Command → the module that has it, as ``command``."""
 

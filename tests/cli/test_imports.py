@@ -92,7 +92,7 @@ RUNS = {
     "history": ("aten::add.Tensor",),
     "diff": ("torch-2.14", "torch-2.15", "--op", "aten::add.Tensor"),
     "coverage": ("CPU", "examples/add.yaml"),
-    "extract": ("examples/extension", "--no-cache"),
+    "extract": ("examples/extension"),
     "trace": ("tests/trace/recordings/train.trace",),
     "page": ("examples/add.yaml",),
 }

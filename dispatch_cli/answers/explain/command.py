@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_explain, complete_files
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from dispatch_cli.report.message import MessageReport
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @partial(source_options, arguments="[OP KEY] [FILE]...", complete=complete_explain)
 @click.option(
     "--from-error",

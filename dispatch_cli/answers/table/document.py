@@ -50,10 +50,8 @@ TITLES: Mapping[Hashable, str] = {
 }
 
 
-def document(
-    report: TableReport, _: int | None = None, *, universe: Universe, all_rows: bool = False
-) -> Iterator[Block]:
-    """Each operator's table, folded unless *all_rows*; then through what files came that the user did not name."""
+def document(report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False) -> Iterator[Block]:
+    """Each operator's table, folded unless *full*; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
     inherited: dict[tuple[Span | None, Origin], None] = {}
     between = False
@@ -61,7 +59,7 @@ def document(
         if between:
             yield Gap()
         between = True
-        folding = unfolded(table.entries) if all_rows else fold_table(table.entries, autograd_keys)
+        folding = unfolded(table.entries) if full else fold_table(table.entries, autograd_keys)
         yield from heading(table)
         yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
         yield from notes(table)
@@ -78,7 +76,7 @@ def document(
 
         if between:
             yield Gap()
-        yield from tables(report.higher_order_operators, all_rows)
+        yield from tables(report.higher_order_operators, full)
 
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
