@@ -73,8 +73,11 @@ def command(
 ) -> None:
     """Show the dispatch table: which kernel runs at which key, and why.
 
-    A slot is the entry of the table for one runtime key. Adjacent slots with the same result share a row, unless --full
-    is given; JSON and CSV always have every slot. --format raw prints what torch._C._dispatch_dump_table returns.
+    A slot is the entry of the table for one runtime key. Slots with the same kind of kernel share a row: with the one
+    that torchgen registers for each key, or with one kernel of an alias key. Slots that hold nothing, a fallback or a
+    fallthrough of PyTorch's own are counted. --view rows, or --key, shows them, and only neighbours share a row; --full
+    shows a row per slot. JSON and CSV always have every slot. --format raw prints what torch._C._dispatch_dump_table
+    returns.
 
     A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
@@ -110,7 +113,8 @@ def command(
         if view == "grid" and out.format not in ("json", "csv"):
             show(report, out, "grid", universe=universe)
         else:
-            show(report, out, universe=universe, full=full)
+            brief = view == "auto" and keys is None and not full
+            show(report, out, universe=universe, full=full, brief=brief)
 
 
 def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:
