@@ -39,7 +39,7 @@ FIRST_FRAME = Path(__file__).with_name("first_frame.py")
 def test_modules_for_what_was_not_asked_for_are_imported_after_the_first_frame() -> None:
     done = subprocess.run([sys.executable, str(FIRST_FRAME)], capture_output=True, text=True, check=True, timeout=60)
     imported = {name.removeprefix("dispatch_cli.") for name in done.stdout.split()}
-    assert {"explore.panes.table", "report.table"} <= imported
+    assert {"explore.panes.table", "answers.table.report"} <= imported
     later = {"model.declarations", "model.change", "whatif", "declarations", "checks", "explore.panes.slot"}
     assert not later & imported
 
