@@ -118,7 +118,7 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     command = cli.get_command(click.Context(cli), "explore")
     assert command is not None
     (tmp_path / "inc").mkdir()
-    context = command.make_context("explore", arguments)
+    context = command.make_context("explore", [*arguments])
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
 
 

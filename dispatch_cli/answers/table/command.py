@@ -112,9 +112,10 @@ def command(
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
         if view == "grid" and out.format not in ("json", "csv"):
             show(report, out, "grid", universe=universe)
+        elif view == "auto" and keys is None and not full and out.format not in ("json", "csv"):
+            show(report, out, "table-brief", universe=universe)
         else:
-            brief = view == "auto" and keys is None and not full
-            show(report, out, universe=universe, full=full, brief=brief)
+            show(report, out, universe=universe, full=full)
 
 
 def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:

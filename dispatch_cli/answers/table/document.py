@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -50,14 +50,23 @@ TITLES: Mapping[Hashable, str] = {
 }
 
 
-def document(
-    report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False, brief: bool = False
-) -> Iterator[Block]:
-    """Each operator's table; then through what files came that the user did not name.
-
-    Without full or brief, neighbours share a row. full: no slots do. brief: slots with one kind of kernel do.
-    """
+def document(report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False) -> Iterator[Block]:
+    """Each operator's table, folded unless *full*; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
+
+    def rows(table: OperatorTable) -> Iterator[Block]:
+        folding = unfolded(table.entries) if full else fold_table(table.entries, autograd_keys)
+        yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
+        yield from notes(table)
+        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
+
+    yield from tables(report, rows, full)
+
+
+def tables(
+    report: TableReport, rows: Callable[[OperatorTable], Iterator[Block]], full: bool = False
+) -> Iterator[Block]:
+    """The tables of all operators. rows: what stands below the heading of each; full: of higher-order ones."""
     inherited: dict[tuple[Span | None, Origin], None] = {}
     between = False
     for table in report.operators:
@@ -65,16 +74,7 @@ def document(
             yield Gap()
         between = True
         yield from heading(table)
-        if brief:
-            from dispatch_cli.answers.table.brief_document import brief_blocks
-
-            yield from brief_blocks(table, autograd_keys)
-            yield from map(Paragraph, map(note_text, table.notes))
-        else:
-            folding = unfolded(table.entries) if full else fold_table(table.entries, autograd_keys)
-            yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
-            yield from notes(table)
-            yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
+        yield from rows(table)
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
@@ -83,11 +83,11 @@ def document(
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
     if report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import tables
+        from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
 
         if between:
             yield Gap()
-        yield from tables(report.higher_order_operators, full)
+        yield from higher_order_tables(report.higher_order_operators, full)
 
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -76,7 +76,7 @@ def show_drift(
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     else:
-        how = {"full": full} if out.format == "text" else {}
+        how: dict[str, Any] = {"full": full} if out.format == "text" else {}
         show(report, out, **how)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed else 0)
