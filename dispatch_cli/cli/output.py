@@ -186,7 +186,7 @@ def warn(blocks: Iterable[Block], color: str) -> None:
 
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
-    """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
+    """Size and colour for a stream: a terminal's own size, and no limit where there is no terminal."""
     from dispatch_cli.render.text_lines import Style
 
     terminal = output is None and stream.isatty()
@@ -198,12 +198,12 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
             in_color = True
     else:
         in_color = color == "always"
-    width = None
-    if terminal:
-        import shutil
+    if not terminal:
+        return Style(None, in_color)
+    import shutil
 
-        width = max(40, shutil.get_terminal_size().columns)
-    return Style(width, in_color)
+    size = shutil.get_terminal_size()
+    return Style(max(40, size.columns), in_color, size.lines)
 
 
 def write(

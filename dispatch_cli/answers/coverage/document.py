@@ -81,7 +81,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
     key, share = served_share(report).split(": ", 1)
     answer = share if report.against is None else _needed(report, report.against)
-    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE)
+    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE, is_verdict=True)
     if report.against is not None:
         yield Paragraph(f"Of all that were asked for, {share}.")
     if how := served_by(report):

@@ -67,13 +67,13 @@ def generated_file(kernel: str | None) -> str | None:
 
 
 def _kind(run: Folded[TableRow]) -> Hashable:
-    """What the slots of a row have in common."""
+    """What slots that share a row have in common. PyTorch's own fallbacks differ in their place alone."""
     row = run.answer
-    state = (row.rule, row.fallthrough, row.blockers, row.when, row.before, row.otherwise)
-    live = row.live_kernel if row.stale else None
-    if row.stale or row.before is not None or row.core_fallback:
-        return (*state, live, row.kernel, run.keys)
-    if row.rule is Rule.KERNEL and generated_file(row.kernel) == f"Register{row.key}":
+    live = (row.stale, row.live_kernel if row.stale else None)
+    state = (row.rule, row.fallthrough, row.blockers, row.when, row.before, row.otherwise, live)
+    if row.core_fallback:
+        return state
+    if not row.stale and row.rule is Rule.KERNEL and generated_file(row.kernel) == f"Register{row.key}":
         return (*state, OF_KEYS)
     return (*state, row.source if row.rule is not Rule.KERNEL else None, row.kernel, row.span)
 
