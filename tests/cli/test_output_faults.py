@@ -145,7 +145,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("checks", "--format", "json"),
         ("rules",),
         ("schema",),
-        ("schema", "--output", "table"),
+        ("schema", "table"),
         ("check-invariants", "examples/stale.yaml"),
         ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
         TABLE,

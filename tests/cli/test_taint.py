@@ -452,7 +452,7 @@ def test_arguments(taint: str) -> None:
         ("check-invariants", "d.json", "--select", text),
         ("checks", text),
         ("rules", text),
-        ("schema", "--output", text),
+        ("schema", text),
         ("capture", "--import", text),
         ("capture", "-o", text),
         ("crossref", text),
