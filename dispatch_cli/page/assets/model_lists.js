@@ -75,7 +75,7 @@ Object.assign(Page.prototype, {
     const source = this.about.arguments;
     const glob = (name) => this.operatorGlob(name);
     const commands = {
-      table: (name) => ["table", ...source, "--op", glob(name)],
+      table: (name) => ["table", ...source, "--op", glob(name), "--view", "rows"],
       "all-rows": (name) => ["table", ...source, "--op", glob(name), "--full"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "differences"],
