@@ -74,13 +74,13 @@ def test_a_picture_is_what_is_printed(name: str, monkeypatch: pytest.MonkeyPatch
 def test_what_the_checks_find_in_pytorch_is_what_the_table_says(column: int, base: str) -> None:
     rows = [line.split("|") for line in CHECKS.splitlines() if re.match(r"\| `[a-z-]+`(?: \(info\))? \| \d", line)]
     said = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
-    found = json.loads(call("check-invariants", "--base", base, "--no-config", "--format", "json").out)["findings"]
+    found = json.loads(call("check-invariants", "--base", base, "--config", "none", "--format", "json").out)["findings"]
     assert Counter(one["check"] for one in found) == Counter(said)
 
 
 def test_the_first_run_prints_what_is_shown() -> None:
     """Word by word: lines break where the terminal ends."""
     (shown,) = blocks("text")
-    answer = call("check-invariants", "examples/backend", "--no-cache")
+    answer = call("check-invariants", "examples/backend")
     assert answer.code == 1
     assert shown.split() == (answer.err + answer.out).split()

@@ -316,7 +316,7 @@ def test_05_an_autograd_kernel_or_a_fallthrough_takes_its_place() -> None:
 
 def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> None:
     fallthrough = f"{ATEN}/core/BackendSelectFallbackKernel.cpp:3"
-    assert slots("06_factory", "mylib::filled", "Undefined", "BackendSelect", "CPU", more=("--all",)) == [
+    assert slots("06_factory", "mylib::filled", "Undefined", "BackendSelect", "CPU", more=("--full",)) == [
         "Key | Kernel | Rule | Declared at",
         "Undefined | - | missing",
         "CPU | filled_cpu | kernel | $:15:12",

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 from typing import Any
@@ -64,9 +66,16 @@ def build(python: str, backend: str) -> tuple[str, bytes]:
 def _extracted(folder: Path, backend: str) -> dict[str, Any]:
     """What torchgen generates for a build with that backend, as ``dispatch-cli extract`` writes it."""
     files = (folder / "ATen/native/native_functions.yaml", folder / "autograd/derivatives.yaml")
-    options = ("--codegen-backends", backend, "--format", "json", "--no-cache", "--strict")
-    command = [sys.executable, "-m", "dispatch_cli", "extract", *map(str, files), *options]
-    document: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    command = [sys.executable, "-m", "dispatch_cli", "extract", *map(str, files), "--format", "json", "--strict"]
+    with tempfile.TemporaryDirectory() as temporary:
+        config = Path(temporary) / "pyproject.toml"
+        config.write_text(
+            f"[tool.dispatch-cli.extract]\ncodegen-backends = [{json.dumps(backend)}]\n", encoding="utf-8"
+        )
+        command += ["--config", str(config)]
+        env = {**os.environ, "DISPATCH_CLI_CACHE_DIR": "none"}
+        done = subprocess.run(command, capture_output=True, check=True, env=env)
+    document: dict[str, Any] = json.loads(done.stdout)
     return document
 
 

@@ -143,7 +143,7 @@ def _run(command: list[str], seconds: float, progress: Progress) -> None:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
     if ended.code is None:
         message = f"{command[0]} gave no answer within {seconds:g} second{'s' if seconds != 1 else ''}"
-        hint = "find out what it waits for, or give it more time: --timeout SECONDS"
+        hint = "find out what it waits for, or give it more time: DISPATCH_CLI_TIMEOUT=SECONDS"
         raise _error("no-answer", message, _last_lines(ended.errors), hint)
     if ended.code != 0:
         raise _failure(command[0], ended.code, ended.errors)

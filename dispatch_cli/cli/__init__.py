@@ -24,29 +24,43 @@ EXIT_BUG = 3
 _COMPLETE = "_DISPATCH_CLI_COMPLETE"
 """The variable by which a shell asks for its completion script, or for completions."""
 
-_COMMANDS = {
-    "explore": "Explore a state in the terminal: operators, tables, calls, findings, what-if.",
-    "register": "Load declarations and show what they register.",
-    "table": "Show the dispatch table: which kernel runs at which key, and why.",
-    "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
-    "rules": "List the ten rules of a dispatch table, or explain some with examples.",
-    "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
-    "trace": "Run a program and show which kernels PyTorch ran in it, call by call, and why.",
-    "keys": "Show all dispatch keys, one key in detail, a key set, or how two universes differ.",
-    "coverage": "Show what serves each operator on a backend, and whether it trains there.",
-    "check-invariants": "Check invariants, registrations and guards, for example in CI.",
-    "guards": "List the guards and whether they hold, or record guards for the current state.",
-    "diff": "Compare two states: PyTorch versions, declaration files, sources.",
-    "page": "Write a whole state as one page that a browser opens from disk.",
-    "checks": "List the checks, or explain some with examples and the fix.",
-    "history": "Show an operator over the embedded PyTorch versions: what changed, and when.",
-    "bases": "List the embedded PyTorch states.",
-    "extract": "Write what sources register as declarations: C++, Python, torchgen's YAML.",
-    "capture": "Write the dispatcher state of an installed PyTorch as declarations.",
-    "crossref": "Compare declarations with a built library, or dispatch-cli with PyTorch.",
-    "schema": "Print the JSON Schema of the declaration format.",
+_SECTIONS = {
+    "Start here": {
+        "register": "Load declarations and show what they register.",
+        "table": "Show the dispatch table: which kernel runs at which key, and why.",
+        "check-invariants": "Check invariants, registrations and guards, for example in CI.",
+    },
+    "Why, and what happens in a call": {
+        "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
+        "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
+        "trace": "Run a program and show which kernels PyTorch ran in it, call by call, and why.",
+        "keys": "Show all dispatch keys, one key in detail, a key set, or how two universes differ.",
+    },
+    "A whole state": {
+        "explore": "Explore a state in the terminal: operators, tables, calls, findings, what-if.",
+        "page": "Write a whole state as one page that a browser opens from disk.",
+        "coverage": "Show what serves each operator on a backend, and whether it trains there.",
+        "guards": "List the guards and whether they hold, or record guards for the current state.",
+    },
+    "Two states": {
+        "diff": "Compare two states: PyTorch versions, declaration files, sources.",
+        "history": "Show an operator over the embedded PyTorch versions: what changed, and when.",
+        "crossref": "Compare declarations with a library or a state, or dispatch-cli with PyTorch.",
+    },
+    "Where states come from": {
+        "extract": "Write what sources register as declarations: C++, Python, torchgen's YAML.",
+        "capture": "Write the dispatcher state of an installed PyTorch as declarations.",
+        "bases": "List the embedded PyTorch states.",
+    },
+    "Reference": {
+        "checks": "List the checks, or explain some with examples and the fix.",
+        "rules": "List the ten rules of a dispatch table, or explain some with examples.",
+        "schema": "Print the JSON Schema of the declaration format, or of an answer.",
+        "help": "Say everything about a command, or about shared options: input, sources, output.",
+    },
 }
-"""Command → its line in the help. The command itself is imported when it is called."""
+"""The sections of the help: command → its line. The command itself is imported when it is called."""
+_COMMANDS = {name: line for section in _SECTIONS.values() for name, line in section.items()}
 _CHECK = ["check-invariants"]
 _MEANT = {"rule": ["checks", "rules"], "check": _CHECK, "invariants": _CHECK, "lint": _CHECK}
 """Other words for commands, and the commands."""
@@ -75,8 +89,22 @@ class _LazyGroup(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        width = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", line) for name, line in commands.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. One that is given an option which it had says what to write instead."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            from dispatch_cli.cli.removed_options import what_to_write
+
+            instead = what_to_write(None if error.ctx is None else error.ctx.info_name, error.option_name)
+            if instead is None:
+                raise
+            raise click.UsageError(instead, error.ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -96,10 +124,8 @@ class _LazyGroup(click.Group):
 def cli(traceback: bool) -> None:
     """Show which kernel PyTorch runs for an operator at a dispatch key, and why.
 
-    The answers are computed from declarations; PyTorch need not be installed.
-
-    A FILE is a file of declarations, a source, a directory, or REV:PATH: one of these at a git revision, such as
-    main:decl.yaml (./PATH: from the working directory). An existing file with that name comes first.
+    The answers are computed from declarations and sources; PyTorch need not be installed. `dispatch-cli COMMAND --help`
+    lists the options of a command, `dispatch-cli help COMMAND` says everything about it.
     """
 
 

@@ -101,25 +101,16 @@ def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: s
     return _completed(context_completions(_universe(ctx), incomplete))
 
 
-def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
-    """The devices of the chosen universe."""
-    return _option_words(ctx, "device", incomplete)
-
-
-def complete_layouts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
-    """The layouts of tensors."""
-    return _option_words(ctx, "layout", incomplete)
-
-
-def complete_dtypes(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
-    """The dtypes."""
-    return _option_words(ctx, "dtype", incomplete)
-
-
-def _option_words(ctx: click.Context, option: str, incomplete: str) -> Items:
+def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The arguments of a call beside its tensors, each with its values."""
     from dispatch_cli.answers.resolve.call_words import option_words
+    from dispatch_cli.model.options import Options
 
-    return _plain(_starting(option_words(_universe(ctx), option), incomplete))
+    name, equals, start = incomplete.partition("=")
+    if not equals:
+        return _parts((f"{one}=", False) for one in _starting(Options._fields, name))
+    words = option_words(_universe(ctx), name) if name in Options._fields else ()
+    return _plain(_starting(words, start), before=f"{name}=")
 
 
 def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -153,6 +144,13 @@ def complete_universes(ctx: click.Context, param: click.Parameter, incomplete: s
 def complete_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The numbers of the rules."""
     return _plain(_starting(map(str, range(1, 11)), incomplete))
+
+
+def complete_reports(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The reports that have a JSON Schema."""
+    from dispatch_cli.cli.report_schemas import report_types
+
+    return _plain(_starting(report_types(), incomplete))
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, _incomplete: str) -> Items:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SETTINGS, SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
@@ -21,35 +22,30 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
-_NOT_OF_SOURCE = ("theme", "trace", "help")
+_NOT_OF_SOURCE = ("trace", "help")
 _NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "error": "the screen is drawn by it"}
 """The streams that have to be a terminal, and why."""
 
 
-@click.command("explore")
+@click.command("explore", cls=Command)
 @partial(source_options, what_if=False)
 @trace_option
-@click.option(
-    "--theme",
-    metavar="NAME",
-    help="The colours, such as textual-light; ansi-dark and ansi-light have the terminal's own. Default: the variable "
-    "TEXTUAL_THEME, or textual-dark.",
-)
-def command(source: SourceOptions, trace: str | None, theme: str | None) -> None:
+def command(source: SourceOptions, trace: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
     Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
+
+    The colours are those of the variable TEXTUAL_THEME, such as textual-light; ansi-dark and ansi-light have the
+    terminal's own.
 
     Without FILE and --base, the newest embedded PyTorch state is explored. With --trace, it is the state of the
     recorded program, and there is a view of its calls.
     """
     _refuse_without_terminal(source)
     app = _application()
-    if theme is not None and theme not in _themes():
-        raise click.BadParameter(f"{theme!r} is none of {', '.join(_themes())}.", param_hint="'--theme'")
     named = os.environ.get("TEXTUAL_THEME")
-    if theme is None and named and named not in _themes():
+    if named and named not in _themes():
         raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(_themes())}.")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     view = None
@@ -68,7 +64,7 @@ def command(source: SourceOptions, trace: str | None, theme: str | None) -> None
     session = Session(state, arguments, partial(_read_again, source) if source.files else None, view)
     if _has_settings():
         session.checks = check_setup(source)
-    raise click.exceptions.Exit(app.run(session, theme))
+    raise click.exceptions.Exit(app.run(session))
 
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:

@@ -23,6 +23,7 @@ COMMANDS = {
     "capture": "dispatch_cli.answers.sources.capture_command",
     "crossref": "dispatch_cli.answers.findings.crossref.command",
     "schema": "dispatch_cli.answers.sources.schema_command",
+    "help": "dispatch_cli.cli.help",
 }
 """Command → the module that has it, as ``command``."""
 
@@ -57,11 +58,14 @@ DOCUMENTS = {
     "resolve-higher-order": "dispatch_cli.answers.resolve.higher_order_document",
     "rules": "dispatch_cli.answers.explain.rules.document",
     "table": "dispatch_cli.answers.table.document",
+    "table-brief": "dispatch_cli.answers.table.brief_document",
     "table-summary": "dispatch_cli.answers.table.summary_document",
     "trace": "dispatch_cli.answers.trace.document",
     "universe-differences": "dispatch_cli.answers.keys.universe_differences_document",
 }
-"""Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is another view of a table."""
+"""Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid and the brief table are views of a
+table.
+"""
 
 CI_DOCUMENTS = {
     "github": "dispatch_cli.answers.findings.ci.github_document",

@@ -26,12 +26,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Output(NamedTuple):
-    """What the output options say. file: None for standard output. csv_exact: cells of CSV are left as they are."""
+    """What the output options say. file: None for standard output."""
 
     format: str
     file: str | None
     color: str
-    csv_exact: bool = False
 
 
 class Formats(click.Choice[str]):
@@ -41,6 +40,8 @@ class Formats(click.Choice[str]):
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
 _KINDS: dict[str, Kind] = {"sarif": "data", "github": "commands"}
+CSV_VARIABLE = "DISPATCH_CLI_CSV"
+"""With the value ``exact``, cells of CSV are left as they are, even where a spreadsheet takes them for formulas."""
 FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 
@@ -71,21 +72,14 @@ def output_options(
 
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
-        def call(
-            *args: Any, format_: str, output: str | None, color: str, csv_exact: bool = False, **others: Any
-        ) -> Any:
+        def call(*args: Any, format_: str, output: str | None, color: str, **others: Any) -> Any:
             if output is not None:
                 from dispatch_cli.model import read_files
 
                 read_files.start()
-            return command(*args, out=Output(format_, output, color, csv_exact), **others)
+            return command(*args, out=Output(format_, output, color), **others)
 
         decorated: Callable[..., Any] = call
-        exact = click.option(
-            "--csv-exact",
-            is_flag=True,
-            help="Leave out the ' that CSV has before values that look like formulas to a spreadsheet (= + - @).",
-        )
         for decorator in reversed(
             (
                 click.option("--format", "format_", type=Formats(formats), default=formats[0], show_default=True),
@@ -97,7 +91,6 @@ def output_options(
                     show_default=True,
                     help="Whether to use colour; auto honours NO_COLOR and FORCE_COLOR.",
                 ),
-                *((exact,) if "csv" in formats else ()),
             )
         ):
             decorated = decorator(decorated)
@@ -127,7 +120,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
     if out.format == "csv":
         from dispatch_cli.render.sheet import csv_text
 
-        return csv_text(answer.sheet(report), out.csv_exact)
+        return csv_text(answer.sheet(report), os.environ.get(CSV_VARIABLE) == "exact")
     if out.format == "text":
         from dispatch_cli.render.text import text
 
@@ -193,7 +186,7 @@ def warn(blocks: Iterable[Block], color: str) -> None:
 
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
-    """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
+    """Size and colour for a stream: a terminal's own size, and no limit where there is no terminal."""
     from dispatch_cli.render.text_lines import Style
 
     terminal = output is None and stream.isatty()
@@ -205,12 +198,12 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
             in_color = True
     else:
         in_color = color == "always"
-    width = None
-    if terminal:
-        import shutil
+    if not terminal:
+        return Style(None, in_color)
+    import shutil
 
-        width = max(40, shutil.get_terminal_size().columns)
-    return Style(width, in_color)
+    size = shutil.get_terminal_size()
+    return Style(max(40, size.columns), in_color, size.lines)
 
 
 def write(

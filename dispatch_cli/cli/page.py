@@ -15,6 +15,7 @@ from dispatch_cli.answers.findings.command_options import (
     load_settings,
     refuse_unknown_checks,
 )
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.recorded import trace_option, with_recording
@@ -24,27 +25,14 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.engine.history.state import State
 
-_NOT_OF_SOURCE = (
-    "trace",
-    "timestamp",
-    "format_",
-    "output",
-    "color",
-    "help",
-    "source_no_cache",
-    "source_cache_dir",
-    "source_strict",
-)
+_NOT_OF_SOURCE = ("trace", "format_", "output", "color", "help")
 
 
-@click.command("page")
+@click.command("page", cls=Command)
 @source_options
 @trace_option
-@click.option(
-    "--timestamp", is_flag=True, help="Say in the page when it was made. Otherwise equal input gives equal bytes."
-)
 @output_options(only=("html",))
-def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Output) -> None:
+def command(source: SourceOptions, trace: str | None, out: Output) -> None:
     """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.
 
     The page has every operator with its table, each slot explained, the registrations, the findings of
@@ -78,13 +66,12 @@ def command(source: SourceOptions, trace: str | None, timestamp: bool, out: Outp
     from dispatch_cli.page.write import html
 
     files, more = files_read("-" in source.files, settings)
-    made = _now() if timestamp else None
     folders = _folders((*arguments, *source.reading.include, *([trace] if trace else [])))
     arguments = tuple(_without(folders, one) for one in arguments)
     shown = None
     if view is not None and trace is not None:
         shown = PageTrace(view, _without(folders, as_argument(trace)))
-    named = PageSource(arguments, files, more, made, len(source.files))
+    named = PageSource(arguments, files, more, len(source.files))
     chunks = [*html(page_data(state, findings, named, shown), folders)]
     write(chunks, out.file, kind="data")
     if out.file is not None:
@@ -143,12 +130,3 @@ def _without(folders: tuple[str, ...], argument: str) -> str:
             rest = argument.removeprefix(f"{folder}/")
             return f"./{rest}" if rest.startswith("-") else rest
     return argument
-
-
-def _now() -> str:
-    """The time as ISO 8601, of SOURCE_DATE_EPOCH where that is set."""
-    import time
-
-    said = os.environ.get("SOURCE_DATE_EPOCH", "")
-    seconds = int(said) if said.isdecimal() and len(said) < 12 else time.time()
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

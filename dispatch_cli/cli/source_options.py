@@ -10,10 +10,10 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 
-STRICT = "dispatch_cli.strict"
-"""Where a run notes that `--strict` makes it fail."""
-
-
+NOT_UNDERSTOOD = "dispatch_cli.not_understood"
+"""Key under which a run notes that something in the sources is not understood."""
+NO_CONFIG = "none"
+"""The value of ``--config`` for no project file."""
 TESTS_LEFT_OUT = "dispatch_cli.tests_left_out"
 """Key under which a run notes that folders of tests, benchmarks or examples were not read."""
 
@@ -26,11 +26,6 @@ class ReadingOptions(NamedTuple):
     include: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    codegen_backends: str | None = None
-    derivatives: str | None = None
-    strict: bool = False
-    no_cache: bool = False
-    cache_dir: str | None = None
     tests: bool | None = None
 
 
@@ -40,23 +35,12 @@ _NAMES = {name: f"source_{name}" for name in ReadingOptions._fields if name != "
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options; the command gets them as one `ReadingOptions`, its argument *reading*.
-
-    With ``--strict``, a command that ends with 0 ends with 1 where sources are not understood.
-    """
+    """The options; the command gets them as one `ReadingOptions`, its argument *reading*."""
 
     @wraps(command)
     def call(*args: Any, **others: Any) -> Any:
         reading = ReadingOptions(**{name: others.pop(parameter) for name, parameter in _NAMES.items()})
-        try:
-            found = command(*args, reading=reading, **others)
-        except click.exceptions.Exit as stop:
-            if stop.exit_code:
-                raise
-            found = None
-        if click.get_current_context().meta.get(STRICT):
-            raise click.exceptions.Exit(1)
-        return found
+        return command(*args, reading=reading, **others)
 
     for decorator in reversed(
         (
@@ -96,35 +80,10 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="GLOB",
                 help="Leave out sources that match, as in .gitignore. Repeatable.",
             ),
-            click.option(
-                "--codegen-backends",
-                "source_codegen_backends",
-                metavar="NAME,…",
-                help="The backends that PyTorch was built for, such as CPU,CUDA. Default: not known, so that "
-                "kernels of native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional.",
-            ),
-            click.option(
-                "--derivatives",
-                "source_derivatives",
-                metavar="FILE",
-                shell_complete=complete_files,
-                help="The derivatives.yaml that belongs to native_functions.yaml.",
-            ),
-            click.option(
-                "--strict",
-                "source_strict",
-                is_flag=True,
-                help="Exit with 1 when something in the sources is not understood.",
-            ),
-            click.option("--no-cache", "source_no_cache", is_flag=True, help="Read all sources again."),
-            click.option(
-                "--cache-dir",
-                "source_cache_dir",
-                metavar="DIR",
-                shell_complete=complete_files,
-                help="Where to keep what was read. Default: dispatch-cli in your cache directory.",
-            ),
         )
     ):
         call = decorator(call)
     return call
+
+
+strict_option = click.option("--strict", is_flag=True, help="Exit with 1 when some source is not understood.")

@@ -12,7 +12,7 @@ import click
 
 from dispatch_cli.cli.output import BadInput, say
 from dispatch_cli.cli.progress import progress_on
-from dispatch_cli.cli.source_options import STRICT, TESTS_LEFT_OUT, ReadingOptions
+from dispatch_cli.cli.source_options import NO_CONFIG, NOT_UNDERSTOOD, TESTS_LEFT_OUT, ReadingOptions
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
@@ -93,8 +93,8 @@ def with_documents(
     if any(part.reason is WhyLeftOut.TESTS for part in run.left_out):
         click.get_current_context().meta[TESTS_LEFT_OUT] = True
     say_notes(run)
-    if reading.strict and not is_understood(run):
-        click.get_current_context().meta[STRICT] = True
+    if not is_understood(run):
+        click.get_current_context().meta[NOT_UNDERSTOOD] = True
     data = run.document
     if backend is not None:
         data = {name: value for name, value in data.items() if name != "privateuse1"}
@@ -139,7 +139,6 @@ def read_sources(
     from dispatch_cli.files import paths
     from dispatch_cli.model.problem import InputError
 
-    cache = None if reading.no_cache else reading.cache_dir or default_folder()
     own = own_settings(reading, paths.here(files[0]))
     try:
         said = (
@@ -151,7 +150,9 @@ def read_sources(
             known = names()
             base = next((one for one in bases if one in known), known[0])
             pytorch = PyTorchOperators(base, lambda: operators_of(base))
-            return run(files, said, allow_outside=allow_outside, cache=cache, progress=progress, pytorch=pytorch)
+            return run(
+                files, said, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
+            )
     except InputError as error:
         raise BadInput(error, color) from None
 
@@ -191,7 +192,7 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
     from dispatch_cli.declarations.project import find_project, read_source_settings
     from dispatch_cli.files import paths
 
-    if click.get_current_context().params.get("no_config"):
+    if click.get_current_context().params.get("config") == NO_CONFIG:
         return
     here = paths.here(files[0])
     common = common_folder(files)
@@ -221,7 +222,6 @@ def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
     for folder in reading.include if is_here else ():
         if not os.path.isdir(folder):  # noqa: PTH112
             raise click.BadParameter(f"{folder!r} is not a directory.", param_hint="'-I'")
-    backends = reading.codegen_backends
     return SourceSettings(
         every=FileSettings(
             (),
@@ -231,8 +231,6 @@ def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
         ),
         include=include,
         exclude=reading.exclude,
-        codegen_backends=None if backends is None else tuple(filter(None, map(str.strip, backends.split(",")))),
-        derivatives=reading.derivatives if is_here or reading.derivatives is None else _at(here, reading.derivatives),
         tests=reading.tests,
     )
 

@@ -47,7 +47,7 @@ def find_project(folder: Path) -> Path | None:
                 text = read_plain(str(path), MAX_PROJECT_BYTES)
             except SourceError as error:
                 message = f"{path} cannot be read: {error.message.removeprefix(f'{path} cannot be read: ')}"
-                raise InputError((Problem(error.code, message, hint="--no-config ignores it"),)) from None
+                raise InputError((Problem(error.code, message, hint="--config none ignores it"),)) from None
             if _speaks(text.decode("utf-8", "replace")):
                 return path
     return None

@@ -239,7 +239,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
 
 
-def run(session: Session, theme: str | None = None) -> int:
+def run(session: Session) -> int:
     """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code."""
     app = ExploreApp(session)
     app.own_process = True
@@ -247,8 +247,6 @@ def run(session: Session, theme: str | None = None) -> int:
         from dispatch_cli.explore.terminal_input import read_with_own_parser
 
         read_with_own_parser(app.driver_class)
-    if theme is not None:
-        app.theme = theme
     try:
         app.run()
     finally:

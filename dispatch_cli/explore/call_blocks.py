@@ -96,7 +96,7 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
         return
     yield Gap()
     said = [*(f"--tensor '{text}'" for text in draft.tensors), *(f"--context '{text}'" for text in draft.contexts)]
-    said += [f"--{option} '{text}'" for option, text in draft.options.given]
+    said += [f"--argument '{option}={text}'" for option, text in draft.options.given]
     said += [] if draft.keyset is None else [f"--keyset '{draft.keyset}'"]
     yield Paragraph(Run(f"The last call that could be made: {' '.join(said) or 'without tensors'}", Tone.WARN))
     yield Gap()

@@ -38,7 +38,7 @@ def _lines(draft: Draft, takes: Takes) -> Iterator[PartLine]:
         yield PartLine(CallPart.CONTEXT, number, "Context" if number == 0 else "  inside", text)
     yield PartLine(CallPart.CONTEXT, len(draft.contexts), "+ context", "", True)
     for option in takes.options:
-        yield PartLine(CallPart(option), 0, f"--{option}", getattr(draft.options, option) or "")
+        yield PartLine(CallPart(option), 0, option.capitalize(), getattr(draft.options, option) or "")
     yield PartLine(CallPart.KEYSET, 0, "Key set", draft.keyset or "")
 
 

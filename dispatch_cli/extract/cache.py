@@ -34,13 +34,15 @@ MAX_FOLDER = 256 << 20
 """Bytes of all entries. The oldest are removed."""
 _NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
 VARIABLE = "DISPATCH_CLI_CACHE_DIR"
+"""The folder of the cache, instead of the one of the user; `NO_CACHE` for none."""
+NO_CACHE = "none"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of dispatch-cli. It can be deleted.\n"
 
 
 def default_folder() -> str | None:
-    """The folder of the cache; None where the user has none."""
+    """The folder of the cache; None for none."""
     if named := os.environ.get(VARIABLE):
-        return named
+        return None if named == NO_CACHE else named
     return user_folder()
 
 

@@ -86,7 +86,7 @@ def collect(
 def _extractions(
     sources: Sources, backends: tuple[str, ...] | None, pytorch: PyTorchOperators | None
 ) -> Iterator[tuple[str, Extraction]]:
-    """What each reader finds, with the option that decides more; it is imported where there are files of its kind."""
+    """What each reader finds, with what decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
         from dispatch_cli.extract.cpp import extract_cpp
 
@@ -99,7 +99,7 @@ def _extractions(
         from dispatch_cli.extract.torchgen import extract_torchgen
 
         operators = None if pytorch is None else pytorch.schemas
-        yield "--codegen-backends", extract_torchgen(sources, backends, operators)
+        yield "codegen-backends", extract_torchgen(sources, backends, operators)
 
 
 def _sort(one: Extracted) -> str:

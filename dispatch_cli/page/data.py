@@ -48,13 +48,11 @@ class PageSource(NamedTuple):
 
     arguments: the source options, as they were given; the first *named* are files. more_files: how many files are not
     in *files*.
-    made: when it was made, where that is to be said.
     """
 
     arguments: tuple[str, ...]
     files: tuple[PageFile, ...]
     more_files: int = 0
-    made: str | None = None
     named: int = 0
 
 
@@ -96,7 +94,6 @@ def page_data(
             "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
             "files": data_of(source.files),
             "more_files": source.more_files,
-            "made": source.made,
         },
         "words": words_data(),
         "key_names": keys,

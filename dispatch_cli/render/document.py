@@ -57,12 +57,16 @@ class ParagraphKind(Enum):
 
 
 class Paragraph(NamedTuple):
-    """A piece of prose. indent: blanks before it in a terminal; hang: more of them before its further lines."""
+    """A piece of prose. indent: blanks before it in a terminal; hang: more of them before its further lines.
+
+    is_verdict: it answers the question; below an answer that is higher than the terminal it is shown once more.
+    """
 
     inline: Inline
     indent: int = 0
     hang: int = 0
     kind: ParagraphKind = ParagraphKind.PROSE
+    is_verdict: bool = False
 
 
 class Gap(NamedTuple):

@@ -8,17 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block
+from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.text_lines import Style, laid_out
 
 
 def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
-    """Each block as text. Without colour no line ends in blanks."""
-    for block in blocks:
-        lines = laid_out(block, style.width)
-        if lines is not None and not style.color:
-            yield "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
-        else:
-            from dispatch_cli.render.text_wrapped import by_rich, rich_line, wrapping
+    """Each block as text. Without colour no line ends in blanks.
 
-            yield by_rich(wrapping(block, style) if lines is None else map(rich_line, lines), style, lines is None)
+    What a terminal shows last is what it shows: below an answer that is higher, the verdict stands once more.
+    """
+    height, verdicts = 0, []
+    for block in blocks:
+        found = _text(block, style)
+        yield found
+        height += found.count("\n")
+        if isinstance(block, Paragraph) and block.is_verdict:
+            verdicts.append(found)
+    if verdicts and style.height is not None and height >= style.height:
+        yield "".join(("\n", *verdicts))
+
+
+def _text(block: Block, style: Style) -> str:
+    lines = laid_out(block, style.width)
+    if lines is not None and not style.color:
+        return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
+    from dispatch_cli.render.text_wrapped import by_rich, rich_line, wrapping
+
+    return by_rich(wrapping(block, style) if lines is None else map(rich_line, lines), style, lines is None)

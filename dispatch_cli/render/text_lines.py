@@ -48,10 +48,11 @@ class Part(NamedTuple):
 
 
 class Style(NamedTuple):
-    """width: in columns, None where nothing limits it. color: whether in colour."""
+    """width: in columns, None where nothing limits it. color: whether in colour. height: in lines, of a terminal."""
 
     width: int | None = None
     color: bool = False
+    height: int | None = None
 
 
 def width_of(text: str) -> int:

@@ -20,7 +20,7 @@ def main(runs: int) -> None:
         tables = [installed(), "table", "--base", BASE, "--format", "raw", "-o", str(Path(folder, "tables"))]
         for format_ in ("text", "sarif"):
             out = str(Path(folder, format_))
-            options = ["--select", "all", "--exit-zero", "--no-config", "--format", format_, "-o", out]
+            options = ["--select", "all", "--fail-on", "none", "--config", "none", "--format", format_, "-o", out]
             ours, peer = side_by_side([installed(), "check-invariants", "--base", BASE, *options], tables, runs)
             report(f"every check over {BASE}, as {format_}, against the raw dump of every table", ours, peer, runs)
 

@@ -46,10 +46,10 @@ def main(folder: str, runs: int) -> None:
 
 def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str]]:
     """What is measured, by name."""
-    extract = f"exec {shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
+    extract = f"{shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
     found: dict[str, Sequence[str]] = {
-        "extract": ["sh", "-c", f"{extract} --no-cache 2>/dev/null"],
-        "extract, with a cache": ["sh", "-c", f"{extract} --cache-dir {temporary}/cache 2>/dev/null"],
+        "extract": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR=none {extract} 2>/dev/null"],
+        "extract, with a cache": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR={temporary}/cache {extract} 2>/dev/null"],
         "cat": ["sh", "-c", f"exec xargs -d '\\n' cat < {listed}"],
     }
     if importlib.util.find_spec("tree_sitter_cpp") is not None:

@@ -63,14 +63,14 @@ def _asked(python: str, vmap: bool) -> Path:
 
     def capture(folder: Path) -> None:
         def asked(*arguments: Any, **options: Any) -> dict[str, Any]:
-            state = run_probe(*arguments, **options)
+            state = run_probe(*arguments, vmap=vmap, **options)
             (folder / "state").write_bytes(pickle.dumps(state))
             (folder / "universe").write_bytes(pickle.dumps(state["universe"]))
             return state
 
         words = ("capture", "--python", python, "-o", str(folder / "capture.json.gz"))
         with patch.object(run, "run_probe", asked):
-            result = call(*(words if vmap else (*words, "--no-vmap")))
+            result = call(*words)
         assert result.code == 0, result.err
 
     return once(f"captured-{vmap}-{blake2b(python.encode(), digest_size=8).hexdigest()}", capture)

@@ -27,7 +27,7 @@ from tests.crossref.test_stand_in import with_higher_order
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
 
-ASKS = (("capture",), ("crossref", "--live"))
+ASKS = (("capture",), ("crossref", "--against", "live"))
 """The commands that ask a PyTorch."""
 LATE = 60
 """Seconds after which a command hangs: what it is asked for takes less than one."""
@@ -208,26 +208,28 @@ def test_a_folder_that_cannot_be_emptied(stand_in: StandIn) -> None:
 
 
 @pytest.mark.parametrize("ask", ASKS)
-def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn) -> None:
+def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     python = stand_in.script(
         "trap '' TERM", 'echo $$ > "$HERE/pids"', "echo waiting for a lock >&2", "sleep 300 & wait"
     )
-    found = stand_in.run(*ask, "--timeout", "1", python=python)
+    monkeypatch.setenv("DISPATCH_CLI_TIMEOUT", "1")
+    found = stand_in.run(*ask, python=python)
     assert (found.code, found.out) == (2, "")
     assert found.err == (
         f"error[no-answer]: {python} gave no answer within 1 second\n"
         "    waiting for a lock\n"
-        "  help: find out what it waits for, or give it more time: --timeout SECONDS\n\n"
+        "  help: find out what it waits for, or give it more time: DISPATCH_CLI_TIMEOUT=SECONDS\n\n"
         "1 error; nothing was done.\n"
     )
     assert stand_in.left_behind() == []
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1e3", "9" * 400])
-def test_a_time_that_is_none(seconds: str) -> None:
-    found = call("capture", "--timeout", seconds)
+def test_a_time_that_is_none(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPATCH_CLI_TIMEOUT", seconds)
+    found = call("capture")
     assert (found.code, found.out) == (2, "")
-    assert "Invalid value for '--timeout'" in found.err
+    assert "which is no number of seconds from 1 to 604,800" in found.err
 
 
 @pytest.mark.parametrize("ask", [*ASKS, ("capture", "-o", "{}/out.yaml")], ids=" ".join)
@@ -294,7 +296,7 @@ def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.M
     assert f"{said}file is larger than 1 MiB" in found.err
 
 
-@pytest.mark.parametrize("ask", [("capture",), ("crossref", "--live")], ids=" ".join)
+@pytest.mark.parametrize("ask", [("capture",), ("crossref", "--against", "live")], ids=" ".join)
 def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part of an answer is left out, or something else is in its place: all of these in turn, part by part.
 

@@ -6,12 +6,15 @@ import gzip
 import json
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from dispatch_cli.capture import run
 from tests.capture.extensions import LIBRARY, PYTORCHS_LATER, captured_extensions
 from tests.capture.random_library import actions, declarations, module_text
 from tests.capture.support import captured as captured_pytorch
@@ -29,13 +32,14 @@ LIVE_TABLE = "stale-live-table"
 def capture(out: Path, *modules: str, vmap: bool = False) -> str:
     """vmap: ask for the batching rules too, which takes long and is the same for all."""
     words = [word for module in modules for word in ("--import", module)]
-    result = call("capture", "--python", torch_python(), *words, *(() if vmap else ("--no-vmap",)), "-o", str(out))
+    with patch.object(run, "run_probe", partial(run.run_probe, vmap=vmap)):
+        result = call("capture", "--python", torch_python(), *words, "-o", str(out))
     assert result.code == 0, result.err
     return str(out)
 
 
 def report(file: str, *options: str) -> Any:
-    result = call("check-invariants", file, "--no-config", "--allow-outside", "--format", "json", *options)
+    result = call("check-invariants", file, "--config", "none", "--allow-outside", "--format", "json", *options)
     assert result.code in (0, 1), f"seed {SEED}: {result.err}"
     return json.loads(result.out)
 

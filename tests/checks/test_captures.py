@@ -25,7 +25,7 @@ def capture(tmp_path: Path, **fields: Any) -> str:
 
 
 def checked(file: str, *options: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
-    result = call("check-invariants", file, "--no-config", "--select", NO_AUTOGRAD, "--format", "json", *options)
+    result = call("check-invariants", file, "--config", "none", "--select", NO_AUTOGRAD, "--format", "json", *options)
     data = json.loads(result.out)
     return [(one["severity"], one["operator"], one["key"]) for one in data["findings"]], data["not_checked"]
 
@@ -50,14 +50,14 @@ def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path)
     imported = {"modules": ["mylib"], "operators": [{**MINE, "dispatch": {"CPU": "f", "Autograd": "g"}}]}
     file = capture(tmp_path, pytorch=True, imported=imported)
     assert checked(file) == ([], {"pytorch": 1, "extended": 0, "unknown": 0})
-    text = call("check-invariants", file, "--no-config").out
+    text = call("check-invariants", file, "--config", "none").out
     assert text == (
         "1 operator that PyTorch registered was not checked; --pytorch checks them\n"
         f"All checks passed: 1 operator, {sum(one.group is not Group.DRIFT for one in CHECKS)} checks (torch-2.15)\n"
     )
     # no other operator of aten has a kernel for autograd, so this one needs none
     assert checked(file, "--pytorch") == ([], {"pytorch": 0, "extended": 0, "unknown": 0})
-    assert "1 operator, " in call("check-invariants", file, "--no-config", "--pytorch").out
+    assert "1 operator, " in call("check-invariants", file, "--config", "none", "--pytorch").out
 
 
 def test_a_capture_of_pytorch_alone_is_checked_like_a_base(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_capture_of_pytorch_alone_is_checked_like_a_base(tmp_path: Path) -> No
 def test_an_older_capture_is_not_said_to_be_clean(tmp_path: Path) -> None:
     file = capture(tmp_path, operators=[CORE, MINE])
     assert checked(file) == ([], {"pytorch": 0, "extended": 0, "unknown": 2})
-    assert call("check-invariants", file, "--no-config").out.startswith(
+    assert call("check-invariants", file, "--config", "none").out.startswith(
         "the capture does not say who registered 2 operators, which were checked as PyTorch's own; make a new capture "
         "to check those of other libraries fully\n"
     )
@@ -94,5 +94,5 @@ def test_what_custom_op_registers_twice_is_meant(tmp_path: Path, key: str, count
     """`torch.library.custom_op` registers two kernels at ADInplaceOrView for an operator that writes."""
     mine = {"func": "mylib::op(Tensor(a!) x) -> ()", "dispatch": {key: [{"debug": PLACE}, {"debug": PLACE}]}}
     file = capture(tmp_path, pytorch=True, imported={"operators": [mine]})
-    result = call("check-invariants", file, "--no-config", "--select", "overridden-kernel", "--format", "json")
+    result = call("check-invariants", file, "--config", "none", "--select", "overridden-kernel", "--format", "json")
     assert len(json.loads(result.out)["findings"]) == count

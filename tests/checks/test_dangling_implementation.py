@@ -155,7 +155,7 @@ def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
         + 'torch.library.register_fake("aten::linear", lambda *a: a, allow_override=True)\n'
     )
     result = call(
-        "check-invariants", str(path), "--base", "torch-2.15", "--no-config", "--select", "refused-registration",
+        "check-invariants", str(path), "--base", "torch-2.15", "--config", "none", "--select", "refused-registration",
         "--format", "json",
     )  # fmt: skip
     found = [(one["severity"], one["operator"]) for one in json.loads(result.out)["findings"]]

@@ -333,7 +333,7 @@ guards:
     )
     (finding,) = findings(state, select="guard")
     assert dict(finding.details) == {"wanted": "rule fallback", "found": "op_math by rule math"}
-    recorded = [*recorded_guards(state, [OperatorName.parse("demo::op")], frozenset(("AutogradCPU",)), kernels=True)]
+    recorded = [*recorded_guards(state, [OperatorName.parse("demo::op")], frozenset(("AutogradCPU",)))]
     assert [guard.wants[0].texts for guard in recorded] == [("math",)]
 
 

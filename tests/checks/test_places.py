@@ -61,7 +61,9 @@ def test_a_finding_about_a_kernel_beside_those_of_pytorch_is_placed_at_it(tmp_pa
     file = tmp_path / "a.yaml"
     text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'symm_mem::nvshmem_get', dispatch: {XPU: a}}\n"
     file.write_text(text, encoding="utf-8")
-    out = call("check-invariants", str(file), "--no-config", "--select", "no-autograd-kernel", "--format", "json").out
+    out = call(
+        "check-invariants", str(file), "--config", "none", "--select", "no-autograd-kernel", "--format", "json"
+    ).out
     assert places_in_json(out) == [(str(file), 4, 48)]
 
 

@@ -37,19 +37,19 @@ check-invariants examples/stale.yaml --baseline $TMP/baseline.json
 check-invariants tests/checks/planted/library.yaml --select all
 check-invariants tests/cli/conditions.yaml
 check-invariants tests/cli/fields/all.yaml --select all
-check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
+check-invariants examples/stale.yaml --baseline $TMP/baseline.json --view summary
 checks
-coverage PrivateUse1 examples/out_of_tree_backend.yaml --autocast --vmap
-coverage MkldnnCPU examples/ambiguous.yaml --served-by nothing --filter ambiguous
+coverage PrivateUse1 examples/out_of_tree_backend.yaml --context autocast --context vmap
+coverage MkldnnCPU examples/ambiguous.yaml --served-by nothing
 coverage MPS --base torch-2.15 --base torch-2.15-mps --op 'aten::*softmax*'
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage PrivateUse1 --base torch-2.15 --against torch-2.4 --op 'aten::_cdist*' --op 'aten::_pdist*'
 coverage PrivateUse1 tests/cli/fields/over.yaml --tag core
 crossref $TMP/recording.json
-crossref --live --python $TMP/python
+crossref --against live --python $TMP/python
 diff tests/cli/diff_old.yaml tests/cli/diff_new.yaml
 diff torch-2.4 torch-2.15
-extract tests/cli/fields/against.cpp --against torch-2.15 --no-cache
+crossref tests/cli/fields/against.cpp --against torch-2.15
 explain --from-error tests/cli/error.txt
 explain --from-error tests/cli/overridden.txt tests/report/broken.yaml
 explain --from-error tests/reports/texts/quantized_conv2d_1_4.txt
@@ -110,31 +110,29 @@ keys --universe nowhere.json
 register examples/call_torchbind.yaml
 register examples/custom_library.yaml
 register tests/cli/conditions.yaml --key CPU --key CUDA
-register tests/cli/conditions.yaml --fallbacks
-register tests/cli/fields/over.yaml --fallbacks
-register tests/cli/conditions.yaml --in-order
-register tests/cli/fields/over.yaml --in-order
+register tests/cli/conditions.yaml --view fallbacks
+register tests/cli/fields/over.yaml --view fallbacks
+register tests/cli/conditions.yaml --view order
+register tests/cli/fields/over.yaml --view order
 register tests/cli/fields/over.yaml --key '*'
 register tests/cli/conditions.yaml
 register tests/cli/fields/all.yaml
 register tests/cli/fields/over.yaml
 register tests/cli/redispatches.yaml
 resolve aten::add.Tensor --tensor 'cpu requires_grad' --tensor 'cpu' --context 'autocast cpu'
-resolve aten::rand.generator --generator cpu
+resolve aten::rand.generator --argument generator=cpu
 resolve aten::sin --keyset 'Python | CPU' --context mode=MyMode
-resolve aten::sin --tensor cpu --stop-after 1
 resolve aten::sin --tensor 'cpu batched' --context vmap
 resolve aten::sin --tensor xla
 resolve aten::to.dtype tests/cli/overlay.yaml --tensor 'privateuseone requires_grad'
-resolve aten::zeros --device cuda --dtype qint8
+resolve aten::zeros --argument device=cuda --argument dtype=qint8
 resolve aten::embedding_renorm_ --tensor mps --tensor mps tests/cli/mps.yaml
 resolve call_torchbind --tensor 'cpu fake' --context mode=ProxyTorchDispatchMode
 resolve call_torchbind --tensor 'cpu fake=A' --tensor cpu --tensor 'cpu fake=B'
 resolve call_torchbind --tensor 'cpu requires_grad'
-resolve call_torchbind --tensor 'cpu requires_grad' --stop-after 1
 resolve aten::_sparse_coo_tensor_with_dims_and_tensors --tensor cpu --tensor cpu
 resolve aten::add.Tensor --tensor 'cpu subclass=A' --tensor 'cpu subclass=B' --context mode=C
-resolve aten::empty_like --tensor cpu --layout sparse
+resolve aten::empty_like --tensor cpu --argument layout=sparse
 resolve aten::mm --tensor 'cuda sparse' --tensor 'cpu sparse'
 resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode
 resolve demo::shrink examples/scenarios/09_inference_mode.yaml --tensor cpu --context inference_mode

@@ -100,10 +100,10 @@ def process(*args: str, stdin: bytes = b"", **variables: str) -> Result:
 
 
 def in_terminal(columns: int, *args: str, **variables: str) -> Result:
-    """Run with standard input and output a terminal so many columns wide; standard error is a pipe."""
+    """Run with standard input and output a terminal of 24 lines, so many columns wide; standard error is a pipe."""
     assert not _are_pythons(variables)
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     result = _forked(args, variables, slave, master, slave)
     return Result(result.code, result.out.replace("\r\n", "\n"), result.err)
 

@@ -44,7 +44,7 @@ def whens(*paths: str) -> dict[str, Any]:
 
 def checked(*arguments: str) -> list[str]:
     """The kinds of findings of a run of the checks that are about what files contradict each other in."""
-    result = call("check-invariants", *arguments, "--format", "github", "--no-config")
+    result = call("check-invariants", *arguments, "--format", "github", "--config", "none")
     names = ("refused-registration", "overridden-kernel", "alternative-files", "dangling-implementation")
     return [name for line in result.out.splitlines() for name in names if name in line]
 
@@ -52,7 +52,7 @@ def checked(*arguments: str) -> list[str]:
 def test_each_of_two_files_is_checked(make: Make) -> None:
     make({"one.cpp": ONE, "two.cpp": TWO + 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("g", &g); }\n'})
     assert set(whens().values()) == {IN_ONE, IN_TWO}
-    result = call("check-invariants", ".", "--no-config", "--severity", "info")
+    result = call("check-invariants", ".", "--config", "none", "--severity", "info")
     assert "info[alternative-files]: one.cpp and two.cpp both register the namespace my and 2 more" in result.out
     assert "my::g has kernels at CUDA, but nothing defines it (when two.cpp is in the build)" in result.out
     assert "refused-registration" not in result.out and "overridden-kernel" not in result.out

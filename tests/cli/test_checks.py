@@ -111,7 +111,7 @@ def test_all_unknown_checks_are_told_at_once() -> None:
         f"{DANGLING}suppress:\n  - {{checks: [stail-live-table], reason: x}}\n  - {{checks: [gaurd, DC9], reason: y}}\n"
         "check: {ignore: [nothing], severity: {overriden-kernel: info}}\n",
     )
-    result = check("b.yaml", "--no-config")
+    result = check("b.yaml", "--config", "none")
     assert (result.code, result.out) == (2, "")
     told = re.findall(r"unknown-check\]: there is no check '([\w-]+)'", result.err)
     assert sorted(told) == ["gaurd", "nothing", "overriden-kernel", "stail-live-table"]
@@ -124,7 +124,7 @@ def test_mistakes_of_configuration_are_annotations_too() -> None:
     result = check("a.yaml", "--format", "github")
     assert (result.code, result.out) == (2, expected)
     write("b.yaml", f"{DANGLING}check: {{ignore: x1}}\n")
-    result = check("b.yaml", "--no-config", "--format", "github")
+    result = check("b.yaml", "--config", "none", "--format", "github")
     assert (result.code, result.out) == (
         2,
         "::error file=b.yaml,line=7,col=17,title=unknown-check::there is no check 'x1'%0A"
@@ -139,7 +139,13 @@ def test_mistakes_of_configuration_are_annotations_too() -> None:
     ("args", "code"),
     [
         ((), 1),
-        (("--exit-zero",), 0),
+        (
+            (
+                "--fail-on",
+                "none",
+            ),
+            0,
+        ),
         (("--fail-on", "error"), 1),
         (("--fail-on", "info"), 1),
         (("--ignore", "dangling-implementation"), 0),
@@ -171,9 +177,9 @@ def test_the_command_line_comes_before_the_project_and_that_before_the_file() ->
     assert ran("b.yaml") == ["guard", "unmatched-guard"]
     assert ran("b.yaml", "--ignore", "guard") == ["unmatched-guard"]
     assert ran("b.yaml", "--select", "unused-suppression") == ["unused-suppression"]
-    assert ran("b.yaml", "--no-config") == ["guard"]
+    assert ran("b.yaml", "--config", "none") == ["guard"]
     assert document("b.yaml")["fail_on"] == "info"
-    assert document("b.yaml", "--no-config")["fail_on"] == "error"
+    assert document("b.yaml", "--config", "none")["fail_on"] == "error"
     assert document("b.yaml", "--fail-on", "warning")["fail_on"] == "warning"
 
 
@@ -210,7 +216,6 @@ def test_what_is_wrong_with_a_project_file() -> None:
     write("pyproject.toml", "[tool.dispatch-cli]\nselect = ['x1', 'guard']\n")
     assert check("a.yaml").err.startswith("pyproject.toml:2:12: error[unknown-check]: there is no check 'x1'\n")
     assert check("a.yaml", "--config", "none.toml").err.startswith("error[file-not-found]: none.toml does not exist\n")
-    assert check("a.yaml", "--config", "pyproject.toml", "--no-config").code == 2
     Path("pyproject.toml").write_bytes(b"[tool.dispatch-cli]\n\xff\n")
     assert "is not valid UTF-8" in check("a.yaml").err
 
@@ -272,8 +277,8 @@ def test_guards_of_the_project() -> None:
     write("pyproject.toml", "[tool.dispatch-cli]\nguards = ['g.yaml']\n")
     write("g.yaml", "dispatch: 1\nguards:\n  - {op: demo::a, key: CPU, rule: kernel}\n")
     assert ("guard", "demo::a") in found("a.yaml")
-    assert ("guard", "demo::a") not in found("a.yaml", "--no-config")
-    assert ("guard", "demo::a") in found("a.yaml", "--no-config", "--guards", "g.yaml")
+    assert ("guard", "demo::a") not in found("a.yaml", "--config", "none")
+    assert ("guard", "demo::a") in found("a.yaml", "--config", "none", "--guards", "g.yaml")
     result = check("-k", "CPU", "--guards", "g.yaml")
     assert result.err.endswith("Error: --guards checks operators of files or bases; it cannot be used with -k.\n")
     assert check("-k", "CPU").code in (0, 1)
@@ -521,36 +526,36 @@ def test_updating_needs_a_baseline() -> None:
 
 
 def test_the_summary() -> None:
-    assert check("a.yaml", "--select", "DC101,DC9", "--summary") == Result(
+    assert check("a.yaml", "--select", "DC101,DC9", "--view", "summary") == Result(
         1,
         "Check                    Severity  Findings  What should hold\n"
         "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
         "2 errors in 2 operators; checked: 2 operators, 4 checks (torch-2.15)\n",
         "",
     )
-    assert check("a.yaml", "--select", "DC101", "--summary", "--format", "csv").out.splitlines() == [
+    assert check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "csv").out.splitlines() == [
         "code,check,severity,findings,operators,title",
         "DC101,dangling-implementation,error,2,2,every operator with kernels has a schema",
     ]
-    summary = json.loads(check("a.yaml", "--select", "DC101", "--summary", "--format", "json").out)
+    summary = json.loads(check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "json").out)
     assert (summary["report"], summary["affected_operators"], summary["counts"]["error"]) == ("findings-summary", 2, 2)
     assert [(one["check"], one["findings"], one["operators"]) for one in summary["summary"]] == [
         ("dangling-implementation", 2, 2)
     ]
     for format_ in ("raw", "sarif", "github", "junit"):
-        assert check("a.yaml", "--summary", "--format", format_).code == 2
+        assert check("a.yaml", "--view", "summary", "--format", format_).code == 2
 
 
 def test_operators_of_guards_count_as_looked_at() -> None:
     guards = "guards:\n  - {op: demo::a, key: CPU, rule: kernel}\n"
     write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
-    result = check("b.yaml", "--select", "guard", "--summary")
+    result = check("b.yaml", "--select", "guard", "--view", "summary")
     assert result.out.splitlines()[-1] == "1 error in 1 operator; checked: 2 operators, 1 check (torch-2.15)"
 
 
 def test_checks_of_another_command_say_so() -> None:
     Path("x.yaml").write_text("dispatch: 1\noperators: [{func: a::b(Tensor x) -> Tensor}]\n", encoding="utf-8")
-    needs = "needs a built library (`dispatch-cli crossref FILE --live`)"
+    needs = "needs a built library (`dispatch-cli crossref FILE --against live`)"
     assert call("check-invariants", "x.yaml", "--select", "drift-missing") == Result(
         0, f"drift-missing did not run: it {needs}\nNo check ran (torch-2.15)\n", ""
     )

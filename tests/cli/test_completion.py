@@ -114,11 +114,13 @@ def test_keys_of_a_universe() -> None:
 
 
 def test_options_of_factories() -> None:
-    assert offered("resolve aten::ones --layout sparse_b", "sparse_b") == ["plain\tsparse_bsr", "plain\tsparse_bsc"]
+    assert offered("resolve aten::ones --argument la", "la") == ["part\tlayout="]
+    layouts = [f"plain\tlayout={one}" for one in ("sparse_bsr", "sparse_bsc")]
+    assert offered("resolve aten::ones --argument layout=sparse_b", "layout=sparse_b") == layouts
     dtypes = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
-    assert offered("resolve aten::ones --dtype q", "q") == [f"plain\t{one}" for one in dtypes]
+    assert offered("resolve aten::ones --argument dtype=q", "dtype=q") == [f"plain\tdtype={one}" for one in dtypes]
     devices = ("maia", "mps", "meta", "mtia")
-    assert offered("resolve aten::ones --device m", "m") == [f"plain\t{one}" for one in devices]
+    assert offered("resolve aten::ones --argument device=m", "device=m") == [f"plain\tdevice={one}" for one in devices]
 
 
 def test_tensors_and_contexts() -> None:

@@ -30,7 +30,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "keys --universe {}",
         "keys --universe torch-2.8 --against {}",
         "keys --universe {} --against torch-2.8",
-        "history aten::relu --from {}",
     ],
 )
 def test_options(line: str) -> None:
@@ -40,8 +39,8 @@ def test_options(line: str) -> None:
 
 def test_sources_against_a_state() -> None:
     Path("a.cpp").write_text('TORCH_LIBRARY(a, m) {\n  m.def("b(Tensor x) -> Tensor");\n}\n', encoding="utf-8")
-    expected = call("extract", "a.cpp", "--against", "torch-2.9")
-    assert call("extract", "a.cpp", "--against", PATCH) == Result(expected.code, expected.out, expected.err + NOTE)
+    expected = call("crossref", "a.cpp", "--against", "torch-2.9")
+    assert call("crossref", "a.cpp", "--against", PATCH) == Result(expected.code, expected.out, expected.err + NOTE)
 
 
 def test_files() -> None:

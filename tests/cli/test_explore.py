@@ -94,7 +94,6 @@ def test_without_textual() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--theme", "no-such"), "'no-such' is none of"),
         (("-",), "explore cannot read declarations from standard input"),
         (("examples/broken.yaml",), "examples/broken.yaml:"),
         (("--base", "torch-1.0"), "torch-1.0"),
@@ -119,7 +118,7 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     command = cli.get_command(click.Context(cli), "explore")
     assert command is not None
     (tmp_path / "inc").mkdir()
-    context = command.make_context("explore", [*arguments, "--theme", "textual-light"])
+    context = command.make_context("explore", [*arguments])
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
 
 

@@ -125,7 +125,7 @@ KINDS = (
     Kind("operators of one side", OPERATORS, ("diff", "y.yaml", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 40),
     Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),
-    Kind("registrations in order", OPERATORS, ("register", "x.yaml", "--in-order"), 40),
+    Kind("registrations in order", OPERATORS, ("register", "x.yaml", "--view", "order"), 40),
     Kind(
         "suppressions and findings",
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
@@ -180,7 +180,7 @@ KINDS = (
 
 BLOCK = 'TORCH_LIBRARY_FRAGMENT(m@, m) { m.def("f() -> ()"); m.impl("f", k); }\n'
 IN_A_BLOCK = 'm.def("f@(Tensor x) -> Tensor", &k);\n'
-CPP, PYTHON = ("extract", "x.cpp", "--no-cache"), ("extract", "x.py", "--no-cache")
+CPP, PYTHON = ("extract", "x.cpp"), ("extract", "x.py")
 BODY = "TORCH_LIBRARY(my, m) {\n", "}\n"
 TORCH = "import torch\nlibrary = torch.library.Library('my', 'DEF')\n"
 SOURCES: dict[str, Callable[[int], str]] = {
@@ -225,8 +225,8 @@ BOUNDED = {"nested conditions": 300, "templates": 100}
 SOURCE_KINDS = (
     *(Kind(f"C++: {name}", text, CPP, BOUNDED.get(name, 40), "x.cpp") for name, text in SOURCES.items()),
     *(Kind(f"Python: {name}", text, PYTHON, 40, "x.py") for name, text in PYTHON_SOURCES.items()),
-    *(Kind(f"YAML: {name}", text, ("extract", "x.yaml", "--no-cache"), 40) for name, text in YAML_SOURCES.items()),
-    Kind("rules of .gitignore", each("a@/*/b\n*c@\n"), ("extract", ".", "--no-cache"), file=".gitignore"),
+    *(Kind(f"YAML: {name}", text, ("extract", "x.yaml"), 40) for name, text in YAML_SOURCES.items()),
+    Kind("rules of .gitignore", each("a@/*/b\n*c@\n"), ("extract", "."), file=".gitignore"),
 )
 
 
@@ -322,7 +322,7 @@ def test_steps_grow_with_the_files_of_a_tree(tmp_path: Path, monkeypatch: pytest
             )
             (folder / f"a{number}.py").write_text("from . import a0\nimport torch\n", encoding="utf-8")
         with counted() as steps:
-            assert call("extract", f"s{count}", "--no-cache").code == 0
+            assert call("extract", f"s{count}").code == 0
         return steps[0]
 
     once, twice, four_times = (tree(50 * times) for times in (1, 2, 4))

@@ -76,10 +76,10 @@ FOR_PROGRAMS = [
     ("check-invariants",),
     ("check-invariants", "examples/add.yaml", "--fail-on", "nosuch"),
     ("check-invariants", "examples/add.yaml", "--nosuch"),
-    ("check-invariants", "examples/add.yaml", "--exit-zero=yes"),
+    ("check-invariants", "examples/add.yaml", "--update-baseline=yes"),
     ("check-invariants", "examples/add.yaml", "--color", "blue"),
     ("check-invariants", "-xk", "CPU"),
-    ("resolve", "aten::add.Tensor", "--stop-after", "0"),
+    ("resolve", "aten::add.Tensor", "--argument", "device"),
     ("rules", "99"),
     ("keys", "CPU", "CUDA"),
 ]

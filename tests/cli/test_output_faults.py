@@ -145,7 +145,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("checks", "--format", "json"),
         ("rules",),
         ("schema",),
-        ("schema", "--output", "table"),
+        ("schema", "table"),
         ("check-invariants", "examples/stale.yaml"),
         ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
         TABLE,
@@ -485,8 +485,8 @@ def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, m
     found = call("check-invariants", example)
     assert (found.code, found.out) == (2, "")
     assert "pyproject.toml" in found.err
-    assert "--no-config" in found.err
-    assert call("check-invariants", example, "--no-config").code == 0
+    assert "--config", "none" in found.err
+    assert call("check-invariants", example, "--config", "none").code == 0
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads every file")

@@ -72,7 +72,7 @@ DECLARED = (
 ABOUT_IT = (
     ("register", "{}"),
     ("table", "{}"),
-    ("table", "{}", "--all"),
+    ("table", "{}", "--full"),
     ("table", "{}", "--resolver", "python"),
     ("explain", "mylib::op", "AutogradCPU", "{}"),
     ("explain", "mylib::op", "PrivateUse1", "{}"),

@@ -52,7 +52,7 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
     }
     in_order = {
         (operator["operator"], one["key"]): place(one)
-        for operator in answer("register", str(file), "--in-order")["operators"]
+        for operator in answer("register", str(file), "--view", "order")["operators"]
         for one in operator["registrations"]
         if place(one) and not one["python"]
     }

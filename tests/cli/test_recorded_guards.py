@@ -197,7 +197,7 @@ def test_recorded_guards_speak_of_exactly_the_slots_that_kernels_fill(version: s
     reader = Guards(View(state, ()))
     said = [
         (op, key, guard.wants[0].texts[0])
-        for guard in recorded_guards(state, tuple(state.dispatcher), None, kernels=True)
+        for guard in recorded_guards(state, tuple(state.dispatcher), None)
         for op in guard.ops
         for key in reader.keys(guard)
         if key != UNDEFINED

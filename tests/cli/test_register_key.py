@@ -97,13 +97,13 @@ def test_raw_is_what_pytorch_prints() -> None:
 
 def test_many_operators_are_folded_unless_all_are_asked_for() -> None:
     folded = call("register", "--base", "torch-2.15", "--key", "AutocastCPU").out
-    whole = call("register", "--base", "torch-2.15", "--key", "AutocastCPU", "--all").out
+    whole = call("register", "--base", "torch-2.15", "--key", "AutocastCPU", "--full").out
     names = rows("--base", "torch-2.15", "--key", "AutocastCPU")["AutocastCPU"]
     assert len(names) > 100
     assert sum(name in whole.split() for name in names) == len(names)
     assert len(folded.splitlines()) < 10
-    assert "--all" in folded
-    assert "--all" not in whole
+    assert "--full" in folded
+    assert "--full" not in whole
 
 
 def test_a_key_without_kernels_names_its_fallback() -> None:

@@ -36,9 +36,9 @@ def test_scenario_6_a_factory_out_of_reach() -> None:
         in shown
     )
     assert answer(*FIXED) == (0, "The call ends in filled_cpu at CPU (rule 1, kernel).")
-    on_cuda = answer(*FIXED, "--device", "cuda:1")
+    on_cuda = answer(*FIXED, "--argument", "device=cuda:1")
     assert on_cuda == (0, "The call ends in filled_cuda at CUDA (rule 1, kernel).")
-    assert answer(*FIXED, "--device", "xla")[0] == 1
+    assert answer(*FIXED, "--argument", "device=xla")[0] == 1
     fixed = answer("resolve", "mylib::opened", "examples/scenarios/06_factory.fixed.yaml")
     assert fixed == (
         0,
@@ -123,7 +123,6 @@ def test_json_has_every_key_set() -> None:
         "gradient": None,
         **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
-        "stopped_after": None,
         "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None, "fake": None},
         "advice": [],
         "alternatives": [],
@@ -274,15 +273,15 @@ def test_a_key_set_instead_of_tensors() -> None:
 def test_the_device_argument() -> None:
     """In a step, above it, and for machines; where it is not given, what is assumed."""
     assumed = call(*FIXED).out
-    assert "\nDevice   cpu, PyTorch's default; --device sets another\n" in assumed
+    assert "\nDevice   cpu, PyTorch's default; --argument device=… sets another\n" in assumed
     step = "BackendSelect: filled_by_device redispatches with {}, chosen by device {}, as kernels there that get a "
     assert step.format("CPU", "cpu") in assumed
-    given = call(*FIXED, "--device", "cuda:1").out
+    given = call(*FIXED, "--argument", "device=cuda:1").out
     assert "\nDevice   cuda:1\n" in given
     assert step.format("CUDA", "cuda:1") in given
-    markdown = call(*FIXED, "--device", "cuda:1", "--format", "markdown").out
+    markdown = call(*FIXED, "--argument", "device=cuda:1", "--format", "markdown").out
     assert "\n- Tensors: none\n- Device: cuda:1\n" in markdown
-    own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--device", "cuda")
+    own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--argument", "device=cuda")
     found = json.loads(call(*own, "--format", "json").out)
     (selection,) = found["selections"]
     given = {"value": "cuda", "why": "given"}
@@ -313,41 +312,52 @@ def test_mistakes_in_the_device_argument() -> None:
 
     known = "cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone"
     unknown = [
-        f"error[device]: --device 'cdua': the universe torch-2.15 has no device 'cdua' (it has {known})",
+        f"error[device]: --argument device 'cdua': the universe torch-2.15 has no device 'cdua' (it has {known})",
         "  help: did you mean cuda?",
     ]
-    assert said("aten::zeros", "--device", "cdua") == unknown
-    assert said("aten::sn", "--device", "cdua")[-2:] == unknown
-    without = "error[device]: --device 'cuda': aten::sin has no argument of type Device"
-    assert said("aten::sin", "--device", "cuda") == [without]
-    assert said("aten::zeros", "--device", "a b") == [
-        "error[device]: --device 'a b': a device is a word, optionally with an index",
+    assert said("aten::zeros", "--argument", "device=cdua") == unknown
+    assert said("aten::sn", "--argument", "device=cdua")[-2:] == unknown
+    without = "error[device]: --argument device 'cuda': aten::sin has no argument of type Device"
+    assert said("aten::sin", "--argument", "device=cuda") == [without]
+    assert said("aten::zeros", "--argument", "device=a b") == [
+        "error[device]: --argument device 'a b': a device is a word, optionally with an index",
         "  help: such as `cuda` or `cuda:0`",
     ]
-    assert said("call_torchbind", "--device", "cuda") == [
-        "error[device]: --device: a higher-order operator has no schema, so it has no such argument"
+    assert said("call_torchbind", "--argument", "device=cuda") == [
+        "error[device]: --argument device: a higher-order operator has no schema, so it has no such argument"
     ]
-    dangling = said("__test__::foo", "-k", "CPU", "--device", "cuda")
-    assert dangling == ["error[device]: --device 'cuda': __test__::foo has no argument of type Device"]
+    dangling = said("__test__::foo", "-k", "CPU", "--argument", "device=cuda")
+    assert dangling == ["error[device]: --argument device 'cuda': __test__::foo has no argument of type Device"]
 
 
 def test_mistakes_in_other_options() -> None:
     result = call(
-        *("resolve", "aten::rand", "--layout", "spars", "--dtype", "flot32", "--generator", "cpu", "--device", "cpu")
+        *(
+            "resolve",
+            "aten::rand",
+            "--argument",
+            "layout=spars",
+            "--argument",
+            "dtype=flot32",
+            "--argument",
+            "generator=cpu",
+            "--argument",
+            "device=cpu",
+        )
     )
     assert (result.code, result.out) == (2, "")
     assert [line for line in result.err.splitlines() if line] == [
-        "error[layout]: --layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, sparse_csc, "
-        "sparse_bsr, sparse_bsc, mkldnn, jagged)",
+        "error[layout]: --argument layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, "
+        "sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged)",
         "  help: did you mean sparse?",
-        "error[dtype]: --dtype 'flot32': there is no such dtype",
+        "error[dtype]: --argument dtype 'flot32': there is no such dtype",
         "  help: did you mean float32?",
-        "error[generator]: --generator 'cpu': aten::rand has no argument of type Generator",
+        "error[generator]: --argument generator 'cpu': aten::rand has no argument of type Generator",
         "3 errors; nothing was done.",
     ]
-    both = call("resolve", "aten::rand.generator", "--generator", "meta", "--keyset", "CPU").err
-    assert "--generator 'meta': there are no generators on meta" in both
-    assert "--generator adds no key when --keyset gives the whole key set; give one of the two" in both
+    both = call("resolve", "aten::rand.generator", "--argument", "generator=meta", "--keyset", "CPU").err
+    assert "--argument generator 'meta': there are no generators on meta" in both
+    assert "--argument generator adds no key when --keyset gives the whole key set; give one of the two" in both
     none = call("resolve", "aten::relu", "--tensor", "none")
     assert none.err.startswith(
         "error[tensor]: --tensor 'none': the type of 'self' in aten::relu is Tensor, not Tensor?\n"
@@ -358,8 +368,8 @@ def test_what_is_assumed_of_a_factory() -> None:
     sparse = ("resolve", "aten::_sparse_coo_tensor_with_dims_and_tensors", "--tensor", "cpu", "--tensor", "cpu")
     result = call(*sparse)
     assert result.code == 1
-    assert "\nLayout   strided, PyTorch's default; --layout sets another\n" in result.out
-    hint = "No --layout was given: with --layout sparse the call reaches a kernel at SparseCPU."
+    assert "\nLayout   strided, PyTorch's default; --argument layout=… sets another\n" in result.out
+    hint = "No layout was given: with --argument layout=sparse the call reaches a kernel at SparseCPU."
     assert f"\n{hint}\n" in result.out
     assert "Advice" not in result.out
     found = json.loads(call(*sparse, "--format", "json").out)
@@ -369,36 +379,24 @@ def test_what_is_assumed_of_a_factory() -> None:
         "layout": {"value": "strided", "why": "assumed"},
         "dtype": {"value": "float32", "why": "assumed"},
     }
-    given = call(*sparse, "--layout", "torch.sparse_coo")
+    given = call(*sparse, "--argument", "layout=torch.sparse_coo")
     assert given.code == 0
     assert "\nLayout   torch.sparse_coo\n" in given.out
     integers = call("resolve", "aten::randint").out
-    assert "\nDtype    int64, the default of the schema; --dtype sets another\n" in integers
-    unused = call("resolve", "aten::empty_like", "--tensor", "cpu", "--layout", "sparse").out
+    assert "\nDtype    int64, the default of the schema; --argument dtype=… sets another\n" in integers
+    unused = call("resolve", "aten::empty_like", "--tensor", "cpu", "--argument", "layout=sparse").out
     assert "\nLayout   sparse, not used: no kernel in this call chooses by it\n" in unused
 
 
 def test_a_generator() -> None:
-    rand = ("resolve", "aten::rand.generator", "--generator")
-    shown = call(*rand, "cpu").out
+    rand = ("resolve", "aten::rand.generator", "--argument")
+    shown = call(*rand, "generator=cpu").out
     assert "\nGenerator  cpu, whose key counts, as in an unboxed call (torch.rand, C++)" in shown
     assert re.search(r"^CPU +generator +2 ends", shown, re.M)
-    boxed = call(*rand, "cpu boxed").out
+    boxed = call(*rand, "generator=cpu boxed").out
     assert "\nGenerator  cpu boxed, whose key does not count, as in a boxed call (torch.ops)\n" in boxed
-    found = json.loads(call(*rand, "cpu", "--format", "json").out)
+    found = json.loads(call(*rand, "generator=cpu", "--format", "json").out)
     assert found["selections"][0]["generator"]["keys"] == ["CPU"]
-
-
-def test_stop_after() -> None:
-    args = ("resolve", "aten::sin", "--tensor", "cpu", "--stop-after")
-    one = call(*args, "1")
-    assert (one.code, "\nStopped after step 1 at AutogradCPU: the call goes on.\n" in one.out) == (0, True)
-    assert answer(*args, "2")[1].startswith("The call ends in ")
-    refused = call(*args, "0")
-    assert (refused.code, refused.out) == (2, "")
-    failing = call("resolve", "aten::sin", "--tensor", "xla")
-    assert failing.code == 1
-    assert call("resolve", "aten::sin", "--tensor", "xla", "--stop-after", "1").code == 0
 
 
 def test_problems_come_together() -> None:
@@ -445,14 +443,22 @@ def test_the_universe_decides() -> None:
 
 
 def test_the_help_names_every_word() -> None:
-    words = set(re.findall(r"[\w-]+", call("resolve", "--help").out))
+    words = set(re.findall(r"[\w-]+", call("help", "resolve").out))
     assert {*TENSOR_WORDS, *CONTEXT_WORDS} <= words
 
 
 def test_untrusted_texts() -> None:
     for text in ("\x1b[31mcpu", "cpu\u202e", "x" * 5000):
-        for option in ("--tensor", "--context", "--keyset", "--device", "--layout", "--dtype", "--generator"):
-            result = call("resolve", "aten::sin", option, text)
+        for option in (
+            "--tensor ",
+            "--context ",
+            "--keyset ",
+            "--argument device=",
+            "--argument layout=",
+            "--argument ",
+        ):
+            name, _, before = option.partition(" ")
+            result = call("resolve", "aten::sin", name, before + text)
             assert (result.code, result.out) == (2, "")
             assert "\x1b" not in result.err
             assert "\u202e" not in result.err
@@ -575,7 +581,7 @@ def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     assert left_out("aten::add.Tensor", "--tensor", "cpu") == (["other"], True)
     assert left_out("aten::add.Tensor", "--tensor", "cpu", "--tensor", "cpu") == ([], False)
     assert left_out("aten::add.Tensor", "--keyset", "CPU") == ([], False)
-    assert left_out("aten::zeros", "--device", "cpu") == ([], False)  # it takes none
+    assert left_out("aten::zeros", "--argument", "device=cpu") == ([], False)  # it takes none
     assert left_out("aten::cat", "--tensor", "cpu") == ([], False)  # a list of them
     # Tensor input, Tensor? weight: the weight may be None
     assert left_out("aten::native_layer_norm", "--tensor", "cpu") == ([], False)

@@ -161,14 +161,7 @@ def test_markdown(file: str) -> None:
     assert shown.out.endswith("- Step 2: CPU: hop\\_dense runs; it is not known whether it redispatches\n")
 
 
-def test_stop_after_and_what_is_refused() -> None:
-    stopped = data(*TORCHBIND[1:], "--stop-after", "1")
-    assert (len(stopped["steps"]), stopped["stopped_after"], stopped["end"], stopped["backward_error"]) == (
-        1,
-        1,
-        None,
-        None,
-    )
+def test_what_is_refused() -> None:
     unknown = call("resolve", "call_torchbnd", "--tensor", "cpu")
     assert (unknown.code, "help: did you mean call_torchbind?" in unknown.err) == (2, True)
     refused = call("resolve", "call_torchbind", "--keyset", "CPU")

@@ -147,7 +147,7 @@ def test_sources_are_compared_across_revisions() -> None:
 
 def test_the_whole_tree_is_compared_with_the_working_tree(repo: Path) -> None:
     """Wherever the working directory is in it."""
-    asked = ("--base", "torch-2.15", "--format", "json", "--no-cache")
+    asked = ("--base", "torch-2.15", "--format", "json")
     found = call("diff", "main:.", ".", *asked)
     assert json.loads(found.out)["counts"]["registrations_replaced"] == 1
     assert call("diff", "HEAD:.", ".", *asked).code == 0
@@ -160,7 +160,7 @@ def test_everything_about_a_revision_is_read_there(repo: Path) -> None:
     """Its project file names the backend, and the folder of headers; the working tree has other ones, or none."""
     write(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'xyz'\n", "csrc/ops.cpp": "broken("})
     (repo / "include" / "keys.h").unlink()
-    found = call("register", "main:csrc", "--base", "torch-2.15", "--op", "aten::bmm", "--no-cache")
+    found = call("register", "main:csrc", "--base", "torch-2.15", "--op", "aten::bmm")
     assert "bmm_npu" in found.out
     for file, backend in (("main:decl.yaml", "npu"), ("decl.yaml", "xyz")):
         found = call("explain", "npu::rotary", f"Autograd{backend.upper()}", file, "--format", "json")

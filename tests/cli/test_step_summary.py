@@ -117,5 +117,5 @@ def test_no_file() -> None:
 
 
 def test_a_comparison_with_pytorch_has_no_page() -> None:
-    result = call("crossref", "--live", "--python", "/nowhere", "--step-summary", "page.md")
-    assert (result.code, "--step-summary works only when declarations" in result.err) == (2, True)
+    result = call("crossref", "--against", "live", "--python", "/nowhere", "--step-summary", "page.md")
+    assert (result.code, "--step-summary works only when findings are shown" in result.err) == (2, True)

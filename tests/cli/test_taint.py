@@ -50,15 +50,15 @@ CLEAN = "clean.yaml"
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("register",): (*FORMATS, "raw"),
     ("register", "--key", "*"): (*FORMATS, "raw"),
-    ("register", "--fallbacks"): FORMATS,
-    ("register", "--in-order"): FORMATS,
+    ("register", "--view", "fallbacks"): FORMATS,
+    ("register", "--view", "order"): FORMATS,
     ("table",): (*FORMATS, "raw"),
-    ("table", "--view", "rows", "--all"): FORMATS,
+    ("table", "--view", "rows", "--full"): FORMATS,
     ("table", "--resolver", "python"): FORMATS,
-    ("coverage", "PrivateUse1", "--autocast", "--vmap"): FORMATS,
-    ("check-invariants", "--select", "all", "--no-config"): (*FORMATS, "raw", *FOR_CI),
-    ("check-invariants", "--summary", "--no-config"): FORMATS,
-    ("check-invariants", "--select", "all", "--no-config", "--step-summary", "page.md"): ("text", "github"),
+    ("coverage", "PrivateUse1", "--context", "autocast", "--context", "vmap"): FORMATS,
+    ("check-invariants", "--select", "all", "--config", "none"): (*FORMATS, "raw", *FOR_CI),
+    ("check-invariants", "--view", "summary", "--config", "none"): FORMATS,
+    ("check-invariants", "--select", "all", "--config", "none", "--step-summary", "page.md"): ("text", "github"),
     ("diff", CLEAN): FORMATS,
     ("diff", CLEAN, "--op", "*"): ("text", "html"),
     ("page",): ("html",),
@@ -445,14 +445,14 @@ def test_arguments(taint: str) -> None:
         ("resolve", "m::a", "d.json", "--tensor", text),
         ("resolve", "m::a", "d.json", "--tensor", f"cpu {text}"),
         ("resolve", "m::a", "d.json", "--tensor", "cpu", "--context", text),
-        ("resolve", "m::a", "d.json", "--tensor", "cpu", "--device", text),
+        ("resolve", "m::a", "d.json", "--tensor", "cpu", "--argument", f"device={text}"),
         ("keys", text),
         ("keys", f"CPU | {text}"),
         ("keys", "--universe", text),
         ("check-invariants", "d.json", "--select", text),
         ("checks", text),
         ("rules", text),
-        ("schema", "--output", text),
+        ("schema", text),
         ("capture", "--import", text),
         ("capture", "-o", text),
         ("crossref", text),
@@ -547,7 +547,7 @@ SOURCE_RUNS = [
     ("extract", "src", "--strict", "--color", "always"),
     ("extract", "src", "--against", "torch-2.15"),
     *(("table", "src", "--format", format_) for format_ in (*FORMATS, "raw")),
-    *(("check-invariants", "src", "--no-config", "--format", format_) for format_ in (*FORMATS, *FOR_CI)),
+    *(("check-invariants", "src", "--config", "none", "--format", format_) for format_ in (*FORMATS, *FOR_CI)),
     ("register", "src"),
     *(("diff", CLEAN, "src", "--format", format_) for format_ in FORMATS),
 ]
@@ -593,7 +593,7 @@ def test_names_of_sources(taint: str) -> None:
     Path("src", ".gitignore").write_text(f"{text}\n*.o\n", encoding="utf-8")
     for arguments in SOURCE_RUNS:
         run(*arguments)
-    for option in ("-D", "-U", "-I", "--set", "--exclude", "--codegen-backends", "--derivatives"):
+    for option in ("-D", "-U", "-I", "--set", "--exclude"):
         for value in (text, f"A={text}"):
             run("extract", "src", option, value)
             run("table", "src", option, value, "--format", "json")

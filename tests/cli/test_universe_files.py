@@ -31,7 +31,7 @@ COMMANDS = (
     ("register", "d.yaml"),
     ("table", "d.yaml", "--view", "grid", "--op", "m::a"),
     ("table", "d.yaml", "--resolver", "python"),
-    ("check-invariants", "d.yaml", "--select", "all", "--no-config"),
+    ("check-invariants", "d.yaml", "--select", "all", "--config", "none"),
     ("guards", "d.yaml", "--record"),
     ("explain", "m::a", "AutogradCPU", "d.yaml"),
     ("resolve", "m::a", "d.yaml", "--tensor", "cpu requires_grad", "--context", "vmap"),

@@ -104,11 +104,12 @@ def test_json_has_the_very_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_csv_has_it_in_one_cell(name: str) -> None:
+def test_csv_has_it_in_one_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = csv.DictReader(io.StringIO(answer("table", "csv", NAMES[name]).out, newline=""))
     assert row["kernel"] == ("'" if name.startswith("formula") or name == "mention" else "") + SAFE[name]
     assert row["declared_at"] == "'-:5:34"
-    found = call("table", "-", "--key", "CPU", "--format", "csv", "--csv-exact", stdin=declaration(NAMES[name])).out
+    monkeypatch.setenv("DISPATCH_CLI_CSV", "exact")
+    found = call("table", "-", "--key", "CPU", "--format", "csv", stdin=declaration(NAMES[name])).out
     (row,) = csv.DictReader(io.StringIO(found, newline=""))
     assert (row["kernel"], row["declared_at"]) == (SAFE[name], "-:5:34")
 

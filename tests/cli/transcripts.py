@@ -22,13 +22,16 @@ CASES: dict[str, tuple[str, ...]] = {
         "tests/cli/overlay.yaml",
         *("--key", "PrivateUse1", "--key", "*XLA", "--key", "AutocastXPU"),
     ),
-    "register_fallbacks": ("register", "examples/out_of_tree_backend.yaml", "--fallbacks", "--key", "*PrivateUse1"),
-    "register_in_order": ("register", "tests/cli/overlay.yaml", "--in-order", "--op", "aten::to.dtype"),
+    "register_fallbacks": (
+        *("register", "examples/out_of_tree_backend.yaml", "--view", "fallbacks"),
+        *("--key", "*PrivateUse1"),
+    ),
+    "register_in_order": ("register", "tests/cli/overlay.yaml", "--view", "order", "--op", "aten::to.dtype"),
     "diff": ("diff", "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"),
     "diff_versions": ("diff", "torch-2.4", "torch-2.15", "--key", "*PrivateUse1", "--key", "Functionalize"),
     "diff_operator": ("diff", "torch-2.4", "torch-2.15", "--op", "aten::argsort"),
     "table": ("table", "examples/stale.yaml"),
-    "table_all": ("table", "examples/ambiguous.yaml", "--op", "demo::ambiguous", "--all"),
+    "table_all": ("table", "examples/ambiguous.yaml", "--op", "demo::ambiguous", "--full"),
     "table_key": ("table", "examples/out_of_tree_backend.yaml", "--key", "*PrivateUse1"),
     "table_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype"),
     "register_higher_order": ("register", "examples/call_torchbind.yaml"),
@@ -44,11 +47,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
     "coverage": (
         *("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
-        *("--autocast", "--vmap"),
+        *("--context", "autocast", "--context", "vmap"),
     ),
     "coverage_filtered": (
         *("coverage", "CPU", "--base", "torch-2.15", "--served-by", "kernel", "--served-by", "composite"),
-        *("--filter", "index_ composite"),
+        *("--op", "aten::index_*"),
     ),
     "coverage_against": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13"),
@@ -56,11 +59,9 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "coverage_mps": (
         *("coverage", "mps", "--base", "torch-2.15", "--base", "torch-2.15-mps", "--op", "aten::*max_pool*"),
-        *("--sort", "training"),
     ),
     "coverage_families": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--op", "aten::*softmax*", "--op", "aten::empty*"),
-        *("--sort", "service"),
     ),
     "checks": ("checks", "stale-live-table"),
     "rules": ("rules",),
@@ -72,13 +73,13 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain_higher_order": ("explain", "call_torchbind", "mode=MyMode", "examples/call_torchbind.yaml"),
     "conditions": ("check-invariants", "tests/cli/conditions.yaml"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC004,DC9"),
-    "extract": ("extract", "tests/cli/sources", "--no-cache"),
+    "extract": ("extract", "tests/cli/sources"),
     "table_sources": (
-        *("table", "tests/cli/sources", "--no-cache", "--op", "demo::scale"),
+        *("table", "tests/cli/sources", "--op", "demo::scale"),
         *("--when", "WITH_CUDA=undefined"),
     ),
-    "findings_sources": ("check-invariants", "tests/cli/sources", "--no-cache"),
-    "extract_against": ("extract", "tests/cli/fields/against.cpp", "--against", "torch-2.15", "--no-cache"),
+    "findings_sources": ("check-invariants", "tests/cli/sources"),
+    "crossref_against": ("crossref", "tests/cli/fields/against.cpp", "--against", "torch-2.15"),
     "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
     "resolve_inference": (
         *("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml"),

@@ -1,4 +1,4 @@
-"""``crossref FILE --live``: declarations against a built library, in every format, without a PyTorch of one's own."""
+"""``crossref FILE --against live``: declarations against a built library, in every format, without a PyTorch."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_very_many_findings_are_counted(folder: Path) -> None:
     listed = [found for found in report["findings"] if found["check"] == "drift-undeclared"]
     (rest,) = report["unlisted"]
     assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP + 1, "drift-undeclared", 20)
-    whole = json.loads(drift("--format", "json", "--all-findings").out)
+    whole = json.loads(drift("--format", "json", "--full").out)
     assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 20, [])
     assert whole["counts"] == report["counts"]
 
@@ -213,10 +213,10 @@ def test_bad_declarations_are_refused_before_pytorch_is_asked(monkeypatch: pytes
 def test_the_formats_of_ci_systems_are_for_declarations() -> None:
     result = call("crossref", "--python", "./python", "--format", "sarif")
     assert result.code == 2
-    assert "--format sarif works only when declarations are compared with a live PyTorch." in result.err
-    result = call("crossref", "--python", "./python", "--all-findings")
+    assert "--format sarif works only when findings are shown: declarations beside a live PyTorch." in result.err
+    result = call("crossref", "--python", "./python", "--full")
     assert result.code == 2
-    assert "--all-findings works only when declarations are compared with a live PyTorch." in result.err
+    assert "--full works only when findings are shown: declarations beside a live PyTorch." in result.err
 
 
 def test_several_files_are_one_library() -> None:

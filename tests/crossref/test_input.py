@@ -31,14 +31,14 @@ def test_a_recording_may_be_compressed(compress: Callable[[bytes], bytes], tmp_p
 
 
 def test_nothing_to_compare_with() -> None:
-    assert "Nothing to compare with: give a recording, or --live." in refused()
+    assert "Nothing to compare: give declarations, sources or a recording, or --against live." in refused()
 
 
 def test_declarations_have_no_answers() -> None:
     example = str(ROOT / "examples" / "add.yaml")
     assert refused(example) == (
         f"error[no-answers]: {example} has registrations, but no answers of a PyTorch to compare them with\n"
-        "  help: compare it with a running PyTorch: --live, or --python PATH\n"
+        "  help: compare it with a running PyTorch: --against live, or --python PATH\n"
         "\n"
         "1 error; nothing was done.\n"
     )

@@ -22,7 +22,7 @@ def crossref(*args: str, code: int = 0, **variables: str) -> Any:
 
 @pytest.fixture(scope="module")
 def live() -> Any:
-    return crossref("--live")
+    return crossref("--against", "live")
 
 
 def test_all_operators_and_all_keys_are_equal(live: Any) -> None:

@@ -161,7 +161,7 @@ def spoilt() -> dict[str, Any]:
 
 
 def test_what_is_not_equal_in_text(tmp_path: Path) -> None:
-    result = call("crossref", "--live", "--python", python_that_answers(spoilt(), tmp_path))
+    result = call("crossref", "--against", "live", "--python", python_that_answers(spoilt(), tmp_path))
     assert (result.code, result.err) == (1, "")
     assert result.out == (
         "The engine and PyTorch 2.15.0+cu132\n"

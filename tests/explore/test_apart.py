@@ -29,15 +29,18 @@ def test_rows_that_keys_and_words_choose() -> None:
         await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --served-by kernel"))
         assert_prints_what_is_listed(app)
         app.query_one(CoveragePane).filter.value = "Copy own"
-        await until(pilot, lambda: app.command_bar.line.endswith("--served-by kernel --filter 'Copy own'"))
-        assert_prints_what_is_listed(app)
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “Copy own”)")
+        assert app.command_bar.line.endswith("--base torch-2.15 --served-by kernel")
         await pilot.press("n")
-        await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --missing --filter 'Copy own'"))
+        both = "(prints all rows; here only those that are not served, with “Copy own”)"
+        await until(pilot, lambda: app.command_bar.note == both)
+        assert app.command_bar.line.endswith("--base torch-2.15")
+        app.query_one(CoveragePane).filter.value = ""
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those that are not served)")
+        assert {row.served for row in app.query_one(CoveragePane).list.rows} == {False}
+        await pilot.press("n")
+        await until(pilot, lambda: not app.command_bar.note)
         assert_prints_what_is_listed(app)
-        app.query_one(CoveragePane).filter.value = "copy"
-        await until(pilot, lambda: app.command_bar.line.endswith("--missing --filter copy"))
-        assert_prints_what_is_listed(app)
-        assert not app.command_bar.note
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps)
 
@@ -109,9 +112,9 @@ def test_the_filter_of_a_list_is_no_matter_of_the_command_of_one_row() -> None:
 def test_registrations_in_order_and_fallbacks() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("4")
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --in-order"))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --view order"))
         await pilot.press("b")
-        await until(pilot, lambda: app.command_bar.line.endswith("register examples/stale.yaml --fallbacks"))
+        await until(pilot, lambda: app.command_bar.line.endswith("register examples/stale.yaml --view fallbacks"))
         await pilot.press("x")
         await until(pilot, lambda: "diff examples/stale.yaml examples/stale.yaml --new" in app.command_bar.line)
         view = app.query_one(ChangesPane).view
@@ -120,7 +123,7 @@ def test_registrations_in_order_and_fallbacks() -> None:
         kinds = [type(row).__name__ for row in rows]
         assert kinds[0] == "MadeChange"
         view.move_to(kinds.index("NamedRegistration"))
-        await until(pilot, lambda: app.command_bar.line.endswith("whatif.yaml --fallbacks"))
+        await until(pilot, lambda: app.command_bar.line.endswith("whatif.yaml --view fallbacks"))
         view.move_to(0)
         await until(pilot, lambda: "diff" in app.command_bar.line)
 

@@ -187,7 +187,7 @@ def test_the_mouse() -> None:
         await pilot.click("Chooser PlainRows", offset=(5, 1))
         await pilot.click("Chooser PlainRows", offset=(5, 1))
         await pilot.pause()
-        assert app.command == "resolve aten::ones --base torch-2.15 --device cuda"
+        assert app.command == "resolve aten::ones --base torch-2.15 --argument device=cuda"
         await pilot.press("escape")
         await pilot.pause()
         assert not chooser.is_open

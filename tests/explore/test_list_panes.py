@@ -246,7 +246,7 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
             assert {row.service for row in pane.list.rows} == {service}
         await pilot.press("v")
         await pilot.press("n")
-        assert command(pane) == f"coverage PrivateUse1 {BACKEND} --missing"
+        assert command(pane) == f"coverage PrivateUse1 {BACKEND}"
         assert not pane.list.rows
         await pilot.press("b", *"sparsecuda", "enter")
         await until(pilot, lambda: command(pane).startswith("coverage SparseCUDA "))
@@ -283,7 +283,7 @@ def test_from_the_slot_undefined_to_its_key() -> None:
     """There is a row for every slot of `table`."""
     session = of_scenario()
     name = OperatorName.parse("aten::to.dtype")
-    printed = json.loads(call("table", str(SCENARIO), "--op", str(name), "--all", "--format", "json").out)
+    printed = json.loads(call("table", str(SCENARIO), "--op", str(name), "--full", "--format", "json").out)
     slots = printed["operators"][0]["entries"]
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:

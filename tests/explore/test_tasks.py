@@ -156,7 +156,7 @@ def test_4_what_a_backend_has_a_kernel_for() -> None:
         assert own
         assert all(name.removeprefix("aten::") in text or name in text for name in own)
         await pilot.press("n")
-        await until(pilot, lambda: "missing" in screen_text(app))
+        await until(pilot, lambda: "that are not" in screen_text(app))
 
     drive(of_file("examples/out_of_tree_backend.yaml"), steps)
 

@@ -49,14 +49,14 @@ WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_c
 
 def test_it_is_understood_and_passes_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLE)
-    result = call("check-invariants", *SOURCES, "--no-cache", "--strict")
+    result = call("check-invariants", *SOURCES, "--strict")
     assert (result.code, result.out.splitlines()[-1]) == (0, "All checks passed: 8 operators, 40 checks (torch-2.15)")
 
 
 def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its project file, the namespace of its blocks is not known."""
     monkeypatch.chdir(EXAMPLE)
-    result = call("extract", *SOURCES, "--no-cache", "-U", "SCALED_NAMESPACE", "--strict", "--format", "json")
+    result = call("extract", *SOURCES, "-U", "SCALED_NAMESPACE", "--strict", "--format", "json")
     undecided = json.loads(result.out)["undecided"]
     assert {one["unknown"].get("namespace") for one in undecided} == {"SCALED_NAMESPACE"}
     assert {one["registers"] for one in undecided} == {"block", "definition", "kernel"}

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 PROJECTS = Path(__file__).with_name("projects.tsv")
-COMMAND = (sys.executable, "-m", "dispatch_cli", "check-invariants", ".", "--no-cache", "--format", "json")
+COMMAND = (sys.executable, "-m", "dispatch_cli", "check-invariants", ".", "--format", "json")
 SEVERITIES = ("error", "warning", "info")
 
 
@@ -27,7 +27,7 @@ def projects() -> list[str]:
 
 def row(folder: Path) -> tuple[str, ...]:
     """Seconds, megabytes, exit code, operators, and findings by severity of one project."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "DISPATCH_CLI_CACHE_DIR": "none"}
     with subprocess.Popen(
         COMMAND, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

@@ -122,7 +122,7 @@ def test_mistakes(name: str, tmp_path: Path) -> None:
     python = torch_python()
     program = tmp_path / "program.py"
     program.write_text(mistake.registers, encoding="utf-8")
-    assert mistake.finding in call("check-invariants", "--no-config", str(program)).out
+    assert mistake.finding in call("check-invariants", "--config", "none", str(program)).out
     if TINY in mistake.helpers:
         ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
         if in_pytorch.run([python, "-c", ask], check=False).returncode:

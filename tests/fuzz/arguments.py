@@ -15,11 +15,10 @@ from dispatch_cli.trace.recording import begins_so
 from tests.fuzz import built, calls, prompt, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
-LEFT_OUT = ("capture", "explore")
-"""Commands that need a PyTorch, or a terminal."""
+LEFT_OUT = ("capture", "explore", "help")
+"""Commands that need a PyTorch, or a terminal; `prompt.HELP` asks for help."""
 NOT_GIVEN = {
-    "crossref": {"live", "python", "modules", "timeout"},
-    "extract": {"python", "modules", "timeout"},
+    "crossref": {"against", "python", "modules"},
     "trace": {"python", "is_module", "last", "recorder"},
 }
 """Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready."""
@@ -47,12 +46,8 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "key_globs": (0.3, _words(words.key_glob)),
     "tensors": (0, _words(calls.tensor)),
     "contexts": (0.4, _words(calls.context)),
-    "device": (0.1, _words(words.device)),
-    "layout": (0.05, _words(words.layout)),
-    "dtype": (0.05, _words(words.dtype)),
-    "generator": (0.05, _words(words.device)),
+    "options": (0.2, _words(words.argument)),
     "keyset": (0.1, _words(calls.expression)),
-    "stop_after": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
     "select": (0.3, _words(words.check)),
     "ignore": (0.1, _words(words.check)),
     "guards": (0.15, lambda inputs: inputs.guards()),
@@ -67,20 +62,11 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "source_include": (0.02, lambda inputs: inputs.dice.choice([".", ".", "no/such/folder", "a.yaml"])),
     "source_values": (0.03, _words(words.value_of_name)),
     "source_exclude": (0.03, _words(words.file_glob)),
-    "source_codegen_backends": (0.02, _words(words.key)),
-    "source_derivatives": (0.02, lambda inputs: inputs.dice.choice(["no/such/file.yaml", "a.yaml", "."])),
-    "source_cache_dir": (0.02, lambda inputs: inputs.dice.choice(["cache", "a.yaml", "no/such/folder"])),
-    "words": (
-        0.2,
-        lambda inputs: inputs.dice.choice(["copy", "own kernel", "", " ", "\x1b[31m", "-x", "[", "K" * 500]),
-    ),
     "tags": (0.2, lambda inputs: inputs.dice.choice(["core", "pointwise", "generated", "nosuch", "\x1b[31m"])),
     "fail_under": (
         0.2,
         lambda inputs: inputs.dice.choice(["0", "50.5", "100"] if inputs.careful else ["-1", "nan", "x"]),
     ),
-    "first": (0.1, _words(words.base)),
-    "last": (0.1, _words(words.base)),
     "older": (0.1, _words(words.base)),
     "lines": (0.1, _words(lambda dice: dice.choice(("train.py", "train.py:1", "me/train.py:4", "x", ":", "\x1b[31m")))),
     "where": (
@@ -94,7 +80,6 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "save": (0.02, lambda inputs: inputs.dice.choice([OUT, "no/such/folder/out.trace", "."])),
     "max_size": (0.02, lambda inputs: str(inputs.dice.choice([1, 256, 0, 10**9]))),
     "kernels": (0.1, lambda inputs: inputs.declarations()),
-    "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.
 
@@ -159,7 +144,7 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
         if "--baseline" not in [one[0] for one in given]:
             given = [one for one in given if one != ["--update-baseline"]]
         if ["--record"] not in given:
-            given = [one for one in given if command != "guards" or one[0] not in ("--key", "--rules-only")]
+            given = [one for one in given if command != "guards" or one[0] != "--key"]
     if not inputs.operators and ["--op"] not in [one[:1] for one in given] and inputs.seldom():
         given = [one for one in given if one[0] != "--base"]
     # no system can give a process a null character
@@ -168,9 +153,8 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
 
 def _of_registrations(given: list[list[str]]) -> list[list[str]]:
     """Options of ``register`` without those that another one of them excludes."""
-    flags = [one[0] for one in given]
-    excluded = ("--op", "--in-order") if "--fallbacks" in flags else ("--key",) if "--in-order" in flags else ()
-    return [one for one in given if one[0] not in excluded]
+    excluded = "--op" if ["--view", "fallbacks"] in given else "--key" if ["--view", "order"] in given else ""
+    return [one for one in given if one[0] != excluded]
 
 
 def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str, ...]:
@@ -180,15 +164,17 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
         excluded += () if "--tensor" in arguments else ("--context",)
         excluded += ("--against",) if arguments else ()
     if command == "check-invariants":
-        excluded += ("--summary",) if format_ in (*FOR_CI, "raw") else ()
+        excluded += ("--view",) if format_ in (*FOR_CI, "raw") else ()
     if command == "history":
         excluded += ("--only",) if len(arguments) > 1 else ()
     if command == "register":
-        excluded += ("--fallbacks", "--in-order") if format_ == "raw" else ()
+        excluded += ("--view",) if format_ == "raw" else ()
     if command == "table":
         excluded += ("--key",) if format_ == "raw" else ()
     if command == "crossref":
-        excluded += () if "--python" in arguments and arguments[0] != "--python" else ("--step-summary",)
+        has_findings = "--python" in arguments and arguments[0] != "--python"
+        excluded += () if has_findings else ("--step-summary", "--full", "--view")
+        excluded += ("--view",) if format_ in FOR_CI else ("--step-summary", "--full")
         excluded += () if arguments[0] == "--python" else ("--op",)
     if command == "trace":
         excluded += ("--save", "--max-size", "--no-lines", "--no-state", "--verify")
@@ -242,20 +228,11 @@ def _crossref(format_: str, inputs: Inputs, files: list[str]) -> list[str]:
     if files and "-" not in files and number < (0.85 if format_ in FOR_CI else 0.3):
         answer = built.library(dice, inputs.declared, inputs.careful)
         return [*files, "--python", inputs.python(answer), *(["--import", "m"] if dice.random() < 0.7 else [])]
-    if number < 0.4:
+    if files and "-" not in files and number < 0.5 and format_ not in FOR_CI:
+        return [*files, "--against", inputs.declarations() if dice.random() < 0.5 else words.base(dice)]
+    if number < 0.6:
         return ["--python", inputs.python(built.answers(dice, inputs.careful))]
     return [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]]
-
-
-def _extract(format_: str, inputs: Inputs) -> list[str]:
-    dice = inputs.dice
-    arguments = [inputs.sources()]
-    if format_ == "yaml" or dice.random() < 0.3:
-        return arguments
-    if dice.random() < 0.7:
-        return [*arguments, "--against", dice.choice([inputs.declarations(), words.base(dice)])]
-    answer = built.answers(dice, inputs.careful)
-    return [*arguments, "--against", "live", "--python", inputs.python(answer), "--import", "m"]
 
 
 def _history(inputs: Inputs) -> list[str]:
@@ -291,7 +268,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
         files = []
     makers: dict[str, Callable[[], list[str]]] = {
-        "extract": lambda: _extract(format_, inputs),
+        "extract": lambda: [inputs.sources()],
         "explain": lambda: _question(inputs, files),
         "resolve": lambda: _call(inputs, files),
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
@@ -300,7 +277,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "history": lambda: _history(inputs),
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
-        "schema": list,
+        "schema": lambda: [dice.choice(report_names())] if dice.random() < 0.8 else [],
         "crossref": lambda: _crossref(format_, inputs, files),
         "diff": lambda: _sides(inputs, files),
         "trace": lambda: [_trace(inputs)],

@@ -38,7 +38,11 @@ def help_line(dice: random.Random, command: str) -> list[str]:
         [command, "--help"],
         [command, "-h"],
         ["--traceback", command, "--help"],
+        ["help"],
+        ["help", command],
+        ["help", dice.choice(("input", "sources", "output"))],
     ]
     odd = [[], [command[:-1]], [f"{command}s"], ["--nosuch"], ["-x"], ["--version=1"], [command, "--nosuch"]]
+    odd.append(["help", f"{command}s"])
     odd.append([dice.choice(words.HARMFUL).replace("\0", "")])
     return dice.choice(lines if dice.random() < 0.85 else odd)

@@ -228,7 +228,7 @@ def _other_values(results: dict[str, Result]) -> str | None:
     for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
         for name, cell in row.items():
             known = values.get(name)
-            if "--all-findings" in cell:  # the findings that are not listed are counted, in fields of their own
+            if "--full lists all" in cell:  # the findings that are not listed are counted, in fields of their own
                 continue
             if known and cell and cell.isprintable() and not {cell, *cell.split()} & known:
                 return f"the CSV has {name} {cell[:80]!r}, the JSON has not"

@@ -232,6 +232,12 @@ layout = one_of("strided", "sparse", "torch.sparse_csr", "mkldnn", "jagged", "no
 dtype = one_of("float32", "qint8", "torch.quint4x2", "int64", "nosuch")
 
 
+def argument(dice: random.Random) -> str:
+    """An argument of a call beside its tensors."""
+    name, make = dice.choice((("device", device), ("layout", layout), ("dtype", dtype), ("generator", device)))
+    return f"{name}={make(dice)}" if dice.random() < 0.95 else name
+
+
 def sometimes_harmful(dice: Dice, text: str, chance: float = 0.02) -> str:
     """The text, or, now and then, one that is broken or harmful."""
     number = dice.random()

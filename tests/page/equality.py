@@ -101,10 +101,6 @@ def registrations(state: State, script: Script, names: Sequence[OperatorName]) -
         yield from differing(f"register {one.operator}", data_of(one), script.ask("register", one.operator))
 
 
-_CHOSEN = ("missing_only", "served_by", "filter")
-"""Fields of what is listed, which the page chooses by itself."""
-
-
 def fallbacks(state: State, script: Script) -> Iterator[str]:
     """The same of the backend fallbacks."""
     expected = [data_of(one) for one in backend_fallbacks_report(state).fallbacks]
@@ -131,9 +127,7 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
             "vmap",
             "against",
             "needs",
-            "missing_only",
             "served_by",
-            "filter",
         ):
             del expected[name]
         for row in expected["operators"]:

@@ -87,7 +87,7 @@ def test_a_name_is_no_option_of_a_command(script: Script) -> None:
         "dispatch-cli explain higher_order::--output=zz CPU own.yaml"
     )
     assert script.ask("command", "table", "--output=zz") == (
-        "dispatch-cli table own.yaml --op higher_order::--output=zz"
+        "dispatch-cli table own.yaml --op higher_order::--output=zz --view rows"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
     page = tmp_path / "page.html"
     assert call("page", str(file), "-o", str(page)).code == 0
     with script_of(page) as found:
-        assert found.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b"
+        assert found.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b --view rows"
 
 
 @pytest.mark.parametrize(

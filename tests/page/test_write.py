@@ -77,13 +77,6 @@ def test_no_text_of_a_file_is_in_the_markup() -> None:
 def test_equal_input_gives_equal_bytes() -> None:
     page = printed("examples/stale.yaml")
     assert page == shared("examples/stale.yaml")
-    assert data_of(page)["about"]["made"] is None
-
-
-def test_a_page_says_when_it_was_made_if_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
-    page = printed("examples/stale.yaml", "--timestamp")
-    assert data_of(page)["about"]["made"] == "2001-09-09T01:46:40Z"
 
 
 def test_a_page_says_what_it_was_made_from(tmp_path: Path) -> None:
@@ -106,7 +99,7 @@ def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
     for arguments in (
         (str(own),),
         (str(ROOT / "examples/stale.yaml"),),
-        (str(ROOT / "examples/extension"), "--no-cache"),
+        (str(ROOT / "examples/extension")),
     ):
         text = json.dumps(data_of(printed(*arguments)))
         assert str(tmp_path) not in text

@@ -25,7 +25,7 @@ def test_there_is_one_for_every_report() -> None:
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_it_is_a_schema_that_leaves_nothing_open(name: str) -> None:
-    result = call("schema", "--output", name)
+    result = call("schema", name)
     schema = json.loads(result.out)
     assert schema == report_schema(REPORTS[name])
     meta.validate(schema)
@@ -36,6 +36,6 @@ def test_it_is_a_schema_that_leaves_nothing_open(name: str) -> None:
 
 
 def test_an_unknown_report() -> None:
-    result = call("schema", "--output", "tabel")
+    result = call("schema", "tabel")
     assert (result.code, result.out) == (2, "")
     assert "there is no report 'tabel'; did you mean table?" in result.err

@@ -57,7 +57,7 @@ def serious(findings: list[dict[str, Any]], severities: tuple[str, ...] = SERIOU
 
 def interesting(applied: Applied, operator: str, dice: random.Random) -> list[str]:
     """Slots to ask about: of every rule that the table has, and more that are missing or ambiguous."""
-    result = call("table", str(applied.path), "--op", operator, "--all", "--format", "json")
+    result = call("table", str(applied.path), "--op", operator, "--full", "--format", "json")
     assert result.code == 0, result.err
     table = next(one for one in json.loads(result.out)["operators"] if one["operator"] == operator)
     dice.shuffle(table["entries"])

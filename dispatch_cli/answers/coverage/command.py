@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_bases, complete_coverage, complete_tags
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
     as_sentence,
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 
+CONTEXTS = ("autocast", "vmap")
+"""The contexts of which coverage says what becomes of a call."""
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
 
 _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `universe` in them, and give {over}\n"
 
 
-@click.command("coverage")
+@click.command("coverage", cls=Command)
 @partial(source_options, arguments="BACKEND [FILE]...", complete=complete_coverage)
 @filter_option("all")
 @click.option(
@@ -42,45 +45,35 @@ _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `un
     multiple=True,
     metavar="TAG",
     shell_complete=complete_tags,
-    help="Only operators with this tag, such as core: the core ATen operators. Repeatable: one of them.",
+    help="Only operators with this tag, such as core. core: the core ATen operators. Repeatable: one of them.",
 )
-@click.option("--missing", is_flag=True, help="List only operators that nothing serves: a call ends in an error.")
 @click.option(
     "--served-by",
     multiple=True,
     type=click.Choice(("kernel", "composite", "fallback", "above", "nothing", "not-known")),
-    help="List only operators that are served so: by the backend's own kernel, a composite kernel, the backend "
+    help="List only operators that are served so. By the backend's own kernel, a composite kernel, the backend "
     "fallback, a kernel above the backend. Repeatable: one of them.",
 )
 @click.option(
-    "--filter",
-    "words",
-    metavar="WORDS",
-    help="List only operators whose row has each of these words: name, kernel, what serves it, how it trains.",
+    "--context",
+    "contexts",
+    multiple=True,
+    type=click.Choice(CONTEXTS),
+    help="Also say what becomes of such a call. Repeatable.",
 )
-@click.option(
-    "--sort",
-    "order",
-    type=click.Choice(("name", "service", "training")),
-    default="name",
-    show_default=True,
-    help="By name; by what serves the operator, nothing first; by how it trains, broken first.",
-)
-@click.option("--autocast", is_flag=True, help="Also say what becomes of a call under autocast.")
-@click.option("--vmap", is_flag=True, help="Also say what becomes of a call under vmap.")
 @click.option(
     "--against",
     "older",
     metavar="NAME",
     shell_complete=complete_bases,
-    help="List only what is needed that was not in this older embedded state: operators that are new, changed, or no "
-    "longer served. FILEs are applied to it, too.",
+    help="List only what an older embedded state did not need. Operators that are new, changed, or no longer served. "
+    "FILEs are applied to it, too.",
 )
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="Exit with 1 if fewer of the chosen operators are served. Composite kernels and fallbacks serve, too: the "
+    help="Exit with 1 if fewer operators are served. Composite kernels and fallbacks serve, too: the "
     "answer counts them apart. Operators of which it is not known do not count.",
 )
 @output_options()
@@ -88,12 +81,8 @@ def command(
     source: SourceOptions,
     ops: tuple[str, ...],
     tags: tuple[str, ...],
-    missing: bool,
     served_by: tuple[str, ...],
-    words: str | None,
-    order: str,
-    autocast: bool,
-    vmap: bool,
+    contexts: tuple[str, ...],
     older: str | None,
     fail_under: float | None,
     out: Output,
@@ -116,24 +105,20 @@ def command(
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
-    from dispatch_cli.answers.coverage.document import filtered
-    from dispatch_cli.answers.coverage.report import CoverageOrder, coverage_report, overlay_of
+    from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
     from dispatch_cli.engine.coverage.answers import Service
 
-    whole = coverage_report(
+    report = coverage_report(
         state,
         backend,
         names,
         tags,
-        missing=missing,
         served_by=tuple(Service(one) for one in dict.fromkeys(served_by)),
-        order=CoverageOrder(order),
-        autocast=autocast,
-        vmap=vmap,
+        autocast="autocast" in contexts,
+        vmap="vmap" in contexts,
         against=against,
         overlay=overlay_of(state, backend),
     )
-    report = filtered(whole, words)
     show(report, out)
     if out.file is not None:
         from dispatch_cli.answers.coverage.wording import served_share

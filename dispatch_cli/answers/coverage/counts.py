@@ -55,10 +55,6 @@ class CoverageCounts(NamedTuple):
 
 SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
 """From what is needed most to what is not needed."""
-TRAININGS = (
-    *(Training.BROKEN, Training.NOT_KNOWN, Training.NONE, Training.MATH),
-    *(Training.GENERIC, Training.OWN, Training.NO_TENSORS),
-)
 _ServiceKey = tuple[Service, str | None, NoService | None, Service | None]
 _LACKS = (None, *NoService)
 _GRADIENTS = (None, *Gradient)
@@ -66,7 +62,7 @@ _OTHERWISE = (None, *Service)
 _WITH_SOURCE = (Service.COMPOSITE, Service.ABOVE)
 
 
-def service_rank(answer: Covered | ServiceCount) -> tuple[int | str, ...]:
+def service_rank(answer: ServiceCount) -> tuple[int | str, ...]:
     """What services are sorted by."""
     return (
         SERVICES.index(answer.service),
@@ -74,11 +70,6 @@ def service_rank(answer: Covered | ServiceCount) -> tuple[int | str, ...]:
         answer.source or "",
         _LACKS.index(answer.lack),
     )
-
-
-def training_rank(answer: Covered | TrainingCount) -> tuple[int | str, ...]:
-    """What ways to train are sorted by."""
-    return (TRAININGS.index(answer.training), _GRADIENTS.index(answer.gradient))
 
 
 def service_counts(answers: Mapping[Covered, int], total: int) -> tuple[ServiceCount, ...]:

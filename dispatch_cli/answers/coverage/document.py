@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from dispatch_cli.answers.coverage.counts import PassageCount, ServiceCount, TrainingCount
@@ -27,7 +26,6 @@ from dispatch_cli.answers.coverage.wording import (
     service_words,
     training_words,
 )
-from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
 from dispatch_cli.render.document import (
     Block,
@@ -83,7 +81,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
     key, share = served_share(report).split(": ", 1)
     answer = share if report.against is None else _needed(report, report.against)
-    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE)
+    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE, is_verdict=True)
     if report.against is not None:
         yield Paragraph(f"Of all that were asked for, {share}.")
     if how := served_by(report):
@@ -98,9 +96,10 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     if report.needs:
         yield Gap()
         yield TableBlock(_needs_columns(report), report.needs)
-    if listed := listed_words(report):
+    if report.served_by:
         yield Gap()
-        yield Paragraph(f"{len(report.operators):,} listed: {listed}.")
+        ways = " or ".join(SERVICE_NAMES[one] for one in report.served_by)
+        yield Paragraph(f"{len(report.operators):,} listed: served by {ways}.")
     if report.operators:
         yield Gap()
         families = _families(report.operators)
@@ -109,9 +108,6 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
             yield Gap()
             folded = f"{plural(len(report.operators), 'operator')} in {plural(len(families), 'row')}"
             yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
-    if report.missing_only and report.not_known:
-        yield Gap()
-        yield Paragraph(Run(_not_listed(report), Tone.WARN))
 
 
 def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
@@ -145,42 +141,15 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
     if not report.needs:
         return f"nothing is needed that {older} did not need"
     kinds = ", ".join(f"{one.operators:,} {NEEDS_COUNTED[one.need]}" for one in report.needs)
-    if report.served_by or report.filter is not None:
+    if report.served_by:
         return f"needed since {older}: {kinds}; {plural(len(report.operators), 'operator')} of these listed"
-    if report.missing_only:
-        listed = plural(len(report.operators), "operator")
-        return f"needed since {older}: {kinds}; nothing serves {listed} of these"
     verb = "needs" if len(report.operators) == 1 else "need"
     return f"{plural(len(report.operators), 'operator')} {verb} something that {older} did not: {kinds}"
 
 
-def _not_listed(report: CoverageReport) -> str:
-    """What --missing leaves out."""
-    bare = sum(one.operators for one in report.services if one.otherwise is Service.NOTHING)
-    others = f"; nothing that is known serves {bare:,} of them" if bare else ""
-    return f"{plural(report.not_known, 'operator')} not listed: what serves them is not known{others}."
-
-
-def filtered(report: CoverageReport, words: str | None) -> CoverageReport:
-    """The report with those operators alone whose rows have each of some words; None for all."""
-    if words is None or not words.split():
-        return report
-    return replace(
-        report, filter=words, operators=tuple(one for one in report.operators if has_words(said(one), words))
-    )
-
-
 def said(row: CoverageRow) -> str:
-    """What a filter looks at: the operator, what serves it, and how it trains."""
+    """The words of a row: the operator, what serves it, and how it trains."""
     return f"{row.operator} {words(row)} {row.kernel or ''} {training_words(row.training, row.gradient)}"
-
-
-def listed_words(report: CoverageReport) -> str:
-    """Which operators are listed, where options choose some."""
-    parts = ["not served"] if report.missing_only else []
-    parts += [f"served by {' or '.join(SERVICE_NAMES[one] for one in report.served_by)}"] if report.served_by else []
-    parts += [f"with “{report.filter}”"] if report.filter is not None else []
-    return ", ".join(parts)
 
 
 def about(report: CoverageReport) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.coverage.counts import (
@@ -14,8 +13,6 @@ from dispatch_cli.answers.coverage.counts import (
     TrainingCount,
     coverage_counts,
     passage_counts,
-    service_rank,
-    training_rank,
 )
 from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
 from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
@@ -61,14 +58,6 @@ class CoverageRow(NamedTuple):
     origin: Origin = OWN
 
 
-class CoverageOrder(Enum):
-    """How the operators are sorted."""
-
-    NAME = "name"
-    SERVICE = "service"
-    TRAINING = "training"
-
-
 @dataclass(frozen=True, slots=True)
 class CoverageReport:
     """The operators of a state on a backend.
@@ -78,8 +67,7 @@ class CoverageReport:
     percent: how many are served, of those of which it is known; None where there are none.
     against: the older embedded states; None without. needs: the counts of what the newer one needs.
     overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
-    missing_only, served_by, filter: which of the operators are listed: those that nothing serves, those that are served
-    in one of these ways, those with these words; the counts are of all.
+    served_by: the operators that are listed are served in one of these ways; the counts are of all.
     autocast, vmap: None where they were not asked for.
     """
 
@@ -102,9 +90,7 @@ class CoverageReport:
     against: tuple[str, ...] | None
     needs: tuple[NeedCount, ...]
     overlay: str | None
-    missing_only: bool
     served_by: tuple[Service, ...]
-    filter: str | None
     operators: tuple[CoverageRow, ...]
 
     def is_under(self, wanted: float) -> bool:
@@ -118,9 +104,7 @@ def coverage_report(
     names: Iterable[OperatorName],
     tags: tuple[str, ...] = (),
     *,
-    missing: bool = False,
     served_by: tuple[Service, ...] = (),
-    order: CoverageOrder = CoverageOrder.NAME,
     autocast: bool = False,
     vmap: bool = False,
     against: State | None = None,
@@ -128,22 +112,19 @@ def coverage_report(
 ) -> CoverageReport:
     """What serves *names* on a backend.
 
-    missing, served_by: list those only that are not served, or in one of these ways; the counts are of all.
+    served_by: list those only that are served in one of these ways; the counts are of all.
     against: an older state; then those only are listed of which the newer one needs what that did not need.
     """
     classifier = Classifier(state.dispatcher, backend, autocast, vmap)
     found = [(name, classifier.of(name)) for name in names]
     answers = [answer for _, answer in found]
     counts = coverage_counts(Counter(answers))
-    listed = [one for one in found if not missing or one[1].served is False]
-    listed = [one for one in listed if not served_by or one[1].service in served_by]
+    listed = [one for one in found if not served_by or one[1].service in served_by]
     needed: dict[OperatorName, Needed] = {}
     if against is not None:
         older = OlderState(state, against, backend)
         needed = {name: needs for name, answer in found if (needs := older.needed(name, answer)).needs}
         listed = [one for one in listed if one[0] in needed]
-    if order is not CoverageOrder.NAME:
-        listed.sort(key=lambda one: _ranks(one[1], order))
     return CoverageReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
@@ -162,9 +143,7 @@ def coverage_report(
         against=None if against is None else against.over,
         needs=need_counts(found, needed),
         overlay=overlay,
-        missing_only=missing,
         served_by=served_by,
-        filter=None,
         operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),
     )
 
@@ -241,8 +220,3 @@ def _row(state: State, name: OperatorName, answer: Covered, needed: Needed) -> C
         span=None if kernel is None else kernel.span,
         origin=OWN if registration is None else state.origin(registration),
     )
-
-
-def _ranks(answer: Covered, order: CoverageOrder) -> tuple[int | str, ...]:
-    service, training = service_rank(answer), training_rank(answer)
-    return (*service, *training) if order is CoverageOrder.SERVICE else (*training, *service)

@@ -10,6 +10,7 @@ import click
 
 from dispatch_cli.answers.diff.command_sides import embedded_name, opened_sides, side_state, state_without
 from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
 from dispatch_cli.cli.output import Output, output_options, say_written, show
 
@@ -30,7 +31,7 @@ def _further(side: str) -> Callable[[Any], Any]:
     )
 
 
-@click.command("diff")
+@click.command("diff", cls=Command)
 @partial(source_options, arguments="OLD NEW", complete=complete_sides, what_if=False)
 @_further("OLD")
 @_further("NEW")

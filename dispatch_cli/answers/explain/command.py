@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_explain, complete_files
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -27,7 +28,7 @@ class NotUnderstood(click.ClickException):
     exit_code = 2
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @partial(source_options, arguments="[OP KEY] [FILE]...", complete=complete_explain)
 @click.option(
     "--from-error",

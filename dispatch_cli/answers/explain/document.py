@@ -108,7 +108,7 @@ def headed(sentences: Iterable[str]) -> Iterator[Block]:
     """Sentences, the first of which is the answer."""
     for position, sentence in enumerate(sentences):
         tone = Tone.BAD if sentence.startswith("Stale") else Tone.PLAIN
-        yield Paragraph(Run(sentence, tone if position else Tone.HEAD))
+        yield Paragraph(Run(sentence, tone if position else Tone.HEAD), is_verdict=position == 0)
 
 
 def _dim(line: RuleLine) -> Tone:

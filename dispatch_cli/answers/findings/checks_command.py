@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from dispatch_cli.cli.completion import complete_checks
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_options, show, write
 
 
-@click.command("checks")
+@click.command("checks", cls=Command)
 @click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=complete_checks)
 @output_options()
 def command(checks: tuple[str, ...], out: Output) -> None:

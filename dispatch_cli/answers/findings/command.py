@@ -10,15 +10,18 @@ import click
 from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
 from dispatch_cli.answers.findings.ci.command_options import append_step_summary, step_summary_option
 from dispatch_cli.answers.findings.command_options import (
+    NEVER,
     SEVERITIES,
     CheckOptions,
     check_line,
     check_options,
+    full_option,
     guards_of,
     load_settings,
     refuse_unknown_checks,
     say_outcome,
 )
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -31,6 +34,7 @@ from dispatch_cli.cli.options import (
 )
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
 from dispatch_cli.cli.progress import progress_on
+from dispatch_cli.cli.source_options import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.baseline.report import BaselineFilter
@@ -40,22 +44,24 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 
-@click.command("check-invariants")
+@click.command("check-invariants", cls=Command)
 @source_options
 @filter_option(OWN_OR_ALL)
 @check_options
-@click.option("--pytorch", is_flag=True, help="Check PyTorch's own registrations instead of those of the files.")
+@click.option("--pytorch", is_flag=True, help="Check what PyTorch registers, not what the files do.")
 @click.option(
-    "--summary", is_flag=True, help="Show one row for each check that found something, instead of the findings."
+    "--view",
+    type=click.Choice(("findings", "summary")),
+    default="findings",
+    help="summary: a row per check. It has those that found something.",
 )
 @click.option(
     "--severity",
     type=click.Choice(SEVERITIES),
-    help="The lowest severity that text shows. Default: warning, or what --fail-on says. Other formats show all.",
+    help="Show findings from here on. Default, of text alone: warning, or what --fail-on says. Other formats show all.",
 )
-@click.option(
-    "--full", is_flag=True, help="In text, list each finding with its facts, instead of those that are alike once."
-)
+@full_option
+@strict_option
 @step_summary_option
 @output_options("raw", *FOR_CI)
 def command(
@@ -63,9 +69,10 @@ def command(
     ops: tuple[str, ...],
     options: CheckOptions,
     pytorch: bool,
-    summary: bool,
+    view: str,
     severity: str | None,
     full: bool,
+    strict: bool,
     step_summary: str | None,
     out: Output,
 ) -> None:
@@ -77,8 +84,9 @@ def command(
     The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
     every machine-readable format contains the problems.
     """
+    summary = view == "summary"
     if summary and out.format in (*FOR_CI, "raw"):
-        raise click.UsageError("--summary works with --format text, json, csv, markdown or html.")
+        raise click.UsageError("--view summary works with --format text, json, csv, markdown or html.")
     from dispatch_cli.model.problem import InputError
 
     try:
@@ -107,7 +115,7 @@ def command(
     refuse_unknown_checks(state, settings, out.color)
     guarded = guarded_names(names, higher_order) if ops else None
     known = None if entries is None else BaselineFilter(entries, options.update_baseline)
-    limits = None if options.all_findings else Limits()
+    limits = None if full else Limits()
     try:
         with progress_on(sys.stderr, check_line) as progress:
             report = findings_report(
@@ -147,7 +155,9 @@ def command(
             how["full"] = full
         show(summary_of(report) if summary else report, out, **how)
     say_outcome(report, out, lowest)
-    raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
+    failed = report.failed and options.fail_on != NEVER
+    not_understood = strict and NOT_UNDERSTOOD in click.get_current_context().meta
+    raise click.exceptions.Exit(1 if failed or not_understood else 0)
 
 
 def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:

@@ -12,6 +12,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_checks, complete_files
 from dispatch_cli.cli.output import BadInput, Output, say_written
+from dispatch_cli.cli.source_options import NO_CONFIG
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from dispatch_cli.model.severity import Severity
 
 SEVERITIES = ("error", "warning", "info")
+NEVER = "none"
+"""The value of ``--fail-on`` with which a run does not fail, whatever is found."""
 
 
 class CheckOptions(NamedTuple):
@@ -30,41 +33,28 @@ class CheckOptions(NamedTuple):
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     fail_on: str | None
-    exit_zero: bool
     baseline: str | None
     update_baseline: bool
-    all_findings: bool
     guards: tuple[str, ...]
     config: str | None
-    no_config: bool
 
 
-NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, False, (), None, False)
+NO_CHECK_OPTIONS = CheckOptions((), (), None, None, False, (), None)
 """What holds where no option is given."""
 
 
-all_findings_option = click.option(
-    "--all-findings",
+full_option = click.option(
+    "--full",
     is_flag=True,
-    help="List every finding. Otherwise at most 1,000 per check and 100 per place are listed; the others are counted.",
+    help="List every finding, each with its facts. Otherwise text lists those that are alike once, and at most 1,000 "
+    "per check and 100 per place are listed; the others are counted.",
 )
-
-
-def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for the project file that is read: arguments *config* and *no_config*."""
-    config = click.option(
-        "--config",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="The pyproject.toml to read. Default: the nearest one, in this directory or above.",
-    )
-    return config(click.option("--no-config", is_flag=True, help="Read no pyproject.toml.")(command))
-
-
-def refuse_two_configs(config: str | None, no_config: bool) -> None:
-    """Errors: UsageError where both options are given."""
-    if config is not None and no_config:
-        raise click.UsageError("--config and --no-config exclude each other; give one of them.")
+config_option = click.option(
+    "--config",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The pyproject.toml to read, or `none`. Default: the nearest one, in this directory or above.",
+)
 
 
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +72,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="CHECK,…",
                 shell_complete=complete_checks,
-                help="The checks to run: ids, codes, or the beginning of either; `all`; or `default`.",
+                help="The checks to run, by id or code. Also by the beginning of either, `all`, or `default`.",
             ),
             click.option(
                 "--ignore",
@@ -93,28 +83,24 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--fail-on",
-                type=click.Choice(SEVERITIES),
-                help="The lowest severity that makes the run fail. Default: warning.",
+                type=click.Choice((*SEVERITIES, NEVER)),
+                help="Fail from this severity on. Default: warning.",
             ),
-            click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
             click.option(
                 "--baseline",
                 metavar="FILE",
                 shell_complete=complete_files,
                 help="Leave out the known findings in FILE.",
             ),
-            click.option(
-                "--update-baseline", is_flag=True, help="Write the current findings to the baseline, and exit."
-            ),
-            all_findings_option,
+            click.option("--update-baseline", is_flag=True, help="Write the findings to the baseline, and exit."),
             click.option(
                 "--guards",
                 multiple=True,
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Also check the guards in FILE, a declaration file that registers nothing. Repeatable.",
+                help="Also check the guards in FILE. It is a declaration file that registers nothing. Repeatable.",
             ),
-            config_options,
+            config_option,
         )
     ):
         call = decorator(call)
@@ -133,17 +119,16 @@ def load_settings(
     from dispatch_cli.model.settings import CheckSettings
     from dispatch_cli.model.severity import Severity
 
-    refuse_two_configs(options.config, options.no_config)
     project = CheckSettings()
-    if options.config is not None:
+    if options.config not in (None, NO_CONFIG):
         project = read_project(Path(options.config), allow_outside, _complaint)
-    elif not options.no_config and (found := find_project(Path.cwd())) is not None:
+    elif options.config is None and (found := find_project(Path.cwd())) is not None:
         # as seen from here, so that places in it and in files that it names read well
         project = read_project(Path(os.path.relpath(found)), allow_outside, _complaint)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
-        fail_on=None if options.fail_on is None else Severity(options.fail_on),
+        fail_on=None if options.fail_on in (None, NEVER) else Severity(options.fail_on),
     )
     return (project, own), project
 

@@ -104,7 +104,7 @@ def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
     """Which checks were asked for in vain, as they are those of another command."""
     if names := [check.id for check in checks if check.lacks is Need.BUILT]:
         needs = "it needs" if len(names) == 1 else "they need"
-        yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --live`)"
+        yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --against live`)"
 
 
 MAX_NAMED = 3

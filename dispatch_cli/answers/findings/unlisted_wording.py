@@ -11,4 +11,4 @@ def unlisted_sentence(one: UnlistedFindings) -> str:
     subject = "" if one.reason is None else f"{one.reason}: "
     listed = f" ({one.listed:,} listed)" if one.listed else ""
     verb = "is" if one.findings == 1 else "are"
-    return f"{subject}{plural(one.findings, 'more finding')}{listed} {verb} not listed; --all-findings lists all"
+    return f"{subject}{plural(one.findings, 'more finding')}{listed} {verb} not listed; --full lists all"

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.completion import complete_bases, complete_history
-from dispatch_cli.cli.options import as_sentence, resolved_name
+from dispatch_cli.cli.completion import complete_history
+from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -24,30 +25,16 @@ class _Chosen(NamedTuple):
     higher_order: Sequence[str] = ()
 
 
-@click.command("history")
+@click.command("history", cls=Command)
 @click.argument("operator", metavar="OP", shell_complete=complete_history)
 @click.argument("key", metavar="[KEY]", required=False, shell_complete=complete_history)
-@click.option(
-    "--from",
-    "first",
-    metavar="NAME",
-    shell_complete=complete_bases,
-    help="The first embedded state to look at, such as torch-2.6; see `dispatch-cli bases`. Default: the oldest.",
-)
-@click.option(
-    "--to",
-    "last",
-    metavar="NAME",
-    shell_complete=complete_bases,
-    help="The last embedded state to look at. Default: the newest.",
-)
 @click.option(
     "--only",
     type=click.Choice(("schemas", "registrations", "slots")),
     help="Only changes of schemas, of registrations, or of what slots hold.",
 )
 @output_options()
-def command(operator: str, key: str | None, first: str | None, last: str | None, only: str | None, out: Output) -> None:
+def command(operator: str, key: str | None, only: str | None, out: Output) -> None:
     """Show an operator over the embedded PyTorch versions: what changed, and in which version.
 
     OP is an operator or a higher-order operator; of a name with several overloads, and of a glob such as
@@ -56,37 +43,16 @@ def command(operator: str, key: str | None, first: str | None, last: str | None,
 
     The exit code is 0 also where something changed.
     """
+    from dispatch_cli import bases
     from dispatch_cli.answers.history.report import history_report
     from dispatch_cli.answers.history.versions import Versions
 
     if key is not None and only is not None:
         raise click.UsageError("--only cannot be combined with KEY, which shows what the operator has there.")
-    versions = Versions(_names(first, last))
+    versions = Versions([*reversed(bases.names())])
     chosen = _chosen(versions, operator)
     named = None if key is None else _key(versions, key)
     show(history_report(versions, chosen.operators, chosen.higher_order, named, only), out)
-
-
-def _names(first: str | None, last: str | None) -> list[str]:
-    """The embedded states to look at, the oldest first; exits with 2 when there are none of these names."""
-    from dispatch_cli import bases
-
-    names = [*reversed(bases.names())]
-    start = 0 if first is None else names.index(_named(names, first, "--from"))
-    end = len(names) if last is None else names.index(_named(names, last, "--to")) + 1
-    if start >= end:
-        raise click.UsageError(f"--from {names[start]} is newer than --to {names[end - 1]}.")
-    return names[start:end]
-
-
-def _named(names: Sequence[str], text: str, option: str) -> str:
-    text = resolved_name(text)
-    if text in names:
-        return text
-    from dispatch_cli.model.suggest import suggested_version
-
-    hint = as_sentence(suggested_version(text, names) or "`dispatch-cli bases` lists them")
-    raise click.BadParameter(f"there is no embedded state {text[:200]!r}.{hint}", param_hint=f"'{option}'")
 
 
 def _chosen(versions: Versions, text: str) -> _Chosen:
@@ -95,10 +61,7 @@ def _chosen(versions: Versions, text: str) -> _Chosen:
     if any(found):
         return found
     hint = as_sentence(_similar([*versions.operators(), *versions.higher_order_operators()], text))
-    looked_at = versions.names
-    _refuse_if_elsewhere(looked_at, text)
-    which = "no embedded version has an" if len(looked_at) > 1 else f"{looked_at[0]} has no"
-    raise click.BadParameter(f"{which} operator {text[:200]!r}.{hint}", param_hint="'OP'")
+    raise click.BadParameter(f"no embedded version has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
 
 
 def _found(versions: Versions, text: str) -> _Chosen:
@@ -114,23 +77,6 @@ def _found(versions: Versions, text: str) -> _Chosen:
     if may_be_higher_order(text):
         found = found._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
     return found
-
-
-def _refuse_if_elsewhere(looked_at: Sequence[str], text: str) -> None:
-    """Exits with 2 when a version that is not looked at has an operator of that name, and says which."""
-    from dispatch_cli.answers.history.versions import Versions
-
-    every = Versions(_names(None, None))
-    found = _found(every, text)
-    if not any(found):
-        return
-    name = (*found.operators, *found.higher_order)[0]
-    has = every.with_operator(name, higher_order=not found.operators)
-    there = [version for version, has_it in zip(every.names, has, strict=True) if has_it]
-    before = [version for version in there if every.names.index(version) < every.names.index(looked_at[0])]
-    which = f"{before[-1]} was the last before that to have it" if before else f"{there[0]} is the first that has it"
-    where = f"in none of {looked_at[0]} to {looked_at[-1]}" if len(looked_at) > 1 else f"not in {looked_at[0]}"
-    raise click.BadParameter(f"{name} is {where}; {which}.", param_hint="'OP'")
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:

@@ -8,6 +8,7 @@ import click
 
 from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
 
 
-@click.command("keys")
+@click.command("keys", cls=Command)
 @click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=complete_keys)
 @click.option(
     "--universe",

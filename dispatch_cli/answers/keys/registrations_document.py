@@ -52,12 +52,12 @@ class _FileGroup(NamedTuple):
     kernels: list[RegisteredKernel]
 
 
-def document(report: KeyRegistrationsReport, _: int | None = None, all_rows: bool = False) -> Iterator[Block]:
+def document(report: KeyRegistrationsReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
     """Each key with the operators that have a kernel there; then the keys at which none has one."""
     folded = False
     for one in report.keys:
         if one.kernels:
-            many = len(one.kernels) > MANY and not all_rows
+            many = len(one.kernels) > MANY and not full
             yield from _key(one, many)
             folded |= many
     yield from _empty([one for one in report.keys if not one.kernels])
@@ -66,7 +66,7 @@ def document(report: KeyRegistrationsReport, _: int | None = None, all_rows: boo
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
         yield Gap()
     if folded:
-        yield Paragraph(Run("--all lists every operator; so do --format json, csv and raw.", Tone.DIM))
+        yield Paragraph(Run("--full lists every operator; so do --format json, csv and raw.", Tone.DIM))
     keys = "this key" if len(report.keys) == 1 else "these keys"
     over = over_label(report)
     yield Paragraph(Run(f"Kernels at exactly {keys}, {over}. `table --key` shows what runs there.", Tone.DIM))

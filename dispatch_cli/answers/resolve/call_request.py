@@ -66,11 +66,11 @@ def read_call(state: State, asked: CallRequest) -> CallGiven:
 
 
 def call_report(
-    state: State, asked: CallRequest, given: CallGiven, over_assumed: bool = False, stop_after: int | None = None
+    state: State, asked: CallRequest, given: CallGiven, over_assumed: bool = False
 ) -> ResolveReport | ResolveHigherOrderReport:
     """The call that was read, simulated. given: what `read_call` made of *asked*.
 
-    over_assumed, stop_after: as in `resolve_report`. Errors: InputError where tensors and contexts do not go together.
+    over_assumed: as in `resolve_report`. Errors: InputError where tensors and contexts do not go together.
     """
     try:
         if given.higher_order is not None:
@@ -78,13 +78,13 @@ def call_report(
             from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 
             followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
-            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
+            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed)
         assert given.name is not None, "an unknown operator is a problem"
         from dispatch_cli.answers.resolve.report import resolve_report
         from dispatch_cli.engine.call.simulate import simulate
 
         call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
-        return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
+        return resolve_report(state, call, over_assumed, asked.keyset)
     except CallError as error:
         raise _refused_call(error, asked.tensors, given.contexts) from None
 
@@ -127,7 +127,7 @@ def _not_of_higher_order(asked: CallRequest) -> Iterator[Problem]:
     if asked.keyset is not None:
         yield Problem("keyset", "--keyset: a higher-order operator has no C++ kernels; use --tensor")
     for option, _ in asked.options.given:
-        message = f"--{option}: a higher-order operator has no schema, so it has no such argument"
+        message = f"--argument {option}: a higher-order operator has no schema, so it has no such argument"
         yield Problem(option, message)
 
 
@@ -167,12 +167,12 @@ def _check_options(
     schema = None if definition is None else definition.known_schema
     for option, text in asked.options.given:
         if name is None:
-            _tried(partial(check_option, maker, option, text), f"--{option}", problems)
+            _tried(partial(check_option, maker, option, text), f"--argument {option}", problems)
         else:
             only = Options(**{option: text})
-            _tried(partial(check_options, maker, name, schema, only), f"--{option}", problems)
+            _tried(partial(check_options, maker, name, schema, only), f"--argument {option}", problems)
     if asked.keyset is not None and asked.options.generator is not None:
-        message = "--generator adds no key when --keyset gives the whole key set; give one of the two"
+        message = "--argument generator adds no key when --keyset gives the whole key set; give one of the two"
         problems.append(Problem("generator", message))
 
 
@@ -186,7 +186,11 @@ def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) ->
 
 def _problem_of(error: CallError, option: str) -> Problem:
     """What is wrong with the text of an option, as a problem."""
-    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message[:600]}", hint=error.hint)
+    return Problem(
+        option.removeprefix("--").removeprefix("argument "),
+        f"{option} {error.text[:200]!r}: {error.message[:600]}",
+        hint=error.hint,
+    )
 
 
 def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:

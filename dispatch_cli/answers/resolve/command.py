@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
-from dispatch_cli.cli.completion import (
-    complete_devices,
-    complete_dtypes,
-    complete_keys,
-    complete_layouts,
-    complete_operators,
-)
+from dispatch_cli.cli.completion import complete_arguments, complete_keys, complete_operators
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
+if TYPE_CHECKING:
+    from dispatch_cli.model.options import Options
+
 EXIT_CALL_FAILS = 1
-OPTIONS = {
-    "device": (
-        *("DEVICE", complete_devices),
-        "Device argument of a factory, such as cuda. Default: that of the schema, or the universe's first device.",
-    ),
-    "layout": (
-        *("LAYOUT", complete_layouts),
-        "Layout argument, such as sparse or torch.sparse_csr. Default: that of the schema, or strided.",
-    ),
-    "dtype": (
-        *("DTYPE", complete_dtypes),
-        "Dtype argument, such as qint8; only whether it is quantized matters. Default: that of the schema, or float32.",
-    ),
-    "generator": (
-        *("DEVICE", complete_devices),
-        "Device of a torch.Generator argument, such as cpu; 'cpu boxed' for a boxed call, in which it adds no key.",
-    ),
-}
-"""What a call is given beside tensors: each option's value, completion and help."""
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _call_options(command: _Command) -> _Command:
-    for name, (metavar, complete, text) in reversed(OPTIONS.items()):
-        command = click.option(f"--{name}", metavar=metavar, shell_complete=complete, help=text)(command)
-    return command
+def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> Options:
+    """The values of --argument. Errors: BadParameter for a name that is none of these arguments, or comes twice."""
+    from dispatch_cli.model.options import NO_OPTIONS
+
+    found = NO_OPTIONS
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if name not in NO_OPTIONS._fields or not equals:
+            names = ", ".join(NO_OPTIONS._fields)
+            raise click.BadParameter(f"{text[:200]!r} must be NAME=VALUE; NAME is one of {names}.")
+        if getattr(found, name) is not None:
+            raise click.BadParameter(f"{name} is given twice.")
+        found = found._replace(**{name: value.strip()})
+    return found
 
 
-@click.command("resolve")
+@click.command("resolve", cls=Command)
 @click.argument("operator", metavar="OP", shell_complete=complete_operators)
 @source_options
 @tensor_option
-@_call_options
+@click.option(
+    "--argument",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_arguments,
+    shell_complete=complete_arguments,
+    help="An argument beside tensors: device=cuda, layout=sparse, dtype=qint8 (only whether it is quantized matters) "
+    "or generator=cpu. Default: that of the schema, or the universe's first device, strided, float32. Repeatable.",
+)
 @click.option(
     "--keyset",
     metavar="EXPR",
@@ -60,12 +57,6 @@ def _call_options(command: _Command) -> _Command:
     "`keys --help` describes EXPR.",
 )
 @context_option
-@click.option(
-    "--stop-after",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Show only the first N steps; step 1 is the first kernel.",
-)
 @click.option("--full", is_flag=True, help="Show PyTorch's error texts in full.")
 @output_options(csv=False)
 def command(
@@ -74,10 +65,9 @@ def command(
     tensors: tuple[str, ...],
     keyset: str | None,
     contexts: tuple[str, ...],
-    stop_after: int | None,
     full: bool,
+    options: Options,
     out: Output,
-    **options: str | None,
 ) -> None:
     """Simulate a call: which kernels run for these tensors in these contexts, why, and how it ends.
 
@@ -88,9 +78,9 @@ def command(
     `none` is None where the schema has Tensor?.
 
     Without --tensor, the operator is called without tensors, like a factory function. A kernel at BackendSelect
-    redispatches to the key of a tensor with the given --device, --layout and --dtype; the answer says which of them are
-    assumed. A --generator adds its key in unboxed calls, such as those of torch.rand and of C++. torch.ops makes boxed
-    calls, in which it adds none: write 'cpu boxed'.
+    redispatches to the key of a tensor with the device, layout and dtype of --argument; the answer says which of them
+    are assumed. A generator adds its key in unboxed calls, such as those of torch.rand and of C++. torch.ops makes
+    boxed calls, in which it adds none: write 'generator=cpu boxed'.
 
     A context is autocast DEVICE, autocast DEVICE off, inference_mode, inference_mode(False), no_grad, enable_grad,
     below_autograd, below_ADInplaceOrView, enable_functionalization, suspend_functionalization, python_dispatcher,
@@ -102,16 +92,15 @@ def command(
     The exit code is 1 when PyTorch would raise an error.
     """
     from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
-    from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, out.color, operator)
-    asked = CallRequest(operator, tensors, Options(**options), keyset, contexts)
+    asked = CallRequest(operator, tensors, options, keyset, contexts)
     try:
         given = read_call(state, asked)
         if given.name is not None:
             note_conditions(state, [given.name])
-        report = call_report(state, asked, given, assumed, stop_after)
+        report = call_report(state, asked, given, assumed)
     except InputError as error:
         raise BadInput(error, out.color) from None
     warn_of_overrides(state, out.color)

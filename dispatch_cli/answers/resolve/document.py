@@ -129,7 +129,7 @@ def heading(
 def answer(end: End | None, sentence: str, full: bool, by: str = "--full") -> Iterator[Block]:
     """How the call ends, and the text of its error; in full, a long one is whole. by: what makes it full."""
     fails = end is not None and end.error is not None
-    yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD))
+    yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD), is_verdict=True)
     if error := error_lines(end, full, by):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
     if end is not None and end.fake is not None:

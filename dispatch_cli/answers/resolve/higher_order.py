@@ -50,8 +50,7 @@ class ResolveHigherOrderReport:
     span: Span | None
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
-    stopped_after: int | None
-    end: End | None
+    end: End
     backward_error: str | None
     backward_error_is_certain: bool | None
     fake_modes: FakeModes | None
@@ -60,7 +59,7 @@ class ResolveHigherOrderReport:
     @property
     def fails(self) -> bool:
         """Whether the call is known to end in an error."""
-        return self.end is not None and self.end.kind is EndKind.ERROR
+        return self.end.kind is EndKind.ERROR
 
 
 def resolve_higher_order_report(
@@ -68,11 +67,8 @@ def resolve_higher_order_report(
     operator: HigherOrderOperator,
     call: HigherOrderCall,
     over_assumed: bool = False,
-    stop_after: int | None = None,
 ) -> ResolveHigherOrderReport:
-    """The report of a call. stop_after: how many steps are shown."""
-    stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
-    whole = stopped is None
+    """The report of a call."""
     table = state.higher_order_table(operator)
     return ResolveHigherOrderReport(
         universe=table.universe.name,
@@ -84,12 +80,11 @@ def resolve_higher_order_report(
         span=operator.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
-        stopped_after=stopped,
-        end=call.end if whole else None,
-        backward_error=call.deferred if whole else None,
-        backward_error_is_certain=call.deferred_is_known if whole and call.deferred is not None else None,
-        fake_modes=call.fake_modes if whole else None,
-        steps=tuple(_step(table, number, hop) for number, hop in enumerate(call.hops[:stopped], start=1)),
+        end=call.end,
+        backward_error=call.deferred,
+        backward_error_is_certain=None if call.deferred is None else call.deferred_is_known,
+        fake_modes=call.fake_modes,
+        steps=tuple(_step(table, number, hop) for number, hop in enumerate(call.hops, start=1)),
     )
 
 

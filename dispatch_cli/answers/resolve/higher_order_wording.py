@@ -107,8 +107,6 @@ def _gradient(hop: HigherOrderHop) -> str:
 def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
     last = report.steps[-1].hop
-    if report.end is None:
-        return f"Stopped after step {report.stopped_after} at {last.key}: the call goes on."
     match report.end.kind:
         case EndKind.HANDLER:
             return handed_over(report.end)

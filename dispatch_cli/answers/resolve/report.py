@@ -73,7 +73,6 @@ class ResolveReport:
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
-    stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
     gradient: where a tensor requires a gradient and what runs gives none, what becomes of it.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
@@ -94,8 +93,7 @@ class ResolveReport:
     left_out: tuple[str, ...]
     options: Options
     keyset: str | None
-    stopped_after: int | None
-    end: End | None
+    end: End
     assumed: Assumed | None
     unwrapped: Unwrapped | None
     gradient: LostGradient | None
@@ -107,7 +105,7 @@ class ResolveReport:
     @property
     def fails(self) -> bool:
         """Whether the call is known to end in an error."""
-        return self.end is not None and self.end.kind is EndKind.ERROR
+        return self.end.kind is EndKind.ERROR
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
@@ -135,16 +133,14 @@ def resolve_report(
     call: Call,
     over_assumed: bool = False,
     keyset: str | None = None,
-    stop_after: int | None = None,
     advised: bool = True,
 ) -> ResolveReport:
-    """The report of a call. stop_after: how many steps are shown. advised: with what would help, where it fails."""
+    """The report of a call. advised: with what would help, where it fails."""
     dispatcher = state.dispatcher
-    stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     header = dispatcher.header(call.operator)
     definition = dispatcher.operator(call.operator).definition
     schema = None if definition is None else definition.known_schema
-    selections = tuple(_StageReader(state, call.operator).stages(call.hops[:stopped]))
+    selections = tuple(_StageReader(state, call.operator).stages(call.hops))
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(
         universe=dispatcher.universe.name,
@@ -159,11 +155,10 @@ def resolve_report(
         left_out=() if keyset is not None else tensors_left_out(schema, len(call.tensors)),
         options=call.options,
         keyset=keyset,
-        stopped_after=stopped,
-        end=None if stopped is not None else call.end,
+        end=call.end,
         assumed=Assumed(tuple(one.number for one in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
-        gradient=None if stopped is not None else lost_in_call(call, dispatcher.universe),
+        gradient=lost_in_call(call, dispatcher.universe),
         notes=_notes(state, call.operator, selections),
         advice=(),
         alternatives=(),

@@ -136,10 +136,10 @@ def option_labels(report: ResolveReport) -> Iterator[tuple[str, str]]:
             if text is not None:
                 yield name, f"{text}, {_BOXED if text.endswith(BOXED) else _UNBOXED}"
         elif text is not None:
-            yield name, text if used.get(name) is not None or report.stopped_after else f"{text}, {_UNUSED}"
+            yield name, text if used.get(name) is not None else f"{text}, {_UNUSED}"
         elif (option := used.get(name)) is not None:
             origin = _DEFAULT_OF[option.why]
-            yield name, f"{option.value}, {origin}; --{name} sets another"
+            yield name, f"{option.value}, {origin}; --argument {name}=… sets another"
 
 
 _UNBOXED = "whose key counts, as in an unboxed call (torch.rand, C++); for a boxed call (torch.ops) add 'boxed'"
@@ -151,7 +151,8 @@ _DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.AS
 def alternative_sentences(report: ResolveReport) -> Iterator[str]:
     """Options to give instead of those that were assumed, each with the kernel that the call reaches."""
     for one in report.alternatives:
-        yield f"No --{one.option} was given: with --{one.option} {one.value} the call reaches a kernel at {one.key}."
+        given = f"--argument {one.option}={one.value}"
+        yield f"No {one.option} was given: with {given} the call reaches a kernel at {one.key}."
 
 
 def left_out_sentence(names: tuple[str, ...]) -> str:
@@ -214,8 +215,6 @@ def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
 def end_sentence(report: ResolveReport, short: bool) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
     last = report.steps[-1]
-    if report.end is None:
-        return f"Stopped after step {report.stopped_after} at {last.hop.slot}: the call goes on."
     where = f"{kernel_phrase(last, short)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:
         case EndKind.KERNEL:

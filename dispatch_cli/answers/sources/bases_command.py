@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_options, show
 
 
-@click.command("bases")
+@click.command("bases", cls=Command)
 @output_options()
 def command(out: Output) -> None:
     """List the embedded PyTorch states, which --base and `extends` can name."""

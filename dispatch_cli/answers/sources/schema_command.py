@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
+from dispatch_cli.cli.completion import complete_reports
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import output_option, write
 
 
-@click.command("schema")
-@click.option(
-    "--output", "report", metavar="REPORT", help="Print the schema of a JSON answer instead, such as table or findings."
-)
+@click.command("schema", cls=Command)
+@click.argument("report", metavar="[REPORT]", required=False, shell_complete=complete_reports)
 @output_option("-o", "file")
 def command(report: str | None, file: str | None) -> None:
     """Print the JSON Schema of the declaration format, for completion and validation in editors.
 
-    With --output, print the schema of what a command writes with --format json. The field "report" of such an answer
-    names its REPORT.
+    With REPORT, such as table or findings, print the schema of what a command writes with --format json. The field
+    "report" of such an answer names its REPORT.
     """
     import json
 
@@ -42,7 +42,5 @@ def _of_report(name: str) -> dict[str, Any]:
     types = report_types()
     if name not in types:
         hint = suggestion(name, types) or f"the reports are {', '.join(types)}"
-        raise click.BadParameter(
-            f"there is no report {name[:200]!r}; {hint} (-o FILE writes to a file)", param_hint="'--output'"
-        )
+        raise click.BadParameter(f"there is no report {name[:200]!r}; {hint}", param_hint="'REPORT'")
     return report_schema(types[name])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_runtime_keys
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -32,7 +33,7 @@ MANY = 4
 """More operators than this are summarised, unless the keys are chosen."""
 
 
-@click.command("table")
+@click.command("table", cls=Command)
 @source_options
 @filter_option(OWN_OR_ALL)
 @click.option(
@@ -43,37 +44,40 @@ MANY = 4
     shell_complete=complete_runtime_keys,
     help="Only runtime keys whose name matches.",
 )
-@click.option("--all", "all_rows", is_flag=True, help="Show one row per slot, missing ones included.")
+@click.option("--full", is_flag=True, help="Show a row per slot, missing ones included.")
 @click.option(
     "--view",
     type=click.Choice(("auto", "rows", "grid", "summary")),
     default="auto",
     show_default=True,
-    help="rows; grid: functionalities by backends; summary: one row per operator. "
-    f"auto: a summary for more than {MANY} operators.",
+    help="How to show tables. rows: kernels with their keys; grid: functionalities by backends; summary: one row per "
+    f"operator. auto: a summary for more than {MANY} operators.",
 )
 @click.option(
     "--resolver",
     type=click.Choice(("cpp", "python", "differences")),
     default="cpp",
     show_default=True,
-    help="cpp: the C++ table. python: what Python's resolve_key chooses, errors included. differences: the slots "
-    "where the two differ, and why.",
+    help="Whose choices. cpp: the C++ table. python: what Python's resolve_key chooses, errors included. differences: "
+    "the slots where the two differ, and why.",
 )
 @output_options("raw")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
-    all_rows: bool,
+    full: bool,
     view: str,
     resolver: str,
     out: Output,
 ) -> None:
     """Show the dispatch table: which kernel runs at which key, and why.
 
-    A slot is the entry of the table for one runtime key. Adjacent slots with the same result share a row, unless --all
-    is given; JSON and CSV always have every slot. --format raw prints what torch._C._dispatch_dump_table returns.
+    A slot is the entry of the table for one runtime key. Slots with the same kind of kernel share a row: with the one
+    that torchgen registers for each key, or with one kernel of an alias key. Slots that hold nothing, a fallback or a
+    fallthrough of PyTorch's own are counted. --view rows, or --key, shows them, and only neighbours share a row; --full
+    shows a row per slot. JSON and CSV always have every slot. --format raw prints what torch._C._dispatch_dump_table
+    returns.
 
     A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
@@ -96,27 +100,27 @@ def command(
         if not names:
             raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
         show(differences_report(state, names, keys), out, universe=universe)
-    elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, all_rows, out.format)):
+    elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
         _show_summary(state, names, higher_order, keys, resolver, out)
     elif resolver == "python":
         from dispatch_cli.answers.table.python.report import python_report
 
-        show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, all_rows=all_rows)
+        show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, full=full)
     else:
         from dispatch_cli.answers.table.report import table_report
 
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
         if view == "grid" and out.format not in ("json", "csv"):
             show(report, out, "grid", universe=universe)
+        elif view == "auto" and keys is None and not full and out.format not in ("json", "csv"):
+            show(report, out, "table-brief", universe=universe)
         else:
-            show(report, out, universe=universe, all_rows=all_rows)
+            show(report, out, universe=universe, full=full)
 
 
-def _sums_up(
-    names: list[OperatorName], others: Sized, keys: frozenset[str] | None, all_rows: bool, format_: str
-) -> bool:
+def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:
     """Whether operators are so many that each is summarised, where no slots are asked for."""
-    return len(names) + len(others) > MANY and keys is None and not all_rows and format_ in ("text", "markdown", "html")
+    return len(names) + len(others) > MANY and keys is None and not full and format_ in ("text", "markdown", "html")
 
 
 def _slots(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -50,22 +50,31 @@ TITLES: Mapping[Hashable, str] = {
 }
 
 
-def document(
-    report: TableReport, _: int | None = None, *, universe: Universe, all_rows: bool = False
-) -> Iterator[Block]:
-    """Each operator's table, folded unless *all_rows*; then through what files came that the user did not name."""
+def document(report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False) -> Iterator[Block]:
+    """Each operator's table, folded unless *full*; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
+
+    def rows(table: OperatorTable) -> Iterator[Block]:
+        folding = unfolded(table.entries) if full else fold_table(table.entries, autograd_keys)
+        yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
+        yield from notes(table)
+        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
+
+    yield from tables(report, rows, full)
+
+
+def tables(
+    report: TableReport, rows: Callable[[OperatorTable], Iterator[Block]], full: bool = False
+) -> Iterator[Block]:
+    """The tables of all operators. rows: what stands below the heading of each; full: of higher-order ones."""
     inherited: dict[tuple[Span | None, Origin], None] = {}
     between = False
     for table in report.operators:
         if between:
             yield Gap()
         between = True
-        folding = unfolded(table.entries) if all_rows else fold_table(table.entries, autograd_keys)
         yield from heading(table)
-        yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
-        yield from notes(table)
-        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
+        yield from rows(table)
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
@@ -74,19 +83,20 @@ def document(
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
     if report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import tables
+        from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
 
         if between:
             yield Gap()
-        yield from tables(report.higher_order_operators, all_rows)
+        yield from higher_order_tables(report.higher_order_operators, full)
 
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
     """What the slots are called that have no row."""
-    return {**TITLES, **{one: _not_known(one) for one in folding.aside if isinstance(one, NotKnown)}}
+    return {**TITLES, **{one: not_known_title(one) for one in folding.aside if isinstance(one, NotKnown)}}
 
 
-def _not_known(what: NotKnown) -> str:
+def not_known_title(what: NotKnown) -> str:
+    """What slots are called that depend on what is not known."""
     if what.rule is Rule.MISSING:
         return "not known"
     source = f" from {what.source}" if what.source is not None else ""
@@ -132,7 +142,8 @@ def columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
     return [Column("Key", key), *(column for column in COLUMNS if placed or column is not PLACES)]
 
 
-def _kernel(run: Folded[TableRow], short: bool) -> Inline:
+def kernel_cell(run: Folded[TableRow], short: bool) -> Inline:
+    """The kernel of slots, and what a call runs instead where the live table holds something else."""
     row = run.answer
     if row.otherwise is not None and row.otherwise.kernel is not None:
         text = Run(f"? (unless registered by hand: {otherwise_label(row.otherwise, short)})", Tone.DIM)
@@ -151,8 +162,9 @@ def _kernel(run: Folded[TableRow], short: bool) -> Inline:
     return (*found, Run(f"stale: a call runs {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
 
 
-def _before(run: Folded[TableRow], short: bool) -> Inline:
-    before = run.answer.before
+def before_cell(row: TableRow, short: bool) -> Inline:
+    """What a slot held in the base; nothing where the files have not changed it."""
+    before = row.before
     if before is None:
         return ""
     return Run(f"{'before: ' if short else ''}{before_label(before, short)}", Tone.WARN)
@@ -167,12 +179,12 @@ PLACES: Column[Folded[TableRow]] = Column(
     "Declared at", lambda run, _: place_cell(run.answer.span, run.answer.origin), Narrow.BELOW
 )
 COLUMNS: list[Column[Folded[TableRow]]] = [
-    Column("Kernel", _kernel),
+    Column("Kernel", kernel_cell),
     Column("Rule", _rule),
     Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
     Column("When", lambda run, _: run.answer.when or "", Under("Kernel"), optional=True),
     PLACES,
-    Column("Before", _before, Under("Kernel"), optional=True),
+    Column("Before", lambda run, short: before_cell(run.answer, short), Under("Kernel"), optional=True),
 ]
 
 

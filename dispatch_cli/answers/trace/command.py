@@ -10,6 +10,7 @@ from dispatch_cli.answers.findings.crossref.command_options import python_option
 from dispatch_cli.answers.trace.command_answer import CHROME, TraceAsked
 from dispatch_cli.answers.trace.command_run import RunAsked
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
@@ -25,7 +26,7 @@ _OF_A_RUN = {
 """Parameters that say how a program is run, and their options."""
 
 
-class _TraceCommand(click.Command):
+class _TraceCommand(Command):
     """Before the name of a program options are ours; behind it, all is the program's. With a recording they stand
     anywhere.
     """

@@ -14,6 +14,7 @@ from dispatch_cli.answers.trace.finding_wording import (
     loss_text,
 )
 from dispatch_cli.answers.trace.findings import TraceFinding, TraceFindingKind
+from dispatch_cli.answers.trace.heaviest import heaviest_lines
 from dispatch_cli.answers.trace.kernels import KernelReached
 from dispatch_cli.answers.trace.report import TraceReport, TraceThread
 from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal
@@ -47,7 +48,6 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, short_kernel
-from dispatch_cli.answers.trace.heaviest import heaviest_lines
 
 TOTALS = 20
 

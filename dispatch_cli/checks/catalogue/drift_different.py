@@ -2,8 +2,8 @@
 
 The operator or the kernel is registered, but not as it is declared: its schema, its alias analysis or its tags (where
 the declarations have some) are others, or one of the two is a fallthrough and the other a kernel that runs, or one is a
-fake implementation and the other a kernel of another kind. `dispatch-cli crossref FILE --live --import MODULE` reports
-it. Debug texts are not compared: they change with every line of the sources.
+fake implementation and the other a kernel of another kind. `dispatch-cli crossref FILE --against live --import MODULE`
+reports it. Debug texts are not compared: they change with every line of the sources.
 
 In the examples the library registers this:
 

@@ -1,9 +1,9 @@
 """Everything that the built library registers is declared.
 
 Every answer ignores what is registered but not declared: a kernel that takes a slot from a composite one, or an
-operator that no check looks at. `dispatch-cli crossref FILE --live --import MODULE` reports what the imported modules
-register: other operators in the namespaces in which the declarations define operators, kernels of any operator, also of
-PyTorch's own, fake implementations and backwards of `torch.library`, and backend fallbacks. Operators in other
+operator that no check looks at. `dispatch-cli crossref FILE --against live --import MODULE` reports what the imported
+modules register: other operators in the namespaces in which the declarations define operators, kernels of any operator,
+also of PyTorch's own, fake implementations and backwards of `torch.library`, and backend fallbacks. Operators in other
 namespaces may be of another library that the modules import: they are counted, one finding with severity info for each
 namespace. With `--op`, only the operators that it chooses are reported. A kernel that the declarations leave out
 (`changes`), although it is registered, is reported as well, of PyTorch itself, too.

@@ -91,7 +91,7 @@ def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     asked = _request(spot, draft)
     report = _resolved(session.state, asked)
     words = [*_thread_arguments(draft)]
-    words += [one for option, text in draft.options.given for one in (f"--{option}", text)]
+    words += [one for option, text in draft.options.given for one in ("--argument", f"{option}={text}")]
     words += [] if draft.keyset is None else ["--keyset", draft.keyset]
     return PaneAnswer(report, session.command("resolve", *words, before=(asked.operator,)))
 

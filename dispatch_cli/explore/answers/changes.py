@@ -48,9 +48,10 @@ def registrations_answer(
     if owner is not None and owner not in session.state.dispatcher:
         return None
     if owner is None:
-        return PaneAnswer(backend_fallbacks_report(session.state), session.command("register", "--fallbacks"))
+        return PaneAnswer(backend_fallbacks_report(session.state), session.command("register", "--view", "fallbacks"))
     report = whole(order_report(session.state, [(owner, there)]))
-    return PaneAnswer(report, session.command("register", "--op", operator_glob(session, Spot(owner)), "--in-order"))
+    command = session.command("register", "--op", operator_glob(session, Spot(owner)), "--view", "order")
+    return PaneAnswer(report, command)
 
 
 def finding_answer(session: Session, finding: Finding, is_new: bool, state: State) -> PaneAnswer:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
-from dispatch_cli.answers.coverage.document import filtered
 from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, overlay_of
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_named, backend_of
@@ -13,27 +11,14 @@ from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
 
 
-class ListedOperators(NamedTuple):
-    """Which operators are listed: those that nothing serves, those that are served in a way, those with some words."""
-
-    missing: bool = False
-    service: Service | None = None
-    words: str = ""
-
-    def of(self, answer: PaneAnswer) -> PaneAnswer:
-        """An answer that lists all operators, with these alone."""
-        report: CoverageReport = answer.report
-        rows = (row for row in report.operators if row.served is False or not self.missing)
-        chosen = replace(
-            report,
-            missing_only=self.missing,
-            served_by=() if self.service is None else (self.service,),
-            operators=tuple(row for row in rows if row.service is self.service or self.service is None),
-        )
-        flags = ["--missing"] if self.missing else []
-        flags += [] if self.service is None else ["--served-by", self.service.value]
-        flags += ["--filter", self.words] if self.words.strip() else []
-        return PaneAnswer(filtered(chosen, self.words), (*answer.command, *flags))
+def served_so(answer: PaneAnswer, service: Service | None) -> PaneAnswer:
+    """An answer that lists all operators, with those alone that are served in one way; None for all."""
+    if service is None:
+        return answer
+    report: CoverageReport = answer.report
+    rows = tuple(row for row in report.operators if row.service is service)
+    chosen = replace(report, served_by=(service,), operators=rows)
+    return PaneAnswer(chosen, (*answer.command, "--served-by", service.value))
 
 
 def coverage_answer(session: Session, key: str) -> PaneAnswer | None:

@@ -91,7 +91,9 @@ def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Re
     if options.grid and resolver is Resolver.CPP and spot.higher_order is None:
         chosen += ["--view", "grid"]
     elif options.every and resolver is not Resolver.DIFFERENCES:
-        chosen.append("--all")
+        chosen.append("--full")
+    elif not options.glob and resolver is Resolver.CPP and spot.higher_order is None:
+        chosen += ["--view", "rows"]
     return tuple(chosen)
 
 

@@ -18,9 +18,10 @@ from dispatch_cli.answers.coverage.document import (
 )
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_share, training_words
+from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.coverage import ListedOperators, backends, coverage_answer
+from dispatch_cli.explore.answers.coverage import backends, coverage_answer, served_so
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -52,7 +53,8 @@ class CoveragePane(ListPane):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self.backend = PRIVATE_USE1
-        self._listed = ListedOperators()
+        self._service: Service | None = None
+        self._missing = False
         self._whole: PaneAnswer | None = None
         self._state: State | None = None
         self._rows: Sequence[CoverageRow] = ()
@@ -82,16 +84,15 @@ class CoveragePane(ListPane):
 
     def refill(self, keep: bool = False) -> None:
         """Show the rows anew, and the command that lists them."""
-        listed = self._listed._replace(words=self.filter.value.strip())
-        answer = None if self._whole is None else listed.of(self._whole)
-        self._rows = () if answer is None else answer.report.operators
+        answer = None if self._whole is None else served_so(self._whole, self._service)
+        rows: Sequence[CoverageRow] = () if answer is None else answer.report.operators
+        self._rows = [row for row in rows if row.served is False] if self._missing else rows
         super().refill(keep)
         self.answered(answer)
 
-    @property
-    def apart(self) -> str:
-        """The command has options for all that chooses rows."""
-        return ""
+    def chosen_rows(self) -> Iterable[str]:
+        """Those that are not served, where these are chosen."""
+        return ("that are not served",) if self._missing else ()
 
     def _point(self) -> None:
         """Put the cursor on the operator that the user is at."""
@@ -127,9 +128,9 @@ class CoveragePane(ListPane):
         yield about(report)
         if names := self.session.state.higher_order_names:
             yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
-        missing, service, _ = self._listed
+        service = self._service
         chosen = [f"served by: {SERVICE_NAMES[service]}"] if service is not None else []
-        chosen += ["not served"] if missing else []
+        chosen += ["not served"] if self._missing else []
         if chosen or shown != report.chosen:
             yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
 
@@ -202,14 +203,13 @@ class CoveragePane(ListPane):
         """Only what is served in the next way."""
         found = [] if self._report is None else [*dict.fromkeys(one.service for one in self._report.services)]
         values = [None, *found]
-        service = self._listed.service
-        at = values.index(service) if service in values else -1
-        self._listed = self._listed._replace(service=values[(at + 1) % len(values)])
+        at = values.index(self._service) if self._service in values else -1
+        self._service = values[(at + 1) % len(values)]
         self.refill()
 
     def action_missing(self) -> None:
         """Only what nothing serves, or all."""
-        self._listed = ListedOperators(not self._listed.missing)
+        self._missing, self._service = not self._missing, None
         self.refill()
 
     def action_summary(self) -> None:

@@ -204,7 +204,7 @@ class FindingsPane(ListPane):
         if not unlisted:
             return "No finding is like that."
         return (
-            f"No listed finding is like that. {unlisted:,} more are not listed: check-invariants --all-findings lists "
+            f"No listed finding is like that. {unlisted:,} more are not listed: check-invariants --full lists "
             "them, and t those of an operator."
         )
 

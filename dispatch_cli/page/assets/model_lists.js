@@ -75,8 +75,8 @@ Object.assign(Page.prototype, {
     const source = this.about.arguments;
     const glob = (name) => this.operatorGlob(name);
     const commands = {
-      table: (name) => ["table", ...source, "--op", glob(name)],
-      "all-rows": (name) => ["table", ...source, "--op", glob(name), "--all"],
+      table: (name) => ["table", ...source, "--op", glob(name), "--view", "rows"],
+      "all-rows": (name) => ["table", ...source, "--op", glob(name), "--full"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "differences"],
       history: (name) => ["history", this.whole(name)],
@@ -85,12 +85,12 @@ Object.assign(Page.prototype, {
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", "--severity", "info", ...source],
-      "all-findings": () => ["check-invariants", "--severity", "info", ...source, "--all-findings"],
+      "all-findings": () => ["check-invariants", "--severity", "info", ...source, "--full"],
       "operator-findings": (name) => ["check-invariants", "--severity", "info", ...source, "--op", glob(name)],
       coverage: (key, service) => ["coverage", key, ...source, ...(service ? ["--served-by", service] : [])],
       changes: () => (this.about.diff !== null ? ["diff", ...this.about.diff.arguments] : commands["all-tables"]()),
       "all-tables": () => ["table", ...source],
-      fallbacks: () => ["register", ...source, "--fallbacks"],
+      fallbacks: () => ["register", ...source, "--view", "fallbacks"],
       keys: () => ["keys", ...this.universeArguments()],
       key: (key) => ["keys", key, ...this.universeArguments()],
       tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],

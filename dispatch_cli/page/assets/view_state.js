@@ -134,7 +134,6 @@ function aboutView() {
         ["Universe", about.universe],
         ["PyTorch", about.torch],
         ["Over", [...about.over, ...about.over_files].join(", ") + (about.over_assumed ? " (assumed: neither files nor --base name another)" : "")],
-        ["Made", about.made],
         ["Operators", `${about.counts.operators.toLocaleString("en-US")}, without higher-order ones`],
         ["Higher-order operators", about.counts.higher_order_operators.toLocaleString("en-US")],
         ["Slots", about.counts.slots.toLocaleString("en-US")],

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from dispatch_cli.cli.completion import complete_rules
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_options, show
 
 
-@click.command("rules")
+@click.command("rules", cls=Command)
 @click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=complete_rules)
 @output_options()
 def command(numbers: tuple[int, ...], out: Output) -> None:

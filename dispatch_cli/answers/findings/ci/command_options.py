@@ -40,7 +40,7 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--step-summary",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Also append a short Markdown summary to FILE, such as $GITHUB_STEP_SUMMARY.",
+        help="Also append a short page of Markdown to FILE. CI systems name one, such as $GITHUB_STEP_SUMMARY.",
     )(call)
 
 

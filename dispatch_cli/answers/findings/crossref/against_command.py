@@ -1,15 +1,14 @@
-"""``dispatch-cli extract --against``: what sources register, beside what a state holds."""
+"""``dispatch-cli crossref --view registrations``: what files register, beside what a state holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.answers.findings.crossref.command_options import Asked, ask_live, check_modules, live_options
-from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.options import resolved_name
+from dispatch_cli.answers.findings.crossref.command_options import LIVE, Asked, ask_live
+from dispatch_cli.cli.options import as_sentence, resolved_name
 from dispatch_cli.cli.output import BadInput, Output, say_written, show
 
 if TYPE_CHECKING:
@@ -17,42 +16,30 @@ if TYPE_CHECKING:
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.declarations import Declarations
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-LIVE = "live"
-"""What ``--against`` calls a running PyTorch."""
 
-
-def against_options(command: _Command) -> _Command:
-    """--against, with the options of a live PyTorch. The command gets `against`, `python`, `modules` and `timeout`."""
-    option = click.option(
-        "--against",
-        metavar="STATE",
-        shell_complete=complete_files,
-        help="Compare what the sources register with a capture, an embedded base, or a running PyTorch: "
-        f"{LIVE}, with --python and --import. The exit code is 1 when they differ.",
-    )
-    return option(live_options(command))
-
-
-def show_against(document: ExtractedDocument, against: str, asked: Asked, allow_outside: bool, out: Output) -> None:
-    """Compare a document of sources with a state, and exit: with 1 when they differ."""
+def show_against(
+    files: Sequence[str | ExtractedDocument],
+    against: str,
+    asked: Asked,
+    ops: tuple[str, ...],
+    allow_outside: bool,
+    out: Output,
+) -> None:
+    """Compare what files register with a state, and exit: with 1 when they differ. against: `LIVE`, or a state."""
     from dispatch_cli.answers.findings.crossref.against import against_report
     from dispatch_cli.crossref.against import compare_with_state
     from dispatch_cli.model.problem import InputError
 
-    check_modules(asked.modules)
-    if against != LIVE and (asked.python is not None or asked.modules):
-        raise click.UsageError(f"--python and --import need --against {LIVE}.")
     try:
-        declarations, library = _sides(document, against, asked, allow_outside)
+        declarations, library = _sides(files, against, asked, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
+    entries = compare_with_state(declarations, library)
+    if ops:
+        chosen = _chosen({entry.operator for entry in entries if entry.operator}, ops)
+        entries = [entry for entry in entries if entry.operator in chosen]
     report = against_report(
-        compare_with_state(declarations, library),
-        library.source,
-        library.universe,
-        len(declarations.undecided),
-        len(declarations.unread),
+        entries, library.source, library.universe, len(declarations.undecided), len(declarations.unread)
     )
     show(report, out)
     if out.file is not None:
@@ -62,10 +49,24 @@ def show_against(document: ExtractedDocument, against: str, asked: Asked, allow_
     raise click.exceptions.Exit(0 if report.equal else 1)
 
 
+def _chosen(names: Collection[str], ops: tuple[str, ...]) -> set[str]:
+    """The operators that --op chooses; exits with 2 when a glob chooses none."""
+    from dispatch_cli.answers.shared.selection import not_found, select_names
+
+    known, chosen = sorted(names), set[str]()
+    for glob in ops:
+        found = select_names(known, glob)
+        if not found:
+            hint = as_sentence(not_found(known, glob))
+            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
+        chosen.update(found)
+    return chosen
+
+
 def _sides(
-    document: ExtractedDocument, against: str, asked: Asked, allow_outside: bool
+    files: Sequence[str | ExtractedDocument], against: str, asked: Asked, allow_outside: bool
 ) -> tuple[Declarations, BuiltLibrary]:
-    """The sources as the PyTorch of the state registers them, and the state. Errors: InputError."""
+    """The files as the PyTorch of the state registers them, and the state. Errors: InputError."""
     from dispatch_cli import bases
     from dispatch_cli.declarations.loader import load
 
@@ -73,7 +74,7 @@ def _sides(
         from dispatch_cli.crossref.built import ask_built
 
         library, universe = ask_live(lambda bar: ask_built(asked.python, asked.modules, bar, asked.timeout))
-        return load([document], universe=universe), library
+        return load(files, universe=universe, allow_outside=allow_outside), library
     from dispatch_cli.api import load_state
     from dispatch_cli.crossref.against import names_in
     from dispatch_cli.crossref.held import held_by
@@ -81,5 +82,5 @@ def _sides(
     against = resolved_name(against)
     is_base = against in bases.names()
     state = load_state([], bases=[against]) if is_base else load_state([against], allow_outside=allow_outside)
-    declarations = load([document], universe=state.dispatcher.universe)
+    declarations = load(files, universe=state.dispatcher.universe, allow_outside=allow_outside)
     return declarations, held_by(state, against, {name.partition("::")[0] for name in names_in(declarations)})

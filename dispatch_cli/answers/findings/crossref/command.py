@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.answers.findings.ci.command_options import step_summary_option
-from dispatch_cli.answers.findings.command_options import all_findings_option
-from dispatch_cli.answers.findings.crossref.command_options import Asked, ask_live, check_modules, live_options
-from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.answers.findings.command_options import full_option
+from dispatch_cli.answers.findings.crossref.against_command import show_against
+from dispatch_cli.answers.findings.crossref.command_options import (
+    LIVE,
+    Asked,
+    ask_live,
+    check_modules,
+    live_options,
+    patience,
+)
+from dispatch_cli.cli.completion import complete_files, complete_sides
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, as_sentence, filter_option, say_name_notes
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
 from dispatch_cli.cli.source_options import ReadingOptions, reading_options
@@ -25,67 +34,103 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
 
 
-@click.command("crossref")
+@click.command("crossref", cls=Command)
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_files)
-@click.option("--live", is_flag=True, help="Compare with a running PyTorch; implied by --python and --import.")
+@click.option(
+    "--against",
+    metavar="STATE",
+    shell_complete=complete_sides,
+    help=f"A capture, an embedded base, or {LIVE}: a running PyTorch. --python and --import imply {LIVE}.",
+)
 @live_options
 @filter_option("those that the declarations name; without declarations, all")
+@click.option(
+    "--view",
+    type=click.Choice(("findings", "registrations")),
+    help="What to show. findings: where the library is not as declared. registrations: everything that only one side "
+    f"has. Default: findings for {LIVE}, registrations for a STATE.",
+)
+@full_option
+@step_summary_option
 @allow_outside_option
 @reading_options
-@all_findings_option
-@step_summary_option
 @output_options(*FOR_CI)
 def command(
     files: tuple[str, ...],
-    live: bool,
+    against: str | None,
     python: str | None,
     modules: tuple[str, ...],
-    timeout: int,
     ops: tuple[str, ...],
+    view: str | None,
+    full: bool,
+    step_summary: str | None,
     allow_outside: bool,
     reading: ReadingOptions,
-    all_findings: bool,
-    step_summary: str | None,
     out: Output,
 ) -> None:
-    """Compare declarations with a built library, or dispatch-cli with PyTorch.
+    """Compare declarations with a library or a state, or dispatch-cli with PyTorch.
 
-    With declarations (crossref FILE --live --import mylib), the operators, schemas, kernels, fallthroughs and backend
-    fallbacks that they declare are looked up in a PyTorch that has imported the library. What is missing, different or
-    not declared, and what that PyTorch refuses, is a finding at the declaration. The formats are those of
-    check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli checks drift` explains
-    the checks.
+    With declarations or sources (crossref FILE --against live --import mylib), the operators, schemas, kernels,
+    fallthroughs and backend fallbacks that they declare are looked up in a PyTorch that has imported the library. What
+    is missing, different or not declared, and what that PyTorch refuses, is a finding at the declaration. The formats
+    are those of check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli checks
+    drift` explains the checks.
+
+    With --against STATE, or --view registrations, the answer is a comparison: which definitions, kernels and backend
+    fallbacks the FILEs have and the state lacks, and the other way round. What the FILEs have under a condition only,
+    and the state lacks, is listed and does not count. The exit code is 1 when they differ.
 
     Without FILE, or with a capture or a recording of PyTorch, PyTorch's registrations are loaded into dispatch-cli,
     whose dumps and dispatch tables are compared with PyTorch's. A recording contains PyTorch's answers. Otherwise a
     live PyTorch gives them; it is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
     code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the answer says so but
     does not count it as a difference; --format json has every such slot.
+
+    A PyTorch that has not answered after 600 seconds, or the seconds in the variable DISPATCH_CLI_TIMEOUT, is given up.
     """
-    live = live or python is not None or bool(modules)
-    if not files and not live:
-        raise click.UsageError("Nothing to compare with: give a recording, or --live.")
+    live = against in (None, LIVE)
+    if not live and (python is not None or modules):
+        raise click.UsageError(f"--python and --import need --against {LIVE}.")
+    is_asked = against is not None or python is not None or bool(modules)
+    if not files and not (live and is_asked):
+        raise click.UsageError(f"Nothing to compare: give declarations, sources or a recording, or --against {LIVE}.")
+    if not live and view == "findings":
+        raise click.UsageError(f"--view findings needs --against {LIVE}.")
+    is_viewed = view is not None
+    view = view or ("findings" if live else "registrations")
+    if view == "registrations":
+        _refuse_those_of_findings(out, step_summary, full)
     check_modules(modules)
+    asked = Asked(python, modules, patience())
     from dispatch_cli.model.problem import InputError
 
     documents = with_documents(files, reading, None, allow_outside, out.color)
+    if not live:
+        assert against is not None, "a state is named"
+        show_against(documents, against, asked, ops, allow_outside, out)
     try:
-        state, recorded = _read(documents, not live, allow_outside)
+        state, recorded = _read(documents, not is_asked, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
     if state is not None and not _is_capture(state):
+        if view == "registrations":
+            show_against(documents, LIVE, asked, ops, allow_outside, out)
         from dispatch_cli.answers.findings.crossref.drift_command import show_drift
 
-        asked = Asked(python, modules, timeout)
-        show_drift(
-            documents, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary
-        )
+        show_drift(documents, state, asked, ops, out, allow_outside, full=full, step_summary=step_summary)
         return
-    if out.format in FOR_CI or step_summary is not None or all_findings:
-        option = "--all-findings" if all_findings else f"--format {out.format}"
+    if is_viewed:
+        raise click.UsageError("--view chooses how declarations and sources are compared; the FILE is PyTorch's own.")
+    _refuse_those_of_findings(out, step_summary, full)
+    _compare(state, recorded, asked if is_asked else None, ops, out)
+
+
+def _refuse_those_of_findings(out: Output, step_summary: str | None, full: bool) -> None:
+    """Errors: UsageError for options of findings where the answer has none."""
+    if out.format in FOR_CI or step_summary is not None or full:
+        option = "--full" if full else f"--format {out.format}"
         option = "--step-summary" if step_summary is not None else option
-        raise click.UsageError(f"{option} works only when declarations are compared with a live PyTorch.")
-    _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
+        raise click.UsageError(f"{option} works only when findings are shown: declarations beside a live PyTorch.")
 
 
 def _compare(
@@ -140,7 +185,7 @@ def _read(
     if needs_answers:
         name = first if isinstance(first, str) else first.name
         message = f"{name} has registrations, but no answers of a PyTorch to compare them with"
-        hint = "compare it with a running PyTorch: --live, or --python PATH"
+        hint = f"compare it with a running PyTorch: --against {LIVE}, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
     return state, None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +20,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Answer = TypeVar("_Answer")
 
 
+LIVE = "live"
+"""The value of ``--against`` for a running PyTorch."""
+TIMEOUT = "DISPATCH_CLI_TIMEOUT"
+"""The variable with the seconds after which a PyTorch that has not answered is given up."""
 SECONDS = 600
-"""The default of --timeout; `dispatch_cli.capture.run` has the same, and is not imported for it."""
+"""Its default; `dispatch_cli.capture.run` has the same, and is not imported for it."""
 A_WEEK = 7 * 24 * 3600
 
 
@@ -41,9 +46,7 @@ python_option = click.option(
 
 
 def live_options(command: _Command) -> _Command:
-    """--python and --import: which PyTorch; --timeout: how long it may take. The commands get `python`, `modules` and
-    `timeout`.
-    """
+    """--python and --import: which PyTorch. The commands get `python` and `modules`."""
     modules = click.option(
         "--import",
         "modules",
@@ -51,15 +54,15 @@ def live_options(command: _Command) -> _Command:
         metavar="MODULE",
         help="Import MODULE after torch, such as torchvision. Repeatable.",
     )
-    timeout = click.option(
-        "--timeout",
-        type=click.IntRange(1, A_WEEK),
-        default=SECONDS,
-        show_default=True,
-        metavar="SECONDS",
-        help="Give up when PyTorch has not answered after SECONDS.",
-    )
-    return python_option(modules(timeout(command)))
+    return python_option(modules(command))
+
+
+def patience() -> int:
+    """The seconds after which a PyTorch is given up. Errors: UsageError."""
+    text = os.environ.get(TIMEOUT) or str(SECONDS)
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= A_WEEK):
+        raise click.UsageError(f"{TIMEOUT} is {text[:200]!r}, which is no number of seconds from 1 to {A_WEEK:,}.")
+    return int(text)
 
 
 def check_modules(modules: tuple[str, ...]) -> None:

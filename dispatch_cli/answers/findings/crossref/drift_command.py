@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,7 +36,7 @@ def show_drift(
     out: Output,
     allow_outside: bool,
     *,
-    all_findings: bool,
+    full: bool,
     step_summary: str | None,
 ) -> None:
     """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
@@ -70,13 +70,14 @@ def show_drift(
         (*settings, drift),
         higher_order=higher_order,
         built=library,
-        limits=None if all_findings else Limits(),
+        limits=None if full else Limits(),
     )
     append_step_summary(report, step_summary)
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     else:
-        show(report, out)
+        how: dict[str, Any] = {"full": full} if out.format == "text" else {}
+        show(report, out, **how)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed else 0)
 

@@ -7,6 +7,7 @@ import itertools
 import click
 
 from dispatch_cli.cli.completion import complete_files, complete_runtime_keys
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
     chosen_keys,
@@ -19,7 +20,7 @@ from dispatch_cli.cli.options import (
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
 
 
-@click.command("guards")
+@click.command("guards", cls=Command)
 @source_options
 @filter_option("all; with --record, files and a base, those for which the files register or change something")
 @click.option(
@@ -38,7 +39,6 @@ from dispatch_cli.cli.output import BadInput, Output, output_options, say_writte
     help="Also list the guards in FILE, a declaration file that registers nothing. Repeatable.",
 )
 @click.option("--record", is_flag=True, help="Write guards for the current state, as a declaration file.")
-@click.option("--rules-only", is_flag=True, help="With --record: guard only which rule fills a slot, not which kernel.")
 @output_options()
 def command(
     source: SourceOptions,
@@ -46,7 +46,6 @@ def command(
     key_globs: tuple[str, ...],
     guards: tuple[str, ...],
     record: bool,
-    rules_only: bool,
     out: Output,
 ) -> None:
     """List the guards and whether they hold, or record guards for the current state.
@@ -57,8 +56,8 @@ def command(
 
     The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
-    if not record and (key_globs or rules_only):
-        raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} needs --record.")
+    if key_globs and not record:
+        raise click.UsageError("--key needs --record.")
     if record and out.format != "text":
         raise click.UsageError("--record writes a declaration file; it takes no --format.")
     if record and guards:
@@ -70,11 +69,11 @@ def command(
         from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml
 
         slots = chosen_keys(state.dispatcher.universe, key_globs)
-        guarded = [recorded_guards(state, names, slots, kernels=not rules_only, named=bool(ops))]
+        guarded = [recorded_guards(state, names, slots, named=bool(ops))]
         if higher_order:
             from dispatch_cli.answers.findings.guards.higher_order import recorded_higher_order_guards
 
-            guarded.append(recorded_higher_order_guards(state, higher_order, slots, not rules_only, bool(ops)))
+            guarded.append(recorded_higher_order_guards(state, higher_order, slots, bool(ops)))
         write(guards_yaml(itertools.chain(*guarded)), out.file, kind="data")
         return
     from dispatch_cli.answers.findings.command_options import refuse_unknown_checks

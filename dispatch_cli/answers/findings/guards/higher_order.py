@@ -19,24 +19,22 @@ def recorded_higher_order_guards(
     state: State,
     operators: Iterable[HigherOrderOperator],
     keys: frozenset[str] | None,
-    kernels: bool,
     named: bool = False,
 ) -> Iterator[Guard]:
     """Guards for what the implementations do now: one for each, at all its keys, modes, subclasses and transforms.
 
     An operator that the user's own files say nothing of is guarded when it is *named*, or there are no such files.
 
-    keys: the slots to guard, and then nothing else; None for all. kernels: whether the user's implementations are to
-    stay, and not only the rules; those of PyTorch's own operators are free.
+    keys: the slots to guard, and then nothing else; None for all. The implementations of PyTorch's own operators are
+    free.
     """
     takes_all = named or not View(state, ()).has_files
     for operator in (one for one in operators if takes_all or one.is_own):
-        yield from _of_operator(state, operator, keys, kernels and operator.is_own)
+        yield from _of_operator(state, operator, keys)
 
 
-def _of_operator(
-    state: State, operator: HigherOrderOperator, keys: frozenset[str] | None, kernels: bool
-) -> Iterator[Guard]:
+def _of_operator(state: State, operator: HigherOrderOperator, keys: frozenset[str] | None) -> Iterator[Guard]:
+    kernels = operator.is_own
     table = state.higher_order_table(operator)
     slots: dict[GuardFact, list[str]] = {}
     for key in table.universe.slots:

@@ -48,7 +48,7 @@ _Terms = tuple[tuple[GuardFact, KeyTerms], ...]
 
 
 def recorded_guards(
-    state: State, names: Iterable[OperatorName], keys: frozenset[str] | None, kernels: bool, named: bool = False
+    state: State, names: Iterable[OperatorName], keys: frozenset[str] | None, named: bool = False
 ) -> Iterator[Guard]:
     """Guards for what the operators' kernels do now; operators of which the same is true share theirs.
 
@@ -57,9 +57,9 @@ def recorded_guards(
     guarded, nor what ``torch.library`` registers by itself. Kernels of PyTorch's own are free: their names are lines of
     its sources, and not the same in two versions.
 
-    keys: the slots to guard; None for all. kernels: whether the user's kernels are to stay, and not only the rules.
+    keys: the slots to guard; None for all.
     """
-    recorder = _Recorder(View(state, names), keys, kernels, named)
+    recorder = _Recorder(View(state, names), keys, named)
     said: dict[_Terms, list[str]] = {}
     for name, facts in recorder.facts():
         if facts:
@@ -84,10 +84,9 @@ def _decisions(table: Table) -> Callable[[str], Decision]:
 
 
 class _Recorder:
-    def __init__(self, view: View, keys: frozenset[str] | None, kernels: bool, named: bool) -> None:
+    def __init__(self, view: View, keys: frozenset[str] | None, named: bool) -> None:
         self._view = view
         self._slots = [key for key in view.universe.slots if keys is None or key in keys]
-        self._kernels = kernels
         self._takes_all = named or not view.has_files
         self._changed = frozenset(one.operator for one in view.changes)
         self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
@@ -143,7 +142,7 @@ class _Recorder:
     def _kernel(self, registration: Registration) -> str | None:
         """The kernel as a guard names it; None for one that stays free."""
         kernel = registration.kernel
-        if not self._kernels or kernel.fallthrough or not self._view.is_written(registration):
+        if kernel.fallthrough or not self._view.is_written(registration):
             return None
         if kernel.wraps is not None or kernel.fake is not None:
             return kernel.function_name

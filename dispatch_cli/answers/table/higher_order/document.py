@@ -48,13 +48,13 @@ def impls(operator: HigherOrderImpls) -> Iterator[Block]:
         yield Paragraph((head, Run(", ".join(operator.default_fallthrough), Tone.DIM)))
 
 
-def tables(operators: Iterable[HigherOrderSlots], all_rows: bool) -> Iterator[Block]:
-    """Each operator's table, folded unless *all_rows*."""
+def tables(operators: Iterable[HigherOrderSlots], full: bool) -> Iterator[Block]:
+    """Each operator's table, folded unless *full*."""
     for position, table in enumerate(operators):
         if position:
             yield Gap()
         yield from heading(table)
-        folding = unfolded(table.entries) if all_rows else fold_slots(table.entries)
+        folding = unfolded(table.entries) if full else fold_slots(table.entries)
         if folding.rows:
             yield TableBlock(ENTRIES, folding.rows)
         if others := asked_impls(table.impls):

@@ -45,8 +45,8 @@ TITLES = {
 }
 
 
-def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool = False) -> Iterator[Block]:
-    """Each operator's choices, folded unless *all_rows*; those that C++ does not make are marked."""
+def document(report: PythonTableReport, _: int | None = None, *, full: bool = False) -> Iterator[Block]:
+    """Each operator's choices, folded unless *full*; those that C++ does not make are marked."""
     between = False
     for table in report.operators:
         if between:
@@ -55,7 +55,7 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
         yield Paragraph(schema_label(table.operator, table.schema), kind=ParagraphKind.TITLE)
         yield Paragraph(Run("what Python's resolve_key chooses", Tone.DIM))
         yield Gap()
-        folding = unfolded(table.entries) if all_rows else fold_python(table.entries)
+        folding = unfolded(table.entries) if full else fold_python(table.entries)
         if folding.rows:
             yield TableBlock(columns(folding), folding.rows)
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
@@ -65,7 +65,7 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
 
         if between:
             yield Gap()
-        yield from tables(report.higher_order_operators, all_rows)
+        yield from tables(report.higher_order_operators, full)
 
 
 def columns(folding: Folding[PythonRow]) -> list[Column[Folded[PythonRow]]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.completion import complete_registrable_keys
+from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
 
 
-@click.command("register")
+@click.command("register", cls=Command)
 @source_options
 @filter_option(f"{OWN_OR_ALL}; with --key all")
 @click.option(
@@ -34,25 +35,23 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="GLOB",
     shell_complete=complete_registrable_keys,
-    help="Instead: which operators have a kernel at exactly this key. Alias and functionality keys count, too.",
+    help="Instead: the operators with a kernel at exactly this key. Alias and functionality keys count, too.",
 )
 @click.option(
-    "--fallbacks",
-    is_flag=True,
-    help="Instead: the backend fallbacks, PyTorch's own among them; with --key, those at these keys.",
+    "--view",
+    type=click.Choice(("registrations", "order", "fallbacks")),
+    default="registrations",
+    help="What to show. order: the registrations of each operator in their order, the first one first. fallbacks: the "
+    "backend fallbacks, PyTorch's own among them; with --key, those at these keys.",
 )
-@click.option(
-    "--in-order", is_flag=True, help="Instead: the registrations of each operator in their order, the first one first."
-)
-@click.option("--all", "all_rows", is_flag=True, help="With --key, list every operator, however many.")
+@click.option("--full", is_flag=True, help="With --key, list every operator, however many.")
 @output_options("raw")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
-    fallbacks: bool,
-    in_order: bool,
-    all_rows: bool,
+    view: str,
+    full: bool,
     out: Output,
 ) -> None:
     """Load declarations and show what they register.
@@ -61,13 +60,14 @@ def command(
     warning. --format raw prints what torch._C._dispatch_dump returns; with --key, the names that
     torch._C._dispatch_print_registrations_for_dispatch_key prints, sorted.
     """
+    fallbacks, in_order = view == "fallbacks", view == "order"
     _check_options(ops, key_globs, fallbacks, in_order, out)
     state = load_state(source, out.color, ops=ops if source.files else ops or key_globs or ("*",) * fallbacks)
     if fallbacks:
         _show_fallbacks(state, key_globs, out)
         return
     if key_globs:
-        _show_keys(state, ops, key_globs, all_rows, out)
+        _show_keys(state, ops, key_globs, full, out)
         return
     if in_order:
         _show_order(state, ops, out)
@@ -87,7 +87,7 @@ def command(
     show(registrations_report(state, names, higher_order), out)
 
 
-def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], all_rows: bool, out: Output) -> None:
+def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], full: bool, out: Output) -> None:
     """The operators with a kernel at each key. Higher-order ones are not among them: Python keeps their kernels."""
     from dispatch_cli.answers.keys.registrations import key_registrations_report
 
@@ -102,7 +102,7 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], a
 
         write(raw_key_registrations(report), out.file)
     else:
-        show(report, out, all_rows=all_rows)
+        show(report, out, full=full)
 
 
 def _check_options(
@@ -110,13 +110,11 @@ def _check_options(
 ) -> None:
     """Options that do not go together; exits with 2."""
     if fallbacks and ops:
-        raise click.UsageError("A backend fallback is one of all operators: give --fallbacks without --op.")
-    if in_order and (fallbacks or key_globs):
-        raise click.UsageError(
-            "--in-order shows all registrations of operators: it takes neither --key nor --fallbacks."
-        )
+        raise click.UsageError("A backend fallback is one of all operators: give --view fallbacks without --op.")
+    if in_order and key_globs:
+        raise click.UsageError("--view order shows all registrations of operators: it takes no --key.")
     if (fallbacks or in_order) and out.format == "raw":
-        what = "--fallbacks" if fallbacks else "--in-order"
+        what = "--view fallbacks" if fallbacks else "--view order"
         raise click.UsageError(f"PyTorch prints nothing like {what}; use another --format.")
 
 

@@ -1,4 +1,4 @@
-"""``dispatch-cli extract --against``"""
+"""``dispatch-cli crossref --against``: what files register, beside what a state holds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_that_declares_the_same() -> None:
-    result = call("extract", "a.cpp", "--against", "state.yaml", "--format", "json", "--no-cache")
+    result = call("crossref", "a.cpp", "--against", "state.yaml", "--format", "json")
     assert result.code == 0
     report = json.loads(result.out)
     assert (report["report"], report["equal"], report["state"], report["differences"]) == (
@@ -52,17 +52,27 @@ def test_a_file_that_declares_the_same() -> None:
 def test_what_the_sources_lack() -> None:
     with Path("state.yaml").open("a", encoding="utf-8") as file:
         file.write("  - func: demo::g() -> ()\n")
-    result = call("extract", "a.cpp", "--against", "state.yaml", "--format", "csv", "--no-cache")
+    result = call("crossref", "a.cpp", "--against", "state.yaml", "--format", "csv")
     assert result.code == 1
     assert result.out.splitlines()[1].startswith("only-in-state,definition,demo::g,,,,,demo::g() -> (),")
 
 
-def test_strict_counts_what_is_not_understood() -> None:
-    with Path("a.cpp").open("a", encoding="utf-8") as file:
-        file.write("TORCH_LIBRARY_FRAGMENT(demo, m) { if (x) { SOMETHING_UNKNOWN(m); } }\n")
-    options = ("extract", "a.cpp", "--against", "state.yaml", "--no-cache")
-    assert call(*options).code == 0
-    assert call(*options, "--strict").code == 1
+def test_declarations_are_compared_as_sources_are() -> None:
+    assert call("crossref", "state.yaml", "--against", "state.yaml").code == 0
+    Path("other.yaml").write_text(STATE.replace("{CPU: f}", "{CUDA: f}"), encoding="utf-8")
+    result = call("crossref", "other.yaml", "--against", "state.yaml", "--format", "json")
+    assert result.code == 1
+    found = {(one["outcome"], one["operator"], one["key"]) for one in json.loads(result.out)["differences"]}
+    assert ("only-in-sources", "demo::f", "CUDA") in found
+
+
+def test_only_the_operators_that_are_chosen() -> None:
+    with Path("state.yaml").open("a", encoding="utf-8") as file:
+        file.write("  - func: demo::g() -> ()\n")
+    line = ("crossref", "a.cpp", "--against", "state.yaml", "--op")
+    assert (call(*line, "demo::f").code, call(*line, "demo::g").code) == (0, 1)
+    refused = call(*line, "demo::nosuch")
+    assert (refused.code, "no operator matches 'demo::nosuch'" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -71,20 +81,20 @@ def test_strict_counts_what_is_not_understood() -> None:
         (("--against", "nowhere.yaml"), "nowhere.yaml"),
         (("--against", "a.cpp"), "a.cpp"),
         (("--against", "state.yaml", "--import", "demo"), "need --against live"),
-        (("--python", "python3"), "need --against live"),
-        (("--format", "markdown"), "--format markdown needs --against"),
-        (("--against", "state.yaml", "--format", "yaml"), "--against writes a comparison"),
+        (("--against", "state.yaml", "--view", "findings"), "--view findings needs --against live"),
+        (("--against", "state.yaml", "--full"), "--full works only when findings are shown"),
+        (("--against", "state.yaml", "--format", "sarif"), "--format sarif works only when findings are shown"),
         (("--against", "live", "--import", "1x"), "is not the name of a module"),
     ],
 )
 def test_what_cannot_be_compared(options: tuple[str, ...], says: str) -> None:
-    result = call("extract", "a.cpp", *options, "--no-cache")
+    result = call("crossref", "a.cpp", *options)
     assert result.code == 2
     assert says in (result.err or result.out)
 
 
 def test_it_can_be_written_to_a_file() -> None:
-    result = call("extract", "a.cpp", "--against", "state.yaml", "-o", "out.md", "--format", "markdown", "--no-cache")
+    result = call("crossref", "a.cpp", "--against", "state.yaml", "-o", "out.md", "--format", "markdown")
     assert (result.code, result.out) == (0, "")
     assert "No difference in 2 registrations" in result.err
     assert "The sources and state.yaml" in Path("out.md").read_text(encoding="utf-8")

@@ -1,0 +1,113 @@
+"""The help of the commands: what fits on a screen, what is found from there, and what to write for a removed option."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from dispatch_cli.cli import cli
+from dispatch_cli.cli.help import GROUPS
+from dispatch_cli.cli.removed_options import REMOVED
+from tests.cli.support import call, process
+
+CONTEXT = click.Context(cli)
+COMMANDS = cli.list_commands(CONTEXT)
+MOST_OPTIONS = 60
+LINES = 24
+LONGER = {"trace": 40}
+"""Commands whose own options do not fit on a screen."""
+
+
+def options_of(command: str) -> list[click.Option]:
+    found = cli.get_command(CONTEXT, command)
+    assert found is not None
+    return [one for one in found.params if isinstance(one, click.Option)]
+
+
+def names_of(command: str) -> set[str]:
+    return {name for option in options_of(command) for name in (*option.opts, *option.secondary_opts)}
+
+
+def named_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", text))
+
+
+def test_there_are_not_too_many_options() -> None:
+    """A name counts once, however many commands have it; one with a short form counts once, too."""
+    names = {max(option.opts, key=len) for command in COMMANDS for option in options_of(command)}
+    assert len(names - {"-o"}) <= MOST_OPTIONS, sorted(names)
+
+
+def test_the_commands_are_in_sections() -> None:
+    lines = call("--help").out.splitlines()
+    heads = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert heads[1] == "Start here:" and len(heads) == 7
+    listed = [line.split()[0] for line in lines if re.match(r"  [a-z]", line)]
+    assert [name for name in listed if name in COMMANDS] == COMMANDS
+    assert COMMANDS[:3] == ["register", "table", "check-invariants"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_own_options_of_a_command_are_on_one_screen(command: str) -> None:
+    result = process(command, "--help", COLUMNS="80")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert len(lines) <= LONGER.get(command, LINES), result.out
+    assert all(len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_can_be_found(command: str) -> None:
+    """The help of a command names each option; ``help`` says what it is."""
+    short, whole = call(command, "--help").out, call("help", command).out
+    groups = [group for group in GROUPS if re.search(rf"^  {group} ", short, re.M)]
+    explained = named_in(whole + "".join(call("help", group).out for group in groups))
+    for option in options_of(command):
+        assert {*option.opts} & named_in(short), option.name
+        assert {*option.opts} <= explained, option.name
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_help_about_shared_options(group: str) -> None:
+    result = call("help", group)
+    assert result.code == 0
+    assert {*GROUPS[group].options} <= named_in(result.out)
+
+
+def test_help_about_everything_and_about_nothing() -> None:
+    assert call("help").out == call("--help").out
+    refused = call("help", "tabel")
+    assert (refused.code, refused.out) == (2, "")
+    assert "No help about 'tabel'. Did you mean 'table'?" in refused.err
+
+
+@pytest.mark.parametrize(("option", "command"), [(one[0], command) for one in REMOVED for command in one[1]])
+def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
+    assert option not in names_of(command)
+    for argument in (option, f"{option}=1"):
+        result = call(command, argument)
+        assert (result.code, result.out) == (2, "")
+        assert f"Error: There is no option {option} any more: " in result.err
+
+
+@pytest.mark.parametrize(("option", "commands", "instead"), REMOVED)
+def test_what_a_removed_option_says_exists(option: str, commands: tuple[str, ...], instead: str) -> None:
+    """Options that it names are options of the command, or of the one that it names."""
+    named = re.search(r"`dispatch-cli (\S+)", instead) or re.search(r"`(extract)`", instead)
+    for command in commands:
+        its = {*names_of(named[1] if named is not None else command), *names_of(command)}
+        assert named_in(re.sub(r"dispatch-cli", "", instead)) <= its, option
+
+
+def test_an_option_that_no_command_had_is_no_removed_one() -> None:
+    result = call("table", "--live")
+    assert result.code == 2
+    assert "No such option" in result.err
+
+
+def test_programs_are_told_what_to_write_as_well() -> None:
+    result = call("check-invariants", "examples/add.yaml", "--no-config", "--format", "json")
+    assert result.code == 2
+    assert "write --config none" in result.out
