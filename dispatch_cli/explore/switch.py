@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.answers.explain.advice.report import Change as AdvisedChange
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
@@ -15,7 +16,7 @@ from dispatch_cli.model.edit import Action
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
-from dispatch_cli.render.words import short_kernel, some_of
+from dispatch_cli.render.words import short_kernel
 
 
 class WhichOff(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dispatch_cli.answers.trace.finding_wording import (
+from dispatch_cli.answers.trace.findings.report import TraceFinding
+from dispatch_cli.answers.trace.findings.wording import (
     finding_help,
     finding_places,
     finding_text,
     finding_title,
 )
-from dispatch_cli.answers.trace.findings import TraceFinding
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow
 from dispatch_cli.answers.trace.tree_document import ShownLine
 from dispatch_cli.answers.trace.view import TraceView

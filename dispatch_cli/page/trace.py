@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from dispatch_cli.answers.trace.finding_wording import finding_help, finding_text, finding_title
-from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.findings.report import TraceFinding
+from dispatch_cli.answers.trace.findings.wording import finding_help, finding_text, finding_title
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow, trace_report
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.answers.trace.wording import (

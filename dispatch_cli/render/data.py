@@ -56,8 +56,8 @@ SENTENCES = {
     },
     "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},
     "TraceFinding": {
-        "text": "dispatch_cli.answers.trace.finding_wording.finding_text",
-        "help": "dispatch_cli.answers.trace.finding_wording.finding_help",
+        "text": "dispatch_cli.answers.trace.findings.wording.finding_text",
+        "help": "dispatch_cli.answers.trace.findings.wording.finding_help",
     },
     "RuleEntry": {
         "name": "dispatch_cli.answers.explain.rules.document.name_of",

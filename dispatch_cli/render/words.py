@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dispatch_cli.answers.shared.folding import KeyRuns
@@ -26,13 +26,6 @@ def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
 def runs_label(runs: Iterable[tuple[str, ...]]) -> str:
     """Keys in runs of neighbours; long runs by their ends."""
     return ", ".join(keys_label(run, short=True) if len(run) > 3 else ", ".join(run) for run in runs)
-
-
-def some_of(names: Sequence[str], most: int = 4) -> str:
-    """Some of many names: all of a few, else the first ones and how many more there are."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
 
 
 def aside_lines(asides: Iterable[tuple[str, KeyRuns | None]]) -> Iterator[Block]:

@@ -26,6 +26,7 @@ from dispatch_cli.answers.coverage.wording import (
     service_words,
     training_words,
 )
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
 from dispatch_cli.render.document import (
     Block,
@@ -40,7 +41,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import over_label, place_cell, plural, short_kernel, some_of
+from dispatch_cli.render.words import over_label, place_cell, plural, short_kernel
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""

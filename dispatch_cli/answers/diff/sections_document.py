@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.render.document import Block, Column, Gap, Narrow, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.words import some_of
 
 FEW = 12
 """So many rows are listed one by one; more are grouped."""

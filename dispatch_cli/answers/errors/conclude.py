@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.case import MKLDNN, Case
 from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
-from dispatch_cli.render.words import some_of
 
 DENSE, SPARSE, CSR, QUANTIZED, NESTED = "Dense", "Sparse", "SparseCsr", "Quantized", "NestedTensor"
 KINDS_OF_TENSORS = {

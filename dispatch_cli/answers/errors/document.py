@@ -11,6 +11,7 @@ from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.document import advice_texts
 from dispatch_cli.answers.explain.advice.report import Manual
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.render.document import (
     Block,
     Fact,
@@ -21,7 +22,6 @@ from dispatch_cli.render.document import (
     Run,
     Tone,
 )
-from dispatch_cli.render.words import some_of
 
 DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
 """The labels of the details that are shown on their own."""

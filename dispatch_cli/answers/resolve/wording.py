@@ -10,6 +10,7 @@ from dispatch_cli.answers.resolve.call_keys import CarriedKey
 from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
 from dispatch_cli.answers.table.wording import source_label
@@ -26,7 +27,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
-from dispatch_cli.render.words import some_of
 from dispatch_cli.trace.calls import CallEnd
 
 DOES = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import Otherwise, TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.words import fallthrough_text, short_kernel, some_of
+from dispatch_cli.render.words import fallthrough_text, short_kernel
 
 
 class HasKernel(Protocol):

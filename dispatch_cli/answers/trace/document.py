@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from dispatch_cli.answers.trace.finding_wording import (
+from dispatch_cli.answers.trace.findings.report import TraceFinding, TraceFindingKind
+from dispatch_cli.answers.trace.findings.wording import (
     finding_help,
     finding_keys,
     finding_places,
@@ -13,7 +14,6 @@ from dispatch_cli.answers.trace.finding_wording import (
     findings_sentence,
     loss_text,
 )
-from dispatch_cli.answers.trace.findings import TraceFinding, TraceFindingKind
 from dispatch_cli.answers.trace.heaviest import heaviest_lines
 from dispatch_cli.answers.trace.kernels import KernelReached
 from dispatch_cli.answers.trace.report import TraceReport, TraceThread

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.trace.findings import TraceFinding, trace_findings
+from dispatch_cli.answers.trace.findings.report import TraceFinding, trace_findings
 from dispatch_cli.answers.trace.kernels import KernelReached, kernels_reached
 from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal, line_totals, operator_totals
 from dispatch_cli.answers.trace.view import TracePath, TraceView

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.answers.trace.call import trace_call_report
-from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.findings.report import TraceFinding
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow, TraceThread, trace_report
 from dispatch_cli.answers.trace.tree_document import ShownLine, thread_title, tree_lines
 from dispatch_cli.answers.trace.view import TraceView

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.trace.findings import TraceFinding
+from dispatch_cli.answers.trace.findings.report import TraceFinding
 from dispatch_cli.answers.trace.tree_document import COLUMNS, ShownLine
 from dispatch_cli.answers.trace.wording import TIMES
 from dispatch_cli.explore import trace_blocks

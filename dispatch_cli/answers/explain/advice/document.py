@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.explain.advice.report import Advice, Change, Manual
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.document import Run, Tone, joined
-from dispatch_cli.render.words import some_of
 
 ROLES = {
     next(one.alias for one in PRECEDENCE if one.rule is Rule.MATH): ", which calls other operators",

@@ -8,9 +8,9 @@ from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, 
 from dispatch_cli.answers.explain.higher_order.modes_wording import before_mode_sentences, call_before_mode
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
 from dispatch_cli.answers.findings.guards.yaml_document import scalar
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
-from dispatch_cli.render.words import some_of
 
 _DOES = {
     "FakeTensorMode": ", which computes results without data",
