@@ -92,7 +92,7 @@ def test_a_name_longer_than_any_file_system_has_is_left_out() -> None:
 def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revision, "MAX_TREE", 10_000)
     hostile.make_repository(Path.cwd(), hostile.many_names, 1000)
-    result = call("extract", "HEAD:src", "--no-cache")
+    result = call("extract", "HEAD:src")
     assert result.code == 2
     assert "the list of files in the folder is larger than 10000 bytes" in result.err
 
@@ -139,6 +139,6 @@ def test_a_gitignore_that_is_too_large_is_said() -> None:
     Path(".gitignore").write_text("a.py\n" * (1 << 18))
     Path("a.py").write_text(HEAD + OPERATOR)
     assert too_large(run(["."])) == [".gitignore: its patterns are too many to be looked at"]
-    result = call("check-invariants", ".", "--no-cache")
+    result = call("check-invariants", ".")
     assert result.code == 1
     assert "error[unread-sources]" in result.out

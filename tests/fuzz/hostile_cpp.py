@@ -344,8 +344,8 @@ def figures(name: str, seconds: int, sizes: int) -> Iterator[tuple[int, int, Use
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             count = kind.size >> step
             written = write(kind.files(count), folder)
-            extracted = measure(folder, ("extract", "src", "--no-cache", "-o", "out.yaml"), seconds)
-            yield count, written, extracted, measure(folder, ("check-invariants", "src", "--no-cache"), seconds)
+            extracted = measure(folder, ("extract", "src", "-o", "out.yaml"), seconds)
+            yield count, written, extracted, measure(folder, ("check-invariants", "src"), seconds)
 
 
 def main() -> None:
@@ -356,6 +356,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, default=3)
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(Path.cwd())
+    os.environ["DISPATCH_CLI_CACHE_DIR"] = "none"
     print("kind | size | bytes | extract: s | MB | exit | check-invariants: s | MB | exit")
     for name in options.names or HOSTILE:
         for size, written, one, other in figures(name, options.seconds, options.sizes):

@@ -79,11 +79,11 @@ def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: 
 def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", "src", "--no-cache", "--format", "json")
+    result = call("check-invariants", "src", "--format", "json")
     assert result.code == 1
     assert '"check": "unread-sources"' in result.out
     assert '"file": "src/a.cpp"' in result.out
-    accepted = call("check-invariants", "src", "--no-cache", "--ignore", "unread-sources")
+    accepted = call("check-invariants", "src", "--ignore", "unread-sources")
     assert accepted.code == 0
 
 
@@ -93,14 +93,14 @@ def test_a_comment_accepts_that_a_file_is_not_read(tmp_path: Path, monkeypatch: 
     head, found, tail = text.partition("TORCH_LIBRARY")
     write({"a.cpp": head + comment + found + tail, "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert call("check-invariants", "src", "--no-cache").code == 0
+    assert call("check-invariants", "src").code == 0
 
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dispatch_cli.declarations.source.MAX_SOURCE_BYTES", 1000)
     write({"large.cpp": "// long\n" * 1000, "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", "src", "--no-cache")
+    result = call("check-invariants", "src")
     assert result.code == 1
     assert "src/large.cpp is not read to its end: too large" in " ".join(result.out.split())
 

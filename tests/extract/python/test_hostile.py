@@ -152,7 +152,7 @@ def test_check_invariants_fails_where_a_bound_ended_the_reading(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.py").write_text(f"{HEAD}{OPERATOR}{LOOPS}")
-    result = call("check-invariants", "a.py", "--no-cache", "--format", "json")
+    result = call("check-invariants", "a.py", "--format", "json")
     assert result.code == 1
     findings = json.loads(result.out)["findings"]
     assert [(one["check"], one["declared_at"]["line"]) for one in findings if one["check"] == "unread-sources"] == [
@@ -160,7 +160,7 @@ def test_check_invariants_fails_where_a_bound_ended_the_reading(
     ]
     suppressed = LOOPS.replace("x = i", "x = i  # dispatch-cli: ignore[unread-sources] it registers nothing")
     Path("a.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
-    assert call("check-invariants", "a.py", "--no-cache").code == 0
+    assert call("check-invariants", "a.py").code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -170,7 +170,7 @@ def test_sigterm_ends_a_run_that_reads(tmp_path: Path) -> None:
     for number in range(40):
         (tmp_path / f"m{number}.py").write_text(texts[number % len(texts)])
     program = subprocess.Popen(
-        [sys.executable, "-m", "dispatch_cli", "extract", ".", "--no-cache", "-o", "out.yaml"],
+        [sys.executable, "-m", "dispatch_cli", "extract", ".", "-o", "out.yaml"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
