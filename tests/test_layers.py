@@ -184,9 +184,8 @@ def test_folders_import_from_those_before_them(part: str, order: tuple[str, ...]
 
 def test_a_folder_of_an_answer_can_be_read_in_one_sitting() -> None:
     folders = [folder for folder in (PACKAGE / "answers").rglob("*") if folder.is_dir()]
-    sizes = {folder.name: len([*folder.glob("[!_]*.py")]) for folder in folders}
+    sizes = {str(folder.relative_to(PACKAGE)): len([*folder.glob("[!_]*.py")]) for folder in folders}
     assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
-    assert len(ANSWERS) - 1 <= 12
 
 
 def test_no_modules_import_each_other() -> None:
@@ -223,10 +222,8 @@ def test_what_comes_from_outside() -> None:
 
 def test_the_table_allows_nothing_that_goes_up() -> None:
     """The table itself is in order: no two parts may import each other."""
-    order = list(ALLOWED)
     for part, allowed in ALLOWED.items():
         for one in allowed - {"", "answers", part}:
             other = one if one in ALLOWED else one.partition(".")[0]
             names = {name if name in ALLOWED else name.partition(".")[0] for name in ALLOWED[other]}
             assert part not in names, (part, other)
-    assert order[-1] == "answers.command"

@@ -72,7 +72,7 @@ NOT_UNDERSTOOD = Record(
         Field(
             "bound",
             BOOLEAN,
-            "A bound of `extract` on time or memory ended the reading here: what follows in the file is not read.",
+            "A bound of `extract` was reached here: part of the file is not read, or not in every case.",
             default="false",
         ),
     ),

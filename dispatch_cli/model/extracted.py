@@ -166,8 +166,8 @@ class HigherOrderFunction(NamedTuple):
 class NotUnderstood(NamedTuple):
     """A statement that may register something, and is not understood.
 
-    text: the statement, shortened. why: a sentence. bound: a bound of ours ended the reading, so that what follows in
-    the file may register something, too.
+    text: the statement, shortened. why: a sentence. bound: a bound of ours was reached, so that part of the file is
+    not read, or not in every case.
     """
 
     at: Span

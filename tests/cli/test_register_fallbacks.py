@@ -1,4 +1,4 @@
-"""``register --fallbacks`` and ``--in-order``: what is registered, compared with PyTorch's dumps and with tables."""
+"""``register --view fallbacks`` and ``register --view order``, compared with PyTorch's dumps and with tables."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_forty_continue_the_sixty() -> None:
     assert {row["address"] for row in rows("forty")}.isdisjoint(row["address"] for row in rows())
 
 
-def test_an_answer_that_was_right_is_given() -> None:
+def test_a_text_that_was_recognised_stays_so() -> None:
     """A text that was recognised when the verdicts were given stays so."""
     for name in ("sixty", "forty"):
         for row in rows(name):

@@ -91,8 +91,14 @@ def _comparison(report: ErrorReport) -> Iterator[str]:
     if report.reproduced is False:
         yield (
             f"In {here} the slot holds something else at {report.key}: the text is from another build or version, or "
-            f"other registrations were loaded there. `explain {report.operator} {report.key}` shows the slot here."
+            f"other registrations were loaded there. `explain {report.operator} {report.key}{_bases(report)}` shows the "
+            "slot here."
         )
+
+
+def _bases(report: ErrorReport) -> str:
+    """The options that load the state of the answer, where it came from the text."""
+    return "" if report.over_files else "".join(f" --base {name}" for name in report.over)
 
 
 def _version(report: ErrorReport) -> Iterator[str]:

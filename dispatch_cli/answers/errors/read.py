@@ -73,7 +73,11 @@ class _Reading(NamedTuple):
 
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
-_CODE = re.compile(rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n([^\n]*)")
+_RAISED = r"[ \t>|]{0,40}[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
+"""What begins the text of an exception. It follows a frame directly where Python has no source, as of ``python -c``."""
+_CODE = re.compile(
+    rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
+)
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
 _BREAKS = re.compile(r"[\s>|]+")
 CONTEXTS = {
@@ -121,9 +125,10 @@ def lines_of_table(text: str) -> int:
 
 def _turn(error: ErrorText) -> tuple[object, ...]:
     """Sort key of errors; where it is equal, they stay in the order of the text."""
-    message = MESSAGES[error.kind]
+    # a call for which vmap falls back to a loop is warned about, and succeeds
+    is_warning = MESSAGES[error.kind].warning or error.detail("loops") is not None
     chain, part, step = error.place
-    return message.warning, chain, part, step
+    return is_warning, chain, part, step
 
 
 def _worth(text: str) -> int:
@@ -149,7 +154,7 @@ def _read(pasted: str, gap: str) -> _Reading:
         kind, start, end, _, operator, key, details = match
         # texts of several kinds about one slot are one error
         about_slot = operator is not None and MESSAGES[kind].rules
-        what = (operator, key) if about_slot else (kind, operator, key, details)
+        what = (operator, key or MESSAGES[kind].key) if about_slot else (kind, operator, key, details)
         if what not in errors:
             rest = text[end : min(starts[position + 1], end + MAX_TABLE)]
             available, cut = _available(rest)

@@ -1,8 +1,7 @@
-"""Every source is read to its end.
+"""Every source is read completely.
 
-Sources that take more time or memory than they may are not read to their end: a few lines of macros or of includes can
-stand for any amount of text. What such a file registers behind that place is not checked, so a run that passes would
-say nothing of it. Other statements that are not understood are no findings; with `--strict` they make the run fail.
+Sources that take more time or memory than they may are read in part: a few lines of macros or of includes can stand for
+any amount of text. What is not read is not checked, so a run that passes would say nothing of it. Other statements that are not understood are no findings; with `--strict` they make the run fail.
 
 Bad, because the reading of the file ended before the file did:
 
@@ -46,7 +45,7 @@ def find(view: View) -> Iterator[Finding]:
     for statement in view.state.declarations.unread:
         if statement.bound:
             yield CHECK.finding(
-                f"{statement.at.file} is not read to its end: {statement.why}",
+                f"{statement.at.file} is not read completely: {statement.why}",
                 span=statement.at,
                 tip="simplify or split what is here; if the file registers nothing, leave it out with --exclude",
                 subject=statement.at.file,

@@ -78,7 +78,7 @@ Object.assign(Page.prototype, {
     return null;
   },
 
-  // sentences, as render/explain_wording.py has them
+  // sentences, as answers/explain/wording.py has them
 
   sentences(found) {
     const said = [this.answerText(found.answer)];

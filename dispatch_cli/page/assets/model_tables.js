@@ -228,7 +228,7 @@ Object.assign(Page.prototype, {
   },
 });
 
-/* As report/folding.py: a run of rows goes on past slots that hold nothing, and past no others. */
+/* As answers/shared/folding.py: a run of rows goes on past slots that hold nothing, and past no others. */
 function folded(entries, answerOf, asideOf) {
   const runs = [];
   const aside = new Map();

@@ -109,3 +109,19 @@ def test_the_code_in_a_traceback_is_no_message() -> None:
     assert text.count("does not exist") == 2
     (found,) = find_errors(text)
     assert (found.operator, found.line) == ("a::b", text.count("\n"))
+
+
+LOOPS = (
+    "UserWarning: There is a performance drop because we have not yet implemented the batching rule for mylib::scale. "
+    "Please file us an issue on GitHub so that we can prioritize its implementation."
+)
+NO_FORMULA = (
+    "RuntimeError: Trying to backward through mylib.scale.default but no autograd formula was registered. Please use "
+    "register_autograd to add one."
+)
+
+
+def test_an_error_comes_before_a_warning_of_vmap_about_the_same_operator() -> None:
+    text = f'{LOOPS}\nTraceback (most recent call last):\n  File "<string>", line 3, in <module>\n{NO_FORMULA}\n'
+    errors = find_errors(text)
+    assert [(error.kind.value, error.line) for error in errors] == [("no-derivative", 4), ("no-batching-rule", 1)]

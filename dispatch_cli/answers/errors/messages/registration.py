@@ -104,9 +104,11 @@ MESSAGES = (
         "torch/_library/infer_schema.py, function_schema_parser.cpp",
         means="custom_op and triton_op infer the schema from the type annotations of the function.[[ {rest}]]",
         author=(
-            "Annotate each argument and the result: Tensor, Optional[Tensor], List[Tensor], int, float, bool, str, "
+            "Annotate each argument: Tensor, Optional[Tensor], List[Tensor], int, float, bool, str, "
             "torch.dtype, torch.device. PyTorch 2.9 also knows `list[int]` and annotations that are strings, which 2.4 "
             "does not; no version takes a tuple or a dict.",
+            "Annotate the result: Tensor, List[Tensor], int, float, bool, or a Tuple of them.",
+            "If the text speaks of mutates_args, name there the arguments that the function writes to, and only tensors.",
             "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
         ),
     ),

@@ -122,7 +122,29 @@ def fake_beside_composite(advice):
     assert x.grad.sum() == 4
 
 
-@tries("bad-schema", "Annotate each argument and the result", "Or give the schema")
+@tries("bad-schema", "Annotate the result")
+def result_that_no_schema_has(advice):
+    results = Tuple[torch.Tensor, int] if advice else Tuple[torch.Tensor, str]
+
+    @custom_op("t::f", mutates_args=())
+    def f(x: torch.Tensor) -> results:
+        return x + 1, 2
+
+    assert f(ONE)[1] == 2
+
+
+@tries("bad-schema", "If the text speaks of mutates_args")
+def mutated_argument_that_is_no_tensor(advice):
+    @custom_op("t::f", mutates_args=("x",) if advice else ("n",))
+    def f(x: torch.Tensor, n: int) -> None:
+        x.add_(n)
+
+    x = torch.zeros(2)
+    f(x, 3)
+    assert x.sum() == 6
+
+
+@tries("bad-schema", "Annotate each argument", "Or give the schema")
 def function_without_annotations(advice):
     if "Annotate" in advice:
 
