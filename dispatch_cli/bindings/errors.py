@@ -15,7 +15,7 @@ _Parsed = TypeVar("_Parsed")
 
 
 def raised_by_pytorch(error: RuntimeError) -> Exception:
-    """What PyTorch raises in the place of a refusal, or of another error: its text ends at a zero byte.
+    """Exception that PyTorch raises in place of a refusal, or of another error: its text ends at a zero byte.
 
     Python refuses a text that is no UTF-8.
     """

@@ -159,7 +159,7 @@ class Bindings(OperatorFunctions):
 
     @takes("(arg0: torch.Tensor) -> bool")
     def _dispatch_isTensorSubclassLike(self, tensor: TensorSpec | str, /) -> bool:  # noqa: N802
-        """Whether PyTorch treats a tensor as one with a behaviour of its own: a subclass, a wrapper, sparse, meta.
+        """True if PyTorch treats a tensor as one with a behaviour of its own: a subclass, a wrapper, sparse, meta.
 
         Errors: TypeError, as of `_dispatch_keys`.
         """
@@ -169,12 +169,12 @@ class Bindings(OperatorFunctions):
 
     @takes("() -> bool")
     def _are_functorch_transforms_active(self) -> bool:
-        """Whether this thread includes a key of functorch's stack of transforms."""
+        """True if this thread includes a key of functorch's stack of transforms."""
         return any(map(self.thread_state.is_included, self.space.existing((FRONT, BACK))))
 
     @takes("() -> bool")
     def _functionalization_reapply_views_tls(self) -> bool:
-        """Whether functionalization replays views as views, and not as copies."""
+        """True if functionalization replays views as views, and not as copies."""
         return self.thread_state.reapply_views
 
     @takes("(reapply_views: bool = False) -> None")
@@ -218,7 +218,7 @@ class Bindings(OperatorFunctions):
 
     @takes("(arg0: c10::DispatchKey) -> bool")
     def _dispatch_tls_is_dispatch_key_included(self, dispatch: DispatchKey, /) -> bool:
-        """Whether this thread includes the key."""
+        """True if this thread includes the key."""
         return self.thread_state.is_included(dispatch)
 
     @takes("(arg0: c10::DispatchKey) -> bool")

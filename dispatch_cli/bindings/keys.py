@@ -91,7 +91,7 @@ class KeySpace:
         return self.key(text)
 
     def is_parseable(self, text: str) -> bool:
-        """Whether the parser knows the name."""
+        """True if the parser knows the name."""
         return text == UNDEFINED or text in self.universe.parseable
 
     def key(self, name: str) -> DispatchKey:

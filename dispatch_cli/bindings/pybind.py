@@ -18,7 +18,7 @@ from dispatch_cli.model.call import TensorSpec
 _Result = TypeVar("_Result")
 _NUMBER = "typing.SupportsInt | typing.SupportsIndex"
 _ITERABLE = (GeneratorType, Set, ValuesView, map, zip)
-"""What becomes a list, apart from sequences."""
+"""Types that become a list, apart from sequences."""
 
 
 class Keys(Protocol):
@@ -47,7 +47,7 @@ class Parameter(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether it can be given by its name."""
+        """True if it can be given by its name."""
         return re.fullmatch(r"arg\d+", self.name) is None
 
     def __str__(self) -> str:
@@ -265,4 +265,4 @@ _CASTERS: Mapping[str, Callable[[Keys, Any], object]] = {
     _TAGS: _load_tags,
 }
 _SHOWN = {"std::string": "str", "uint16": _NUMBER, "uint32": _NUMBER, "uint64": _NUMBER}
-"""What a signature shows in the place of C++'s type."""
+"""Names that a signature shows in place of C++'s types."""

@@ -41,7 +41,7 @@ def keys_of_tensor(universe: Universe, tensor: TensorSpec | str) -> KeyBits:
 
 
 def is_subclass_like(keyset: KeyBits) -> bool:
-    """Whether a tensor with these keys is like one of a subclass (``at::isTensorSubclassLike``), outside of modes."""
+    """True if a tensor with these keys is like one of a subclass (``at::isTensorSubclassLike``), outside of modes."""
     layout = keyset.layout
     bits = layout.key_bits[META] & layout.backend_mask
     for key in _SUBCLASS_LIKE:

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, writes, and sets the exit code. Click is imported here and in the commands of answers.
+"""The command line: parses, calls, writes, and sets the exit code.
 
 Nothing heavier than click is imported before a command runs.
 """

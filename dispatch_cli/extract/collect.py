@@ -86,7 +86,7 @@ def collect(
 def _extractions(
     sources: Sources, backends: tuple[str, ...] | None, pytorch: PyTorchOperators | None
 ) -> Iterator[tuple[str, Extraction]]:
-    """What each reader finds, with what decides more; it is imported where there are files of its kind."""
+    """Findings of each reader, with what decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
         from dispatch_cli.extract.cpp import extract_cpp
 

@@ -95,7 +95,7 @@ class WorkBudget:
             raise OverWork(self._why())
 
     def has(self, units: int) -> bool:
-        """Whether so many units are left."""
+        """True if so many units are left."""
         return self._left >= units
 
     def make(self, characters: int) -> None:

@@ -34,7 +34,7 @@ FREE_ENTRIES, FREE_BYTES = 1_000, 16 << 20
 BLOCK = 4096
 """Bytes that a file counts as besides its own."""
 TIMES = 20
-"""How often each object may be read, on the average: a few trees of each other can name very many files."""
+"""Reads of each object, on the average: a few trees of each other can name very many files."""
 MAX_MODE = 6
 """Digits of a mode."""
 OUTSIDE = "outside-project"
@@ -216,7 +216,7 @@ class RevisionTree:
 
 
 class Repeats:
-    """How much is read, the same again counted each time. different: without that. free: what may be read anyway."""
+    """Bytes read, the same object counted each time. different: each counted once. free: what may be read anyway."""
 
     def __init__(self, free: int) -> None:
         self.different = 0

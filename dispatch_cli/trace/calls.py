@@ -8,11 +8,11 @@ from enum import Enum
 NONE = -1
 """What a column of numbers has where there is none."""
 RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
-"""How a call ended, as it is recorded; one that is still open is not known."""
+"""End of a call as recorded; that of an open call is not known."""
 
 
 class CallEnd(Enum):
-    """How a call ended."""
+    """End of a call."""
 
     RETURNED = "returned"
     RAISED = "raised"

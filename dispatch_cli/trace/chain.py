@@ -50,7 +50,7 @@ def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
 
 
 def has_kernel(hop: Hop) -> bool:
-    """Whether there is a kernel; a call that comes to a slot without one ends there."""
+    """True if there is a kernel; a call that comes to a slot without one ends there."""
     return hop.live.kernel is not None or hop.python is not None
 
 

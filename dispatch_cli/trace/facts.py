@@ -96,7 +96,7 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
 
 
 def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | None:
-    """What becomes of the gradient, where a tensor wants one and what ran gives none.
+    """Loss of a gradient that a tensor wants and that no kernel that ran gives.
 
     None where nothing is lost, and of a call that did not return. Operators that PyTorch has for inference only are
     left out: tensors that require gradients do not mean there that somebody wants them, and nobody is to write a
@@ -109,7 +109,7 @@ def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | No
 
 
 def is_for_inference(operator: str, universe: Universe) -> bool:
-    """Whether it is an operator of PyTorch's own that gives a gradient at no key, such as a quantized one."""
+    """True for an operator of PyTorch's own that gives a gradient at no key, such as a quantized one."""
     if operator.partition("::")[0] in _COMMUNICATES:
         return False
     known = bases.names()

@@ -17,7 +17,7 @@ from dispatch_cli.trace.recording import Ran
 
 _ENDS_ITSELF = End(EndKind.KERNEL)
 _MAIN = "MainThread"
-"""What Python calls the thread that runs the program."""
+"""Python's name of the thread that runs the program."""
 _GOES_ON = ("fork", "partial", "state", "inductor")
 """Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
@@ -44,7 +44,7 @@ class Happened:
         """The thread whose calls have all ended, where the recording goes as far as that."""
 
     def ended_as(self, call: int) -> CallEnd:
-        """How a call ended. One that was still open when the program itself had ended, raised what ended it."""
+        """End of a call. One that was still open when the program itself had ended, raised what ended it."""
         calls = self._recording.calls
         if calls.end[call] == NONE:
             return CallEnd.RAISED if calls.thread[call] == self._main else CallEnd.UNFINISHED
@@ -125,7 +125,7 @@ class Happened:
     def _observed(
         self, signature: int, inside: int, ran: Sequence[Ran], is_wrong: bool, differs: Difference | None
     ) -> Explained:
-        """What happens in such a call where it returns.
+        """Kernels of such a call where it returns.
 
         inside: the signature of the call that the kernels made again, or `NONE`. is_wrong: it does not go on to the
         kernel that is missing.
@@ -152,7 +152,7 @@ class Happened:
         return self._of_kernels(found, at, seen[differs.at :])
 
     def _stopped(self, found: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
-        """What happened in a call that did not return. found: what would have, had it returned."""
+        """Kernels of a call that did not return. found: what would have, had it returned."""
         found = found._replace(ended=ended)
         if found.call is None or found.end is None:
             return found
@@ -177,7 +177,7 @@ class Happened:
         return found._replace(call=call, seen=min(found.seen, known), assumed=hops[known:most])
 
     def _begins_with(self, inside: int, hops: Sequence[Hop]) -> bool:
-        """Whether the call that was made again is the one that is predicted. hops: that of it."""
+        """True if the call that was made again is the one that is predicted. hops: that of it."""
         first = () if inside == NONE else self._explainer.of_signature(inside).hops
         return bool(hops and first) and first[0].slot == hops[0].slot
 
@@ -222,7 +222,7 @@ class Happened:
 
 
 def _reached(found: Explained, seen: int, called_again: bool) -> tuple[int, int]:
-    """How many kernels of a call that did not return are known to have run, and how many may have.
+    """Numbers of kernels of a call that did not return: known to have run, and at most.
 
     seen: how many were observed; 0 where none of them was, but for the first one: the others up to one that calls the
     operator again ran if it was called again. A slot without a kernel, where the call ends as predicted, stays.

@@ -152,7 +152,7 @@ def comparable(text: str) -> str:
 
 
 def printed_by(step: str, text: str) -> str:
-    """What a step has printed. The order of a hash table of PyTorch does not count."""
+    """Output of a step. The order of a hash table of PyTorch does not count."""
     text = comparable(text)
     return "".join(sorted(text.splitlines(keepends=True))) if "_print_registrations" in step else text
 

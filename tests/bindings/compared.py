@@ -21,7 +21,7 @@ from tests.bindings.answers import CRASH, Answer
 
 SCRIPT = Path(answers.__file__)
 SHOWN_BEFORE, SHOWN_TEXT = 60, 700
-"""How much of a text is shown: before the first difference, and in all."""
+"""Characters of a text that are shown: before the first difference, and in all."""
 
 
 class Difference(NamedTuple):
@@ -104,7 +104,7 @@ class OnPurpose(NamedTuple):
     before: str = ""
 
     def covers(self, difference: Difference) -> bool:
-        """Whether the difference is one of these."""
+        """True if the difference is one of these."""
         return (
             re.search(self.step, difference.step) is not None
             and re.search(self.before, "\n".join(difference.before)) is not None

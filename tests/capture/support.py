@@ -53,7 +53,7 @@ def live_universe(python: str | None = None) -> Any:
 def captured(vmap: bool = True) -> Path:
     """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: `live_state` as a file.
 
-    vmap: False is ``--no-vmap``.
+    vmap: False is before a first vmap.
     """
     return _asked(torch_python(), vmap) / "capture.json.gz"
 

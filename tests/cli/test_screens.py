@@ -12,7 +12,7 @@ LINES = 24
 
 
 def screen(*args: str) -> tuple[list[str], int]:
-    """What a terminal shows when a command has ended, and how many lines it printed; the last line is the prompt's."""
+    """Screen of a terminal when a command has ended, and the number of lines printed; the last line is the prompt's."""
     result = in_terminal(80, *args, NO_COLOR="1")
     lines = (result.err + result.out).splitlines()
     return lines[1 - LINES :], len(lines)

@@ -297,7 +297,7 @@ HOSTILE: dict[str, Hostile] = {
 
 
 class Used(NamedTuple):
-    """What a process took. seconds: of the processor. code: of the exit; below zero for a signal."""
+    """Cost of a process. seconds: of the processor. code: of the exit; below zero for a signal."""
 
     seconds: float
     megabytes: int

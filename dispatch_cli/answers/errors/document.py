@@ -91,8 +91,8 @@ def _comparison(report: ErrorReport) -> Iterator[str]:
     if report.reproduced is False:
         yield (
             f"In {here} the slot holds something else at {report.key}: the text is from another build or version, or "
-            f"other registrations were loaded there. `explain {report.operator} {report.key}{_bases(report)}` shows the "
-            "slot here."
+            f"other registrations were loaded there. `explain {report.operator} {report.key}{_bases(report)}` shows "
+            "the slot here."
         )
 
 

@@ -74,7 +74,7 @@ class _Reading(NamedTuple):
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _RAISED = r"[ \t>|]{0,40}[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
-"""What begins the text of an exception. It follows a frame directly where Python has no source, as of ``python -c``."""
+"""Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
 _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )

@@ -67,7 +67,7 @@ def generated_file(kernel: str | None) -> str | None:
 
 
 def _kind(run: Folded[TableRow]) -> Hashable:
-    """What slots that share a row have in common. PyTorch's own fallbacks differ in their place alone."""
+    """Properties shared by the slots of one row. PyTorch's own fallbacks differ in their place alone."""
     row = run.answer
     live = (row.stale, row.live_kernel if row.stale else None)
     state = (row.rule, row.fallthrough, row.blockers, row.when, row.before, row.otherwise, live)
@@ -138,7 +138,7 @@ def _kernel(row: BriefRow, _: bool) -> Inline:
 
 
 def _places(row: BriefRow, short: bool) -> Inline:
-    """Where the kernels are declared; where there is little room, nothing of what is the base's own."""
+    """Places of the kernels; in little room, those of the base are left out."""
     if not row.places:
         return "" if short else place_cell(None, row.answer.origin)
     more = f" and {len(row.places) - 1} more" if len(row.places) > 1 else ""
@@ -146,7 +146,7 @@ def _places(row: BriefRow, short: bool) -> Inline:
 
 
 def _before(row: BriefRow, short: bool) -> Inline:
-    """What the slots held in the base; of what torchgen writes, its file is enough."""
+    """Kernels that the slots held in the base; of those that torchgen writes, the file is enough."""
     before = row.answer.before
     if before is not None and (file := generated_file(before.kernel)) is not None:
         return before_cell(row.answer._replace(before=before._replace(kernel=file)), short)

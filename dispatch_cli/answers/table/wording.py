@@ -1,4 +1,4 @@
-"""What slots hold, and notes on them, in words."""
+"""Words for slots, and for notes on them."""
 
 from __future__ import annotations
 

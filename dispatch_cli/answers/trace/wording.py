@@ -54,7 +54,7 @@ def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool =
 
 
 _ENDS_OF = {Does.DECOMPOSES: EndKind.DECOMPOSITION, Does.HANDS_OVER: EndKind.HANDLER}
-"""How kernels end their part of a call that does not return."""
+"""End of the kernels of a call that does not return."""
 
 
 _FALLBACKS = {

@@ -1,7 +1,8 @@
 """Every source is read completely.
 
-Sources that take more time or memory than they may are read in part: a few lines of macros or of includes can stand for
-any amount of text. What is not read is not checked, so a run that passes would say nothing of it. Other statements that are not understood are no findings; with `--strict` they make the run fail.
+Sources that take more time or memory than they may are read in part: a few lines of macros or of includes can stand
+for any amount of text. What is not read is not checked, so a run that passes would say nothing of it. Other
+statements that are not understood are no findings; with `--strict` they make the run fail.
 
 Bad, because the reading of the file ended before the file did:
 

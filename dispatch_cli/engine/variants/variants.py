@@ -164,7 +164,7 @@ class Variants:
         )
 
     def _by_group(self, known: World) -> list[tuple[AtomGroup, dict[str, bool]]]:
-        """What is known, by the groups of the atoms."""
+        """Known answers, by the groups of the atoms."""
         found: dict[int, tuple[AtomGroup, dict[str, bool]]] = {}
         for atom, truth in known.items():
             group = self._group_of.get(atom)

@@ -41,12 +41,12 @@ class DeclaredNames:
         return None if span is None else list(lex(self._text, *span))
 
     def calls(self, name: str) -> Sequence[tuple[int, int]]:
-        """Where the name stands before a ``(``, and where what is in the parentheses begins."""
+        """Offsets of the name before a ``(``, and of the first token in the parentheses."""
         return self._calls.get(name, ())
 
     @cached_property
     def _constants(self) -> Mapping[str, int]:
-        """Where the value of each constant begins, with the ``=``."""
+        """Offset of the value of each constant, at the ``=``."""
         blanked = self._text.blanked
         found: dict[str, int] = {}
         for place in _VALUE.finditer(blanked):

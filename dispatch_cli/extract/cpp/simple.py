@@ -41,7 +41,7 @@ class LibraryFunction(NamedTuple):
 
 
 class FileScope(Protocol):
-    """Where the functions of a unit are found. work: what the statements of the unit may cost."""
+    """Finder of the functions of a unit. work: the budget of its statements."""
 
     work: WorkBudget
 

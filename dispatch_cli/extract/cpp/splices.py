@@ -6,7 +6,7 @@ import re
 
 PREFIX = r"(?:u8|[uUL])?"
 REST_OF_LINE = r"[^\\\n]*(?:\\.[^\\\n]*)*"
-"""What is left of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
+"""Remainder of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
 character, as the memory of the pattern grows with that."""
 IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
 IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"

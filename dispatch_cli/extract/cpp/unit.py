@@ -75,7 +75,7 @@ class TranslationUnit:
         return {atom for token in tokens if token.text in found for atom in found[token.text]}
 
     def place(self) -> Span:
-        """Where in *main* the reading is."""
+        """Place in *main* that the reading has reached."""
         return self.text.span(self.reached)
 
     # ---- files and directives

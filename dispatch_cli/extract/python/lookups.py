@@ -229,7 +229,7 @@ class Lookups(ClassLookups):
         return Dotted(full) if isinstance(found, Opaque) and found.node is node else found
 
     def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
-        """What a name is that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
+        """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
         seen = set() if seen is None else seen
         for file in reversed(scope.stars):
             if file in seen or name.startswith("__") or not self._mentions(file, name):

@@ -49,7 +49,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 _WIDTH = re.compile(r"[\d*]")
-"""What a width may begin with, in a format: it may be any size."""
+"""Begins a width in a format, which may be any size."""
 _REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 

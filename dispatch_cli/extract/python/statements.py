@@ -24,7 +24,7 @@ from dispatch_cli.model.condition import negated
 MAX_LOOP = 20_000
 """Times that a loop is followed."""
 MAX_NESTED = 100
-"""How deeply statements and the calls in them nest together."""
+"""Depth to which statements and the calls in them nest together."""
 
 
 class Statements(ConditionalStatements):

@@ -204,7 +204,7 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
 
 
 def always_raises(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> bool:
-    """Whether statements end with an exception, however they are gone through. spend: is told how much work that is."""
+    """True if statements end with an exception on every way through them. spend: is told how much work that is."""
     if not _ends_with_raise(body, spend):
         return False
     count, leaves = 0, False

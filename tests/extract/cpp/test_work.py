@@ -43,7 +43,7 @@ IS_READ = (
 
 
 def read(folder: Path, name: str, count: int) -> tuple[Extraction, WorkBudget, int]:
-    """What a kind of input gives, the work that it took, and the bytes of its files."""
+    """Result of a kind of input, the work that it took, and the bytes of its files."""
     made = HOSTILE[name].files(count)
     for file, text in made.items():
         (folder / file).write_text(text, encoding="utf-8")

@@ -42,7 +42,7 @@ from tests.trace.judge.seen import Seen, logged, traced
 from tests.trace.kernels import logging_kernels
 
 _IN_BRACKETS = re.compile(r" \((?!assumed: )[^()]*\)")
-"""What the text says of a kernel or of a call beside its key."""
+"""Words of the text about a kernel or of a call beside its key."""
 
 
 SAMPLES, SAMPLES_OF_A_RUN = 5_000, 500
@@ -165,7 +165,7 @@ def _of_view(view: TraceView, call: int) -> Shown:
 
 
 def _formats(view: TraceView) -> dict[str, dict[int, Shown]]:
-    """What each format shows of a call: of all of them, or of the first of those that are alike."""
+    """Kernels of a call in each format: of all of them, or of the first of those that are alike."""
     return {
         "json": dict(_of_json(_report(view))),
         "text": dict(_of_text(_report(view))),
@@ -219,7 +219,7 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def _totals(view: TraceView) -> Counter[str]:
-    """Where the table by operator is not what its calls come to."""
+    """Rows of the table by operator that differ from the sum of its calls."""
     calls: Counter[Any] = Counter(
         (view.recording.operator_of(call), _of_view(view, call)) for call in range(len(view.recording.calls))
     )

@@ -108,7 +108,7 @@ MESSAGES = (
             "torch.dtype, torch.device. PyTorch 2.9 also knows `list[int]` and annotations that are strings, which 2.4 "
             "does not; no version takes a tuple or a dict.",
             "Annotate the result: Tensor, List[Tensor], int, float, bool, or a Tuple of them.",
-            "If the text speaks of mutates_args, name there the arguments that the function writes to, and only tensors.",
+            "If the text speaks of mutates_args: name there the tensors that the function writes to.",
             "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
         ),
     ),

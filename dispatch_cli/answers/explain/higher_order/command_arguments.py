@@ -1,4 +1,4 @@
-"""What ``explain`` is asked about a higher-order operator: which operator, and at which place."""
+"""Arguments of ``explain`` for a higher-order operator: the operator, and the place in it."""
 
 from __future__ import annotations
 

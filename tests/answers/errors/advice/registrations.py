@@ -124,7 +124,7 @@ def fake_beside_composite(advice):
 
 @tries("bad-schema", "Annotate the result")
 def result_that_no_schema_has(advice):
-    results = Tuple[torch.Tensor, int] if advice else Tuple[torch.Tensor, str]
+    results = tuple[torch.Tensor, int] if advice else tuple[torch.Tensor, str]
 
     @custom_op("t::f", mutates_args=())
     def f(x: torch.Tensor) -> results:

@@ -1,4 +1,4 @@
-"""What the note about two fake modes says of ``torch._guards.detect_fake_mode``, in a live PyTorch of any version."""
+"""The note about two fake modes, against ``torch._guards.detect_fake_mode`` of a live PyTorch."""
 
 from __future__ import annotations
 
