@@ -31,6 +31,16 @@ def load_recording(name: str) -> Any:
         return json.load(file)
 
 
+def slot_errors(version: str) -> list[dict[str, Any]]:
+    """Recorded errors that PyTorch's C++ prints of slots; those of Python's ``resolve_key`` are not explained."""
+    return of_slots(load_recording(f"{version}.errors")["errors"])
+
+
+def of_slots(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of recorded errors that C++ prints."""
+    return [error for error in errors if "could not find kernel for" not in error["text"]]
+
+
 @cache
 def libraries() -> dict[str, dict[str, Any]]:
     """What PyTorch printed for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""

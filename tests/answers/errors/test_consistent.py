@@ -21,7 +21,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from tests.messages.table import read_texts
-from tests.support import load_recording
+from tests.support import load_recording, slot_errors
 
 REPORTS = Path(__file__).parents[2] / "reports"
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
@@ -31,7 +31,7 @@ Statement = tuple[Proof, str, bool]
 
 def texts() -> Iterator[str]:
     for version in VERSIONS:
-        yield from (error["text"] for error in load_recording(f"{version}.errors")["errors"])
+        yield from (error["text"] for error in slot_errors(version))
         yield from (message["text"] for message in load_recording(f"{version}.messages")["messages"])
     yield from (text.text for text in read_texts())
     for folder in ("texts", "sixty", "forty"):
@@ -103,7 +103,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_slot_is_what_explain_says(version: str) -> None:
     compared = 0
-    for error in load_recording(f"{version}.errors")["errors"]:
+    for error in slot_errors(version):
         pasted = read(error["text"])
         state = state_of(bases_of(pasted))
         explained = answer(pasted, state).explained

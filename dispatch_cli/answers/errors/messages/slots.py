@@ -82,19 +82,6 @@ MESSAGES = (
         warning=True,
     ),
     Message(
-        TextKind.NO_PYTHON_KERNEL,
-        "the Python dispatcher finds no kernel of {op} at {key}",
-        (
-            printed_texts.NO_PYTHON_KERNEL,
-            "could not find kernel for HigherOrderOperator {op} at dispatch key {key}",
-        ),
-        "resolve_key in torch/_ops.py",
-        means="Python looked for a kernel in C++ and in Python, at that key and at the alias keys that cover it.",
-        author=("Register a kernel at {key}, or in Python alone: `@op.py_impl(torch._C.DispatchKey.{key})`.",),
-        rules=(Rule.MISSING,),
-        in_python=True,
-    ),
-    Message(
         TextKind.NO_BATCHING_RULE,
         "{op} has no batching rule, at {key}",
         (
