@@ -31,6 +31,20 @@ def load_recording(name: str) -> Any:
         return json.load(file)
 
 
+_NOT_EXPLAINED = ("could not find kernel for", "has kernels registered to both CompositeImplicitAutograd and a backend")
+"""Texts of Python's ``resolve_key``, and of ambiguous slots."""
+
+
+def slot_errors(version: str) -> list[dict[str, Any]]:
+    """Recorded errors of slots, but for those that are not explained."""
+    return of_slots(load_recording(f"{version}.errors")["errors"])
+
+
+def of_slots(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of recorded errors that are explained."""
+    return [error for error in errors if not any(words in error["text"] for words in _NOT_EXPLAINED)]
+
+
 @cache
 def libraries() -> dict[str, dict[str, Any]]:
     """What PyTorch printed for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""

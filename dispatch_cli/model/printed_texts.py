@@ -1,4 +1,4 @@
-"""Beginnings of PyTorch's texts about dispatch: the engine raises them, and pasted texts are searched for them.
+"""Beginnings of PyTorch's texts about dispatch: the engine raises them, and pasted texts are searched for most.
 
 Each is a template: a name in braces stands for what PyTorch fills in (`str.format`).
 """

@@ -23,7 +23,7 @@ from typing import Any
 from tests.cli.support import ROOT, call
 from tests.crossref.support import doctored, written
 from tests.crossref.test_stand_in import python_that_answers, with_higher_order
-from tests.support import UNIVERSE_OF, load_recording
+from tests.support import UNIVERSE_OF, slot_errors
 from tests.trace.support import every
 
 FIELDS = Path(__file__).parent / "fields" / "fields.txt"
@@ -198,9 +198,7 @@ def inputs() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), doctored())
         python_that_answers(with_higher_order(), Path(folder))
-        said = {
-            version: [one["text"] for one in load_recording(f"{version}.errors")["errors"]] for version in UNIVERSE_OF
-        }
+        said = {version: [one["text"] for one in slot_errors(version)] for version in UNIVERSE_OF}
         for name, text in {
             "errors": said["2.15.0"][0] + said["2.15.0"][6],
             "undefined": said["2.15.0"][6],

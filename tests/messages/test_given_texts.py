@@ -40,7 +40,7 @@ def test_the_place_of_a_registration_is_whole(place: str) -> None:
 
 def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
     """The traceback tells it; without it the text is about a torch.autograd.Function of the user's."""
-    text = text_with("custom-op-transform", "_library/autograd.py")
+    text = text_with("function-transform", "_library/autograd.py")
     said = said_of(text)
     assert "Move the use of ctx from `forward`" not in said
     assert "write a torch.autograd.Function around the operator" in said
@@ -50,7 +50,7 @@ def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
 
 
 def test_another_traceback_does_not_tell_it() -> None:
-    text = text_with("custom-op-transform", "_library/autograd.py")
+    text = text_with("function-transform", "_library/autograd.py")
     alone = "Traceback (most recent call last):\n" + text[text.rindex("RuntimeError: ") :]
     other = text[: text.rindex("RuntimeError: ")] + "KeyError: 'x'\n"
     assert "Move the use of ctx from `forward`" in said_of(f"{other}\n{alone}")

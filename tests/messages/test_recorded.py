@@ -47,8 +47,8 @@ def _treated(treatment: Callable[[str], str], text: str) -> str:
 def test_how_many_there_are() -> None:
     explained = [version for version, one in RECORDED if one["kind"] != GONE]
     counts = {version: explained.count(version) for version in VERSIONS}
-    assert counts["2.13.0"] > 100
-    assert min(counts.values()) > 80
+    assert counts["2.13.0"] > 80
+    assert min(counts.values()) > 60
 
 
 def test_what_is_not_explained_is_not_taken_for_something_else() -> None:

@@ -13,7 +13,7 @@ from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.template import GAP, expression
 from tests.messages.sample import sample
 from tests.messages.table import REASONS, Row, Text, read, read_texts
-from tests.support import load_recording
+from tests.support import load_recording, slot_errors
 
 KINDS = {kind.value: kind for kind in TextKind}
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
@@ -38,7 +38,7 @@ def printed() -> tuple[Text, ...]:
     slots = [
         Text(find_errors(one["text"])[0].kind.value, one["text"], version)
         for version in VERSIONS
-        for one in load_recording(f"{version}.errors")["errors"][:16]
+        for one in slot_errors(version)[:16]
     ]
     return (*recorded, *slots, *read_texts())
 

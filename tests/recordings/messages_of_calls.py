@@ -51,22 +51,22 @@ def library_that_is_not_there():
     torch.ops.load_library("/nowhere/libmine.so")
 
 
-@prints("wrong-arguments", "Expected a value of type", operator="aten::relu")
+@prints("not explained", "Expected a value of type", operator="aten::relu")
 def argument_of_another_type():
     torch.ops.aten.relu.default("x")
 
 
-@prints("wrong-arguments", "is missing value for argument", operator="aten::relu")
+@prints("not explained", "is missing value for argument", operator="aten::relu")
 def argument_that_is_missing():
     torch.ops.aten.relu.default()
 
 
-@prints("wrong-arguments", "expected at most", operator="aten::relu")
+@prints("not explained", "expected at most", operator="aten::relu")
 def arguments_too_many():
     torch.ops.aten.relu.default(_one(), 1, 2)
 
 
-@prints("wrong-arguments", "Unknown keyword argument", "got an unexpected keyword", operator="aten::add")
+@prints("not explained", "Unknown keyword argument", "got an unexpected keyword", operator="aten::add")
 def keyword_that_is_not_there():
     torch.ops.aten.add.Tensor(_one(), _one(), colour=1)
 
@@ -237,7 +237,7 @@ def higher_order_operator_that_is_not_there():
     torch.ops.higher_order.nothing
 
 
-@prints("not-symbolic", "symbolic", "SymInt")
+@prints("not explained", "symbolic", "SymInt")
 def symbolic_sizes():
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import ShapeEnv

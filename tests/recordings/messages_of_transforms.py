@@ -133,7 +133,7 @@ def function_functionalized():
     functionalize(_Set.apply)(torch.ones(2, requires_grad=True))
 
 
-@prints("functorch-escaped", "may have escaped from inside a function")
+@prints("not explained", "may have escaped from inside a function")
 def tensor_that_escaped():
     kept = []
     vmap(lambda x: kept.append(x) or x)(_batch())
@@ -166,7 +166,7 @@ def sparse_functionalized():
     functionalize(lambda x: x[0].resize_(9))(torch.eye(2))
 
 
-@prints("no-impl", "There was no rule registered for", operator="cond")
+@prints("not explained", "There was no rule registered for", operator="cond")
 def mode_without_a_rule():
     class Mode(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -176,7 +176,7 @@ def mode_without_a_rule():
         torch.ops.higher_order.cond(torch.tensor(True), lambda x: x.sin(), lambda x: x.cos(), (torch.ones(2),))
 
 
-@prints("no-python-kernel", "could not find kernel for HigherOrderOperator", operator="cond")
+@prints("not explained", "could not find kernel for HigherOrderOperator", operator="cond")
 def key_without_a_rule():
     torch.ops.higher_order.cond.dispatch(
         torch._C.DispatchKey.AutocastCPU, torch.tensor(True), lambda x: x, lambda x: x, ()

@@ -10,7 +10,6 @@ from dispatch_cli.answers.errors.reading.printed_table import PrintedTable
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.python.table import resolve_key
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.names import OperatorName
@@ -33,12 +32,12 @@ class Case(NamedTuple):
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
     partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
     the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
-    state, or of `resolve_key` for a text of the Python dispatcher; None where the state lacks the operator. by_out: the
-    kernel there makes the functional form from the out= form, so it fails where that does. declared: a file of the user
-    has that kernel. displacing: the keys whose kernels would displace it. built: the state is of a build with that
-    backend. factory: every backend has the operator. makes: the call is told where its result is to be. lists: the
-    operator's arguments that are lists of tensors. tags: its tags. takes_none: no argument can be a tensor. elsewhere:
-    backends for whose dense tensors the state has a kernel, and the text shows none.
+    state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
+    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels
+    would displace it. built: the state is of a build with that backend. factory: every backend has the operator.
+    makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors. tags:
+    its tags. takes_none: no argument can be a tensor. elsewhere: backends for whose dense tensors the state has a
+    kernel, and the text shows none.
     """
 
     universe: Universe
@@ -105,7 +104,7 @@ def case_of(
     definition = dispatcher.operator(name).definition if known else None
     table = dispatcher.table(name) if known else None
     entry = None if table is None else table[key]
-    rule = _rule(state, name, key, text) if known else None
+    rule = dispatcher.operator(name).live[key].rule if known else None
     kernels = shown.kernels(universe)
     in_text = kernels is not None
     if kernels is None and table is not None and rule in MESSAGES[text.kind].rules:
@@ -154,14 +153,6 @@ def built_backends(dispatcher: Dispatcher) -> tuple[str, ...]:
         return ()
     table = dispatcher.table(EMPTY)
     return tuple(backend for backend in dispatcher.universe.backends if table[backend].rule is Rule.KERNEL)
-
-
-def _rule(state: State, name: OperatorName, key: str, text: ErrorText) -> Rule:
-    """The rule that decides a slot, in the dispatcher that raises such an error."""
-    if MESSAGES[text.kind].in_python:
-        python_keys = [kernel.dispatch_key for kernel in state.python_kernels(name)]
-        return resolve_key(state.dispatcher, name, key, python_keys).rule
-    return state.dispatcher.operator(name).live[key].rule
 
 
 def _elsewhere(table: Table, universe: Universe, key: str, shown: tuple[str, ...]) -> tuple[str, ...]:

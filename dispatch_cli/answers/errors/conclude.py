@@ -31,8 +31,8 @@ PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
 RESOLVES = {"Conjugate": "x.resolve_conj()", "Negative": "x.resolve_neg()", "ZeroTensor": "x.clone()"}
 VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
-READS_DATA, SIZE_OF_DATA = "data_dependent_output", "dynamic_output_shape"
-"""Tags of operators that need the data of tensors."""
+READS_DATA = "data_dependent_output"
+"""The tag of operators that need the data of tensors."""
 MANY = 6
 """From this many keys on, only the first are named."""
 
@@ -47,7 +47,7 @@ class FactKind(Enum):
     without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered
     this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing
     shows which. OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one.
-    NO_DATA: the operator reads data, which these tensors lack. SIZE_OF_DATA: the size of its result depends on data.
+    NO_DATA: the operator reads data, which these tensors lack.
     DISPLACED: in the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the
     state has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
     NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop;
@@ -70,7 +70,6 @@ class FactKind(Enum):
     NO_BACKEND = "no-backend"
     OTHER_LAYOUT = "other-layout"
     NO_DATA = "no-data"
-    SIZE_OF_DATA = "size-of-data"
     DISPLACED = "displaced"
     HERE = "here"
     NOT_REACHED = "not-reached"
@@ -125,9 +124,6 @@ def _facts(case: Case) -> Iterator[Fact]:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
         yield Fact(FactKind.NO_DATA, (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
         return
-    if case.key == META and SIZE_OF_DATA in case.tags:
-        size = f"The size of the result of {case.operator} depends on the data of a tensor, and there is no data."
-        yield Fact(FactKind.SIZE_OF_DATA, (META,), Proof.STATE, size)
     if case.is_backend and case.key != META:
         yield from _reason(case)
     if case.here:

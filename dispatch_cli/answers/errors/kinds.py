@@ -15,9 +15,7 @@ class TextKind(Enum):
     NO_KERNEL = "no-kernel"
     NO_TENSORS = "no-tensors"
     NO_META = "no-meta"
-    AMBIGUOUS = "ambiguous"
     NO_AUTOGRAD = "no-autograd"
-    NO_PYTHON_KERNEL = "no-python-kernel"
     NO_BATCHING_RULE = "no-batching-rule"
     NOT_ON_DEVICE = "not-on-device"
     NO_NAMES = "no-names"
@@ -35,12 +33,10 @@ class TextKind(Enum):
     DYNAMIC_OUTPUT = "dynamic-output"
     DATA_DEPENDENT = "data-dependent"
     DATA_GUARD = "data-guard"
-    NOT_SYMBOLIC = "not-symbolic"
     FAKE_MIXED = "fake-mixed"
     FAKE_MODES = "fake-modes"
     FAKE_DATA = "fake-data"
     FAKE_DEVICES = "fake-devices"
-    FAKE_MISMATCH = "fake-mismatch"
     FAKE_UNSUPPORTED = "fake-unsupported"
     META_DATA = "meta-data"
     # autograd
@@ -54,8 +50,6 @@ class TextKind(Enum):
     VMAP_IN_PLACE = "vmap-in-place"
     VMAP_DATA = "vmap-data"
     FUNCTION_TRANSFORM = "function-transform"
-    CUSTOM_OP_TRANSFORM = "custom-op-transform"
-    FUNCTORCH_ESCAPED = "functorch-escaped"
     FUNCTIONALIZE_ALIAS = "functionalize-alias"
     # registration
     OVERRIDDEN = "overridden"
@@ -71,9 +65,7 @@ class TextKind(Enum):
     OWN_SYMBOL = "own-symbol"
     NO_CLASS = "no-class"
     CLASS_PATH = "class-path"
-    WRONG_ARGUMENTS = "wrong-arguments"
     # subclasses, modes, higher-order operators, checks of operators
-    NO_IMPL = "no-impl"
     NO_SUBCLASS = "no-subclass"
     MIXED_DTENSOR = "mixed-dtensor"
     NO_SHARDING = "no-sharding"
@@ -87,10 +79,8 @@ class Message(NamedTuple):
     `template`. source: the function or file of PyTorch that prints it. key: the dispatch key that they are about, where
     they name none. means: PyTorch's meaning. user, author: advice for who calls the operator, and for who wrote or
     registers it; one that begins with ``[name]`` is for texts with that detail alone, with ``[!name]`` for those
-    without. rules: of a kind about a slot, the rules that decide it where PyTorch prints the text. in_python: the slot
-    is one of Python's ``resolve_key``. contexts: the details that the traceback adds, see `read.CONTEXTS`. warning: it
-    is no error; the program goes on. instead_of: the kind
-    whose texts are of this one where their traceback has a frame in the file `frame`.
+    without. rules: of a kind about a slot, the rules that decide it where PyTorch prints the text. contexts: the
+    details that the traceback adds, see `read.CONTEXTS`. warning: it is no error; the program goes on.
     """
 
     kind: TextKind
@@ -102,8 +92,5 @@ class Message(NamedTuple):
     user: tuple[str, ...] = ()
     author: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
-    in_python: bool = False
     contexts: tuple[str, ...] = ()
     warning: bool = False
-    instead_of: TextKind | None = None
-    frame: str = ""

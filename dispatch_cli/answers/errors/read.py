@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.kinds import TextKind
@@ -90,9 +90,13 @@ CONTEXTS = {
         r"backend='\w{1,60}' raised|BackendCompilerFailed|torch\._dynamo\.exc\.|torch[/\\]_inductor[/\\]|"
         r"torch[/\\]_?export[/\\]|torch[/\\]_functorch[/\\](?:_aot_autograd[/\\]|aot_autograd\.py)"
     ),
+    "of_library": re.compile(r"torch[/\\]_library[/\\]autograd\.py"),
     "inference": re.compile(r"\binference_mode\b|InferenceMode|(?i:inference tensors?\b)"),
 }
-"""Details that the traceback around a text shows: fake tensors, torch.compile or torch.export, inference mode."""
+"""Details that the traceback around a text shows.
+
+They are fake tensors, torch.compile or torch.export, a Function that PyTorch made for torch.library, inference mode.
+"""
 
 
 def find_errors(text: str) -> list[ErrorText]:
@@ -187,23 +191,14 @@ def _precedence(match: Match) -> tuple[int, int, int, int]:
 
 
 def _with_frames(text: str, found: Iterable[Match]) -> Iterator[Match]:
-    """Matches with what the tracebacks that are linked to them show: their kind, and the contexts that matter to it."""
+    """Matches with the contexts that the tracebacks show which are linked to them, as far as they matter."""
     ordered = list(found)
     chains = [place.chain for place in chain_places(text, [match.start for match in ordered])]
     contexts = {name: _chains_with(text, pattern) for name, pattern in CONTEXTS.items()}
-    framed = {kind: _chains_with(text, pattern) for kind, pattern in _frames()}
     for match, chain in zip(ordered, chains, strict=True):
-        kinds = (kind for kind, those in framed.items() if chain in those and MESSAGES[kind].instead_of is match.kind)
-        kind, has = next(kinds, match.kind), dict(match.details)
-        shown = [(name, "") for name in MESSAGES[kind].contexts if chain in contexts[name] and name not in has]
-        yield match._replace(kind=kind, details=(*match.details, *shown))
-
-
-@cache
-def _frames() -> tuple[tuple[TextKind, re.Pattern[str]], ...]:
-    """The kinds that a file in the traceback shows."""
-    framed = ((kind, message.frame) for kind, message in MESSAGES.items() if message.frame)
-    return tuple((kind, re.compile(re.escape(frame).replace("/", r"[/\\]"))) for kind, frame in framed)
+        has = dict(match.details)
+        shown = [(name, "") for name in MESSAGES[match.kind].contexts if chain in contexts[name] and name not in has]
+        yield match._replace(details=(*match.details, *shown))
 
 
 def _chains_with(text: str, pattern: re.Pattern[str]) -> set[int]:

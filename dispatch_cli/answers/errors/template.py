@@ -34,8 +34,6 @@ _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
-    # as Python names it, in code that inductor writes
-    "torch_op": r"torch\.ops\.(?P<op>[\w:.]{1,490})",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -51,8 +49,6 @@ HOLES = {
     r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     "argument": r"(?P<argument>\w{1,100})",
-    # an instance or a class as Python prints it
-    "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",

@@ -8,7 +8,7 @@ from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
-from tests.support import load_recording
+from tests.support import slot_errors
 
 
 def answered(text: str, *bases: str) -> ErrorReport:
@@ -37,7 +37,7 @@ def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, 
 
 @pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
 def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
-    texts = [one["text"] for one in load_recording(f"{version}.errors")["errors"] if "[kernel]" in one["text"]]
+    texts = [one["text"] for one in slot_errors(version) if "[kernel]" in one["text"]]
     assert {bases_of(read(text))[0] for text in texts} == {base}
 
 
@@ -65,7 +65,7 @@ def test_the_devices_of_all_arguments_are_looked_at() -> None:
 
 
 def test_a_key_that_a_terminal_broke_is_one_key() -> None:
-    texts = [one["text"] for one in load_recording("2.15.0.errors")["errors"]]
+    texts = [one["text"] for one in slot_errors("2.15.0")]
     text = next(text for text in texts if "BatchedNestedTensor," in text)
     broken = text.replace("BatchedNestedTensor, ", "BatchedNest\nedTensor, ")
     assert read(broken).errors[0].available == read(text).errors[0].available

@@ -11,7 +11,6 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
 from dispatch_cli.answers.errors.conclude import Fact, FactKind, Proof
-from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
@@ -21,7 +20,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from tests.messages.table import read_texts
-from tests.support import load_recording
+from tests.support import load_recording, slot_errors
 
 REPORTS = Path(__file__).parents[2] / "reports"
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
@@ -31,7 +30,7 @@ Statement = tuple[Proof, str, bool]
 
 def texts() -> Iterator[str]:
     for version in VERSIONS:
-        yield from (error["text"] for error in load_recording(f"{version}.errors")["errors"])
+        yield from (error["text"] for error in slot_errors(version))
         yield from (message["text"] for message in load_recording(f"{version}.messages")["messages"])
     yield from (text.text for text in read_texts())
     for folder in ("texts", "sixty", "forty"):
@@ -47,8 +46,7 @@ def statements(report: ErrorReport) -> Iterator[Statement]:
     """Statements of an answer about slots: by its title, its facts and its slot."""
     if report.key is None or not MESSAGES[report.kind].rules:
         return
-    if report.kind is not TextKind.AMBIGUOUS:
-        yield Proof.TEXT, report.key, False
+    yield Proof.TEXT, report.key, False
     for fact in report.facts:
         yield from _of_fact(fact, report.key)
     what = report.explained.what if isinstance(report.explained, ExplainReport) else None
@@ -103,7 +101,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_slot_is_what_explain_says(version: str) -> None:
     compared = 0
-    for error in load_recording(f"{version}.errors")["errors"]:
+    for error in slot_errors(version):
         pasted = read(error["text"])
         state = state_of(bases_of(pasted))
         explained = answer(pasted, state).explained

@@ -14,7 +14,7 @@ from dispatch_cli.answers.errors.reading.printed_table import PrintedTable, Show
 from dispatch_cli.answers.errors.reading.version import Fit, version_fits
 from dispatch_cli.api import load_state, load_universes
 from dispatch_cli.model.universe import META, Universe
-from tests.support import UNIVERSE_OF, load_recording
+from tests.support import UNIVERSE_OF, slot_errors
 
 LINE = re.compile(r"[A-Z]\w+: .* \[[a-z ]+\]")
 
@@ -25,7 +25,7 @@ def universes() -> list[Universe]:
 
 def recorded(version: str) -> list[dict[str, Any]]:
     """The errors of PyTorch's operators that print a table."""
-    errors = load_recording(f"{version}.errors")["errors"]
+    errors = slot_errors(version)
     return [one for one in errors if one["operator"].startswith("aten::") and "[kernel]" in one["text"]]
 
 

@@ -27,13 +27,13 @@ from dispatch_cli.model.debug_text import source_file
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import ROOT
 from tests.ends import ends
-from tests.support import UNIVERSE_OF, load_recording
+from tests.support import UNIVERSE_OF, slot_errors
 
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
 RECORDED = [
     pytest.param(error, id=f"{version}-{number}")
     for version in VERSIONS
-    for number, error in enumerate(load_recording(f"{version}.errors")["errors"][:12])
+    for number, error in enumerate(slot_errors(version)[:12])
 ]
 ARGUMENTS = "Could not run '{0}' with arguments from the '{1}' backend."
 
@@ -166,7 +166,7 @@ def lines_of_table(error: ErrorText) -> list[str]:
 def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]) -> None:
     """Against the lines as they are in the recording; prefixes, colours and escapes take nothing away."""
     printed = 0
-    for error in load_recording(f"{version}.errors")["errors"]:
+    for error in slot_errors(version):
         text = before(error["text"])
         lines = [line for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
         for treatment in (
@@ -229,7 +229,7 @@ def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
     """What the text says is so there, and not a slot of the printed table differs."""
     state = load_state([], bases=[UNIVERSE_OF[version]])
     compared = 0
-    for error in load_recording(f"{version}.errors")["errors"]:
+    for error in slot_errors(version):
         for text in (error["text"], first_line(error["text"])):
             if error["operator"].startswith("aten::"):
                 report = answer(read(text), state)
@@ -243,7 +243,7 @@ def test_operators_of_a_file(version: str) -> None:
     """The files give the error, and the printed table."""
     state = load_state([str(ROOT / "tests/report/broken.yaml")], universe=UNIVERSE_OF[version])
     compared = 0
-    for error in load_recording(f"{version}.errors")["errors"]:
+    for error in slot_errors(version):
         if error["operator"].startswith("broken::"):
             pasted = read(error["text"])
             report = answer(pasted, state)
@@ -299,12 +299,6 @@ def test_large_texts_take_no_longer_than_they_are() -> None:
         r"CPU: C:\n\x [kernel]",
     ):
         assert find_errors(part * (400_000 // len(part))) == []
-
-
-def test_an_ambiguity_without_a_name() -> None:
-    (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
-    assert (found.kind, found.operator, found.key) == (TextKind.AMBIGUOUS, None, "AutogradOther")
-    assert find_errors("RuntimeError: ambiguous") == []
 
 
 WORDS = (

@@ -172,41 +172,22 @@ MESSAGES = (
         means=(
             "Under vmap, grad or jvp an autograd.Function is called as the higher-order operator "
             "custom_function_call, which needs a `setup_context` separate from `forward`, and for vmap a rule."
-        ),
-        author=(
-            "Move the use of ctx from `forward` into a staticmethod `setup_context(ctx, inputs, output)`.",
-            "For vmap: set `generate_vmap_rule = True`, or write a staticmethod `vmap(info, in_dims, *args)` that "
-            "returns two values, the output and its out_dims.",
-        ),
-    ),
-    Message(
-        TextKind.CUSTOM_OP_TRANSFORM,
-        "torch.func cannot differentiate this operator of torch.library",
-        (),
-        "make_autograd_impl in torch/_library/autograd.py, torch/autograd/function.py",
-        key=AUTOGRAD,
-        means=(
-            "The traceback goes through torch/_library/autograd.py: PyTorch made this torch.autograd.Function for the "
-            "operator. Its `forward` also uses ctx, but torch.func.grad needs a separate `setup_context`. The author "
-            "of the operator cannot change that Function."
+            "[[{of_library} The traceback goes through torch/_library/autograd.py: PyTorch made this Function for an "
+            "operator of torch.library, and the author of the operator cannot change it.]]"
         ),
         user=(
-            "Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad; the operator needs a "
-            "formula for that (register_autograd).",
-            "Or write a torch.autograd.Function around the operator: `forward(x)` calls it, and the staticmethod "
-            "`setup_context(ctx, inputs, output)` saves the tensors for `backward`. Call it with `apply`.",
+            "[of_library] Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad; the operator "
+            "needs a formula for that (register_autograd).",
+            "[of_library] Or write a torch.autograd.Function around the operator: `forward(x)` calls it, and the "
+            "staticmethod `setup_context(ctx, inputs, output)` saves the tensors for `backward`. Call it with `apply`.",
         ),
-        instead_of=TextKind.FUNCTION_TRANSFORM,
-        frame="torch/_library/autograd.py",
-    ),
-    Message(
-        TextKind.FUNCTORCH_ESCAPED,
-        "a tensor of vmap or grad is used outside of it",
-        (printed_texts.ESCAPED,),
-        "dead_tensor_wrapper_fallback in aten/src/ATen/functorch/TensorWrapper.cpp",
-        key="FuncTorchGradWrapper",
-        means="The transform that created this tensor has ended. The tensor was kept in a variable or an attribute.",
-        user=("Return the tensor from the function that is transformed; do not store it outside.",),
+        author=(
+            "[!of_library] Move the use of ctx from `forward` into a staticmethod `setup_context(ctx, inputs, "
+            "output)`.",
+            "[!of_library] For vmap: set `generate_vmap_rule = True`, or write a staticmethod `vmap(info, in_dims, "
+            "*args)` that returns two values, the output and its out_dims.",
+        ),
+        contexts=("of_library",),
     ),
     Message(
         TextKind.FUNCTIONALIZE_ALIAS,

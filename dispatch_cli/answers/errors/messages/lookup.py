@@ -132,22 +132,4 @@ MESSAGES = (
             '`m.class_<T>("Class")` in a TORCH_LIBRARY block.',
         ),
     ),
-    Message(
-        TextKind.WRONG_ARGUMENTS,
-        "the arguments do not match the schema of {op}",
-        (
-            "{op}() Expected a value of type '{*}' for argument '{argument}' but instead found type",
-            "{op}() is missing value for argument '{argument}'",
-            "{op}() expected at most {*} argument(s) but received {*} argument(s)",
-            "Unknown keyword argument '{argument}' for operator '{op}'",
-            "{op}() takes {*} positional argument(s) but {*} was/were given",
-            "Expected at most {*} argument(s) for operator '{op}'",
-        ),
-        "FunctionSchema::checkArg, checkAndNormalizeInputs",
-        means="Arguments are checked against the schema before dispatch; no key and no kernel has been chosen yet.",
-        user=(
-            "Compare the call with the schema that the text prints. `SymInt` instead of `int` means that a "
-            "symbolic size is accepted.",
-        ),
-    ),
 )

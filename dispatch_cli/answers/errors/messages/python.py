@@ -7,24 +7,6 @@ from dispatch_cli.model.universe import PYTHON
 
 MESSAGES = (
     Message(
-        TextKind.NO_IMPL,
-        "the higher-order operator {op} has no implementation for a mode or a tensor subclass",
-        (
-            "There was no rule registered for HigherOrderOperator {op}[[ and mode {object}]]",
-            "There was no rule registered for HOP {op}[[ and subclass {object}]]",
-            "HigherOrderOperator '{op}' is not supported for the given",
-        ),
-        "HigherOrderOperator.dispatch in torch/_ops.py",
-        key=PYTHON,
-        means=(
-            "Higher-order operators have only Python implementations, one for each key, mode, tensor subclass and "
-            "transform, and do not use backend fallbacks. `dispatch-cli explain {op} PLACE` shows one place, such as "
-            "FakeTensorMode."
-        ),
-        user=("Call it outside of that mode, such as torch.compile or torch.export, or with plain tensors.",),
-        author=("Register an implementation with the class that the text names: `@op.py_impl(TheMode)`.",),
-    ),
-    Message(
         TextKind.NO_SUBCLASS,
         "no tensor subclass and no mode of the call handles {op}",
         (

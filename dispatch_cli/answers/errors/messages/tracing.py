@@ -95,28 +95,6 @@ MESSAGES = (
         author=("In a fake implementation, do not compare a size that depends on data; use `torch._check`.",),
     ),
     Message(
-        TextKind.NOT_SYMBOLIC,
-        "a kernel got a symbolic size where it takes an integer",
-        (
-            "Cannot call {function}() on [[a ]]tensor with symbolic sizes/strides",
-            "Cannot call {function} on [[a ]]tensor with symbolic shapes/strides",
-            "{function}[[()]] called on tensor with symbolic shape",
-            "This commonly happens when an operator/kernel does not support symbolic shapes at this dispatch key",
-            "TensorIterator does not support symbolic shapes; please implement this operator in torch/_refs",
-            "SymIntArrayRef expected to contain only concrete integers",
-        ),
-        "TensorImpl::throw_cannot_call_with_symbolic, KernelFunction_impl.h",
-        means=(
-            "Under torch.compile or torch.export with dynamic shapes, sizes are symbols. The kernel takes `int` or "
-            "calls `sizes()`; it would need `SymInt` or `sym_sizes()`."
-        ),
-        user=("Compile with `dynamic=False`, or mark the dimension as static.",),
-        author=(
-            "Write SymInt for sizes in the schema; in C++ take c10::SymInt and call sym_sizes().",
-            "Add a fake implementation (torch.library.register_fake): fake tensors then do not reach this kernel.",
-        ),
-    ),
-    Message(
         TextKind.FAKE_MIXED,
         "{op} was called with a fake tensor and a real one",
         (
@@ -193,20 +171,6 @@ MESSAGES = (
         ),
         user=("Move the tensors to one device.",),
         author=("In a fake implementation, create the result on the device of an argument, not on the CPU.",),
-    ),
-    Message(
-        TextKind.FAKE_MISMATCH,
-        "the fake implementation of {op} does not agree with its kernel",
-        (
-            "When comparing the output of {op} on FakeTensor and concrete Tensors, found mismatch",
-            "Real tensor propagation found {*} mismatch {**}for func: {op}",
-            "This error most often comes from a incorrect fake (aka meta) kernel for a custom op",
-            # of the code that inductor writes
-            "wrong number of dimensions{*} for op: {torch_op}",
-        ),
-        "torch/_subclasses/fake_utils.py, assert_size_stride in torch/csrc/dynamo/guards.cpp",
-        means="The fake result and the real one differ in size, stride, dtype, device or aliasing.",
-        author=("Correct the fake implementation or the kernel; `torch.library.opcheck` compares the two.",),
     ),
     Message(
         TextKind.FAKE_UNSUPPORTED,

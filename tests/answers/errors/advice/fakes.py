@@ -218,13 +218,6 @@ def fake_on_the_cpu(advice):
         f(x) + x
 
 
-@tries("fake-mismatch", "Correct the fake implementation or the kernel")
-def fake_of_another_size(advice):
-    f = clone_op()
-    f.register_fake(lambda x: x.new_empty(x.shape if advice else 3))
-    torch.library.opcheck(f, (torch.ones(2),))
-
-
 @tries("fake-unsupported", "Keep it out of the compiled region", "convert it to an ordinary strided tensor first")
 def quantized_tensor_made_fake(advice):
     q = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8)
@@ -262,17 +255,6 @@ def meta_beside_cpu(advice):
         x = x.to("meta")
     other = torch.ones(2, device=x.device) if "argument" in advice else layer.weight
     torch.add(x, other)
-
-
-@tries("not-symbolic", "Compile with `dynamic=False`")
-def sizes_as_integers(advice):
-    mode = FakeTensorMode(shape_env=ShapeEnv())
-    x = mode.from_tensor(torch.ones(5, 5), static_shapes=bool(advice))
-    torch.empty(x.size(0))
-
-
-untried("not-symbolic", "in C++ take c10::SymInt", "needs C++")
-untried("not-symbolic", "Add a fake implementation", "needs C++")
 
 
 @tries(

@@ -31,11 +31,6 @@ def fake_before_the_operator(advice):
     torch.library.register_fake("t::f", torch.empty_like)
 
 
-@tries("wrong-arguments", "Compare the call with the schema that the text prints")
-def argument_of_another_type(advice):
-    torch.ops.aten.relu.default(ONE if advice else "x")
-
-
 OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
 untried("not-defined", "In a C++ program: link the library", "needs C++")

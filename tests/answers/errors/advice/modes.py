@@ -1,7 +1,6 @@
 """Texts about higher-order operators, modes and tensor subclasses."""
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
@@ -20,36 +19,6 @@ def half():
     op = Half()
     op.py_impl(torch._C.DispatchKey.CompositeExplicitAutograd)(lambda x: x / 2)
     return op
-
-
-@tries("no-impl", "Register an implementation with the class that the text names", "Call it outside of that mode")
-def higher_order_operator_in_a_mode(advice):
-    op = half()
-    op.fallthrough(torch._C.DispatchKey.AutogradCPU)
-    if "Register" in advice:
-        op.py_impl(FakeTensorMode)(lambda mode, x: torch.empty_like(x))
-    if "outside" in advice:
-        op(ONE)
-    else:
-        with FakeTensorMode() as mode:
-            op(mode.from_tensor(ONE))
-
-
-@tries("no-impl", "or with plain tensors", "Register an implementation with the class that the text names")
-def higher_order_operator_with_a_subclass(advice):
-    op = half()
-    op.fallthrough(torch._C.DispatchKey.AutogradCPU)
-    if "Register" in advice:
-        op.py_impl(Refusing)(lambda x: torch.ones(2) / 2)
-    op(ONE if "plain" in advice else torch.Tensor._make_wrapper_subclass(Refusing, (2,)))
-
-
-@tries("no-python-kernel", "or in Python alone: `@op.py_impl(torch._C.DispatchKey.")
-def higher_order_operator_without_a_key(advice):
-    op = half()
-    if advice:
-        op.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x: x / 2)
-    assert op(torch.ones(2)).sum() == 1
 
 
 class Refusing(torch.Tensor):
