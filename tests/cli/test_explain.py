@@ -268,6 +268,11 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
         assert "holds something else at" not in result.out
         assert "\nWhat you can do:\n- " in result.out
         assert "\nWhat the author of the operator can do:\n- " in result.out
+    ambiguous = "a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther."
+    unknown = call("explain", "--from-error", "-", stdin=ambiguous.encode())
+    assert (unknown.code, unknown.err) == (0, "")
+    assert unknown.out.startswith("standard input, line 1: a::b is ambiguous at AutogradOther\n")
+    assert "\nWhat you can do:\n- " in unknown.out
 
 
 def test_a_text_without_an_error() -> None:
@@ -277,6 +282,13 @@ def test_a_text_without_an_error() -> None:
         "Error: no text in standard input is one that dispatch-cli explains; the whole text, with its traceback, may "
         "have one.\n"
     )
+
+
+def test_an_ambiguity_without_an_operator() -> None:
+    """The text of the Python dispatcher names none."""
+    unnamed = call("explain", "--from-error", "-", stdin=b"RuntimeError: ambiguous autogradother kernel")
+    assert (unnamed.code, unnamed.err) == (0, "")
+    assert unnamed.out.startswith("standard input, line 1: the operator is ambiguous at AutogradOther\n")
 
 
 def test_a_table_without_the_line_that_names_the_operator() -> None:

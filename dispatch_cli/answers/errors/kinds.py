@@ -15,6 +15,7 @@ class TextKind(Enum):
     NO_KERNEL = "no-kernel"
     NO_TENSORS = "no-tensors"
     NO_META = "no-meta"
+    AMBIGUOUS = "ambiguous"
     NO_AUTOGRAD = "no-autograd"
     NO_BATCHING_RULE = "no-batching-rule"
     NOT_ON_DEVICE = "not-on-device"

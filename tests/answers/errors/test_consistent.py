@@ -11,6 +11,7 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
 from dispatch_cli.answers.errors.conclude import Fact, FactKind, Proof
+from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
@@ -46,7 +47,8 @@ def statements(report: ErrorReport) -> Iterator[Statement]:
     """Statements of an answer about slots: by its title, its facts and its slot."""
     if report.key is None or not MESSAGES[report.kind].rules:
         return
-    yield Proof.TEXT, report.key, False
+    if report.kind is not TextKind.AMBIGUOUS:
+        yield Proof.TEXT, report.key, False
     for fact in report.facts:
         yield from _of_fact(fact, report.key)
     what = report.explained.what if isinstance(report.explained, ExplainReport) else None

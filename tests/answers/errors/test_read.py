@@ -301,6 +301,12 @@ def test_large_texts_take_no_longer_than_they_are() -> None:
         assert find_errors(part * (400_000 // len(part))) == []
 
 
+def test_an_ambiguity_without_a_name() -> None:
+    (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
+    assert (found.kind, found.operator, found.key) == (TextKind.AMBIGUOUS, None, "AutogradOther")
+    assert find_errors("RuntimeError: ambiguous") == []
+
+
 WORDS = (
     *("loading", "the", "model", "weights", "epoch", "loss", "gradient", "rank"),
     *("tensor", "kernel", "operator", "dispatch", "backend", "device", "registered", "schema"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.answers.errors.kinds import Message, TextKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model import printed_texts
-from dispatch_cli.model.universe import META, UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, META, UNDEFINED
 
 FUNC_TORCH_BATCHED = "FuncTorchBatched"
 NO_KERNEL_THERE = (Rule.FALLBACK, Rule.MISSING)
@@ -50,6 +50,23 @@ MESSAGES = (
         author=("Register a fake implementation: `torch.library.register_fake`.",),
         rules=NO_KERNEL_THERE,
         contexts=("fake",),
+    ),
+    Message(
+        TextKind.AMBIGUOUS,
+        "{op} is ambiguous at {key}",
+        (printed_texts.AMBIGUOUS, printed_texts.AMBIGUOUS_IN_PYTHON),
+        "ambiguous_autogradother_kernel in KernelFunction.cpp, resolve_key in torch/_ops.py",
+        key=AUTOGRAD_OTHER,
+        means=(
+            "Backends without an autograd key of their own share AutogradOther. {op} has a kernel at one of them and "
+            "another at CompositeImplicitAutograd, so it is ambiguous which of them has to fill that slot (rule 6)."
+        ),
+        user=(
+            "If no gradient is needed, call it under `torch.inference_mode()`, which excludes the autograd keys.",
+            "Else call it on another device, or install another release of the package that registers its kernels.",
+        ),
+        author=("Register a kernel at AutogradOther, or move the composite one to CompositeExplicitAutograd.",),
+        rules=(Rule.AMBIGUOUS,),
     ),
     Message(
         TextKind.NO_AUTOGRAD,

@@ -121,6 +121,23 @@ def list_that_is_empty(advice):
 
 
 @tries(
+    "ambiguous",
+    "call it under `torch.inference_mode()`",
+    "Register a kernel at AutogradOther",
+    "or move the composite one to CompositeExplicitAutograd",
+    "Else call it on another device",
+)
+def composite_beside_mkldnn(advice):
+    composite = "CompositeExplicitAutograd" if "move" in advice else "CompositeImplicitAutograd"
+    op = define("t::f", "(Tensor x) -> Tensor", MkldnnCPU=lambda x: x.to_dense(), **{composite: lambda x: x + 1})
+    if "AutogradOther" in advice:
+        torch.library.impl("t::f", "AutogradOther")(lambda x: x.to_dense())
+    x = ONE if "another device" in advice else ONE.to_mkldnn()
+    with torch.inference_mode("inference_mode" in advice):
+        assert op(x).shape == (2, 2)
+
+
+@tries(
     "no-autograd",
     "torch.no_grad()",
     "torch.library.register_autograd(op, backward",
