@@ -26,6 +26,8 @@ _NEVER = re.compile(r"(?!)")
 _SIGNS = re.compile(r"[*?\[\\]")
 RULE, GLOB = 4, 600
 """Units of work of a pattern that is read, and of one more with signs such as ``*``."""
+FREE_RULES = 500
+"""Rules that are tried for each path without being counted: a tree has as many paths as it has files."""
 Matcher = Callable[[str], object]
 """A test of one part of a path."""
 
@@ -224,7 +226,7 @@ class IgnoreList:
         below = path[len(self.folder) :]
         named = self._named.get(below[-1], ()) if below else ()
         try:
-            self._spend(len(named) + len(self._others))
+            self._spend(max(0, len(named) + len(self._others) - FREE_RULES))
         except OverWork:
             self._give_up()
             return None

@@ -124,7 +124,10 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         backend_name=case.backend_name,
         says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
         facts=facts,
-        user=(*conclude.steps(case, newer), *advice(MESSAGES[text.kind].user, str(name), key, text.details)),
+        user=(
+            *conclude.steps(case, newer, report.version),
+            *advice(MESSAGES[text.kind].user, str(name), key, text.details),
+        ),
         author=() if elsewhere else author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key, report.over_assumed) if case.reproduced else None,

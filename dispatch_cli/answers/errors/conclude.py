@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.case import MKLDNN, Case
 from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
 
@@ -292,13 +293,18 @@ def _here(case: Case) -> Fact:
     return Fact(FactKind.HERE, (case.key,), Proof.STATE, text)
 
 
-def steps(case: Case, newer: str | None) -> tuple[str, ...]:
-    """Steps for who calls the operator, the best first. newer: the first newer PyTorch with the missing kernel."""
+def steps(case: Case, newer: str | None, version: TextVersion) -> tuple[str, ...]:
+    """Steps for who calls the operator, the best first.
+
+    newer: the first PyTorch, newer than the text as far as that is known, with the missing kernel.
+    """
     kinds = {fact.kind: fact for fact in _facts(case)}
-    return tuple(dict.fromkeys(_steps(case, kinds, newer)))
+    return tuple(
+        dict.fromkeys(_steps(case, kinds, newer, is_older=version.older_than_all or version.nearest is not None))
+    )
 
 
-def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterator[str]:
+def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None, is_older: bool) -> Iterator[str]:
     if FactKind.NO_TENSORS in kinds:
         yield _for_no_tensors(case)
     if FactKind.HERE in kinds and case.declared:
@@ -308,10 +314,13 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterat
         )
     not_built = FactKind.PYTORCH_NOT_BUILT in kinds
     upgrade = None
-    if newer is not None and not case.factory:
+    if newer is not None and not case.factory and FactKind.NO_DATA not in kinds:
         missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
-        upgrade = f"Install a newer PyTorch: {newer} has {missing}."
-    if upgrade is not None and not not_built:
+        if is_older:
+            upgrade = f"Install a newer PyTorch: {newer} has {missing}."
+        else:
+            upgrade = f"Install a newer PyTorch, if yours is older than {newer}: {newer} has {missing}."
+    if upgrade is not None and is_older and not not_built:
         yield upgrade
     yield from _of_build(case, kinds)
     dense = case.devices(DENSE)
@@ -331,7 +340,7 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None) -> Iterat
     if case.is_backend and case.key != META:
         yield from _of_layout(case)
         yield from _of_device(case)
-    if upgrade is not None and not_built:
+    if upgrade is not None and (not_built or not is_older):
         yield upgrade
     elif upgrade is None and case.pytorchs and not case.built and not {*kinds}.isdisjoint(MAY_COME):
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."

@@ -44,7 +44,13 @@ def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
 def test_a_text_of_mps_is_compared_with_a_build_that_has_mps() -> None:
     text = "NotImplementedError: The operator 'aten::roll' is not currently implemented for the MPS device."
     assert bases_of(read(text)) == ("torch-2.15", "torch-2.15-mps")
-    assert answered(text).user[0] == "Install a newer PyTorch: torch-2.4 has the missing kernel."
+    upgrade = "Install a newer PyTorch, if yours is older than torch-2.4: torch-2.4 has the missing kernel."
+    assert upgrade in answered(text).user[1:]
+
+
+def test_an_operator_that_reads_data_is_in_no_version_for_tensors_without_data() -> None:
+    user = answered(no_kernel("aten::_local_scalar_dense", "Meta")).user
+    assert user and not any("PyTorch" in step for step in user)
 
 
 def test_a_newer_version_is_named_only_where_it_has_the_kernel() -> None:

@@ -270,5 +270,5 @@ untried("no-kernel", "Turn autocast off around the call", "no kernel is missing 
 untried("no-tensors", "A caller cannot fix this. Show this text", "something to tell its authors")
 untried("no-tensors", "Find out why", "as `skip the call in this case`, which is tried")
 untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
-untried("no-kernel", "Install a newer PyTorch: ", "needs another version")
+untried("no-kernel", "Install a newer PyTorch", "needs another version")
 untried("no-kernel", "This is a build for macOS", MPS)
