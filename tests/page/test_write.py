@@ -99,7 +99,7 @@ def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
     for arguments in (
         (str(own),),
         (str(ROOT / "examples/stale.yaml"),),
-        (str(ROOT / "examples/extension")),
+        (str(ROOT / "examples/extension"),),
     ):
         text = json.dumps(data_of(printed(*arguments)))
         assert str(tmp_path) not in text
