@@ -37,7 +37,7 @@ LINKS = {
 def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
     """The kind of the text, facts, advice for the user and for the author, the compared state, and the slot."""
     source = "standard input" if report.file == "-" else report.file
-    yield Paragraph(Run(f"{source}, line {report.line}: {report.says}", Tone.HEAD))
+    yield Paragraph(Run(f"{source}, line {report.line}: {report.says}", Tone.HEAD), is_verdict=True)
     meaning = " ".join((*(fact.text for fact in report.facts), *([report.means] if report.means else [])))
     if meaning:
         yield Paragraph(meaning)
