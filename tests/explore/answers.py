@@ -19,7 +19,7 @@ from dispatch_cli.cli import cli
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import backend_keys
 from dispatch_cli.explore.answers.changes import changes_answer, finding_answer, registrations_answer
-from dispatch_cli.explore.answers.coverage import ListedOperators, coverage_answer
+from dispatch_cli.explore.answers.coverage import coverage_answer, served_so
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
 from dispatch_cli.explore.answers.findings import findings_answer, state_before, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
@@ -78,11 +78,10 @@ def answers(session: Session, chosen: random.Random) -> Iterator[PaneAnswer | No
 
 
 def listed_coverage(session: Session, key: str, chosen: random.Random) -> PaneAnswer | None:
-    """Coverage of a backend, of which keys and a filter choose some operators."""
+    """Coverage of a backend, of which keys choose the operators that are served in one way."""
     answer = coverage_answer(session, key)
     service = chosen.choice((None, *Service))
-    words = chosen.choice(("", "copy", "aten out", "Composite math", "OWN kernel", "-x", "--all"))
-    return None if answer is None else ListedOperators(chosen.random() < 0.3, service, words).of(answer)
+    return None if answer is None else served_so(answer, service)
 
 
 def changed(chosen: random.Random) -> Iterator[PaneAnswer | None]:

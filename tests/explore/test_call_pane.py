@@ -338,7 +338,7 @@ def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int])
         await app.go(Spot(OperatorName("aten::abs")), "call")
         await pilot.pause()
         await pilot.press("c", *"inf")
-        await pilot.pause()
+        await until(pilot, lambda: any(line.rstrip("▕ ").endswith("inf") for line in screen_text(app).splitlines()))
         lines = [one.strip("▕ ") for one in screen_text(app).splitlines()]
         at = next((number for number, one in enumerate(lines) if one.endswith("inf")), None)
         assert at is not None, lines
