@@ -78,6 +78,7 @@ MOST_FILES = 15
 ENGINE = (
     *("rules", "keys", "table", "dispatcher", "python", "variants", "history", "comparison", "order", "call"),
     "coverage",
+    "support",
 )
 """The parts of the engine in order: each may import itself and those before it."""
 OUTSIDE = {

@@ -1,0 +1,134 @@
+"""The support matrix: operators in rows, a backend and a context in each column, a verdict in each cell."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+
+class SupportContext(Enum):
+    """A situation in which operators are called; the value is its word in commands, files and JSON.
+
+    EAGER: a plain call. TRAIN: with tensors that require a gradient, and a backward pass. FAKE: with fake tensors, as
+    torch.compile and torch.export trace. COMPILE: traced and functionalized, as torch.compile does; judged by its
+    backend aot_eager. VMAP, GRAD, JVP: in torch.func's transforms. AUTOCAST: under autocast of the device.
+    INFERENCE: in inference mode. CUSTOM: in contexts, or with tensors, that the user names.
+    """
+
+    EAGER = "eager"
+    TRAIN = "train"
+    FAKE = "fake"
+    COMPILE = "compile"
+    VMAP = "vmap"
+    GRAD = "grad"
+    JVP = "jvp"
+    AUTOCAST = "autocast"
+    INFERENCE = "inference"
+    CUSTOM = "custom"
+
+
+class Verdict(Enum):
+    """Outcome of a cell; the value is its word in JSON.
+
+    OWN: a kernel of the operator for this backend or context. COMPOSITE: a kernel at an alias key, or one written in
+    other operators. DECOMPOSITION: the operator is replaced by others (a decomposition, a batching rule of parts).
+    FALLBACK: a backend fallback. NO_KERNEL: nothing is registered for this backend, and PyTorch says so; a gap of the
+    library. RAISES: PyTorch raises although the library means to support the call. GRADIENT_LOST: the call returns, and
+    its gradient is missing or the backward pass raises. WRONG: the call returns a wrong result, or drops a write,
+    without an error. NOT_KNOWN: the declarations do not decide it. NOT_APPLICABLE: the context means nothing for the
+    operator.
+    """
+
+    OWN = "own"
+    COMPOSITE = "composite"
+    DECOMPOSITION = "decomposition"
+    FALLBACK = "fallback"
+    NO_KERNEL = "no-kernel"
+    RAISES = "raises"
+    GRADIENT_LOST = "gradient-lost"
+    WRONG = "silently-wrong"
+    NOT_KNOWN = "not-known"
+    NOT_APPLICABLE = "not-applicable"
+
+    @property
+    def works(self) -> bool:
+        """Whether the call gives the right result."""
+        return self in (Verdict.OWN, Verdict.COMPOSITE, Verdict.DECOMPOSITION, Verdict.FALLBACK)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the call is known not to give it."""
+        return self in (Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
+
+
+class Column(NamedTuple):
+    """A column. backend: its dispatch key, such as CUDA; device: the word for it in a tensor, such as cuda.
+
+    tensor, contexts: of CUSTOM, the tensor and the contexts that were named.
+    """
+
+    backend: str
+    device: str
+    context: SupportContext
+    tensor: TensorSpec | None = None
+    contexts: tuple[Context, ...] = ()
+
+
+class Reason(Enum):
+    """The rule behind a verdict, for every verdict but those that work; the value is its word in JSON.
+
+    CALL: the simulated call raises, see `Cell.error`. INCOMPLETE: the state lacks what decides. ASSUMED: it depends on
+    what a kernel does, which no declaration says.
+    """
+
+    CALL = "call"
+    NO_BACKEND_KERNEL = "no-backend-kernel"
+    NO_FAKE = "no-fake"
+    NO_BACKWARD = "no-backward"
+    BACKWARD_WARNS = "backward-warns"
+    GRADIENT_DROPPED = "gradient-dropped"
+    UNDECLARED_WRITE = "undeclared-write"
+    MUTABLE_RESULT = "mutable-result"
+    ALIASED_RESULT = "aliased-result"
+    NO_VMAP = "no-vmap"
+    NO_JVP = "no-jvp"
+    AUTOGRAD_FUNCTION = "autograd-function"
+    FUNCTION_ARGUMENTS = "function-arguments"
+    INCOMPLETE = "incomplete"
+    ASSUMED = "assumed"
+
+
+class SupportCall(NamedTuple):
+    """The call behind a cell, as `resolve` takes it."""
+
+    tensors: tuple[str, ...]
+    contexts: tuple[str, ...] = ()
+
+
+class Cell(NamedTuple):
+    """A cell. key, kernel, span: the registration that serves the call, or that fails it, where there is one.
+
+    reason: None where the call works. error: PyTorch's text, where the call raises it. call: None where no single call
+    shows it.
+    """
+
+    verdict: Verdict
+    reason: Reason | None = None
+    key: str | None = None
+    kernel: str | None = None
+    span: Span | None = None
+    error: str | None = None
+    call: SupportCall | None = None
+
+
+class SupportRow(NamedTuple):
+    """An operator, and a cell for each column."""
+
+    operator: OperatorName
+    schema: str | None
+    span: Span | None
+    cells: tuple[Cell, ...]
