@@ -8,27 +8,9 @@ from typing import NamedTuple
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import SupportContext
 
-
-class SupportContext(Enum):
-    """A situation in which operators are called; the value is its word in commands, files and JSON.
-
-    EAGER: a plain call. TRAIN: with tensors that require a gradient, and a backward pass. FAKE: with fake tensors, as
-    torch.compile and torch.export trace. COMPILE: traced and functionalized, as torch.compile does; judged by its
-    backend aot_eager. VMAP, GRAD, JVP: in torch.func's transforms. AUTOCAST: under autocast of the device.
-    INFERENCE: in inference mode. CUSTOM: in contexts, or with tensors, that the user names.
-    """
-
-    EAGER = "eager"
-    TRAIN = "train"
-    FAKE = "fake"
-    COMPILE = "compile"
-    VMAP = "vmap"
-    GRAD = "grad"
-    JVP = "jvp"
-    AUTOCAST = "autocast"
-    INFERENCE = "inference"
-    CUSTOM = "custom"
+__all__ = ["Cell", "Column", "Reason", "SupportCall", "SupportContext", "SupportRow", "Verdict"]
 
 
 class Verdict(Enum):

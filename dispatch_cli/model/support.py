@@ -1,0 +1,48 @@
+"""The situations in which an operator is called, and promises that calls in them work."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.span import Span
+
+
+class SupportContext(Enum):
+    """A situation in which operators are called; the value is its word in commands, files and JSON.
+
+    EAGER: a plain call. TRAIN: with tensors that require a gradient, and a backward pass. FAKE: with fake tensors, as
+    torch.compile and torch.export trace. COMPILE: traced and functionalized, as torch.compile does; judged by its
+    backend aot_eager. VMAP, GRAD, JVP: in torch.func's transforms. AUTOCAST: under autocast of the device.
+    INFERENCE: in inference mode. CUSTOM: in contexts, or with tensors, that the user names.
+    """
+
+    EAGER = "eager"
+    TRAIN = "train"
+    FAKE = "fake"
+    COMPILE = "compile"
+    VMAP = "vmap"
+    GRAD = "grad"
+    JVP = "jvp"
+    AUTOCAST = "autocast"
+    INFERENCE = "inference"
+    CUSTOM = "custom"
+
+
+PROMISED = tuple(one for one in SupportContext if one is not SupportContext.CUSTOM)
+"""The contexts that can be promised."""
+
+
+class Promise(NamedTuple):
+    """Every operator that matches works on each of the backends in each of the contexts.
+
+    ops: names, and globs over them. backends: dispatch keys. reason: why it is promised. span: where it is declared.
+    through: the entries of ``extends`` that led there, the user's own file first.
+    """
+
+    ops: tuple[str, ...]
+    backends: tuple[str, ...]
+    contexts: tuple[SupportContext, ...]
+    reason: str | None = None
+    span: Span | None = None
+    through: tuple[Span, ...] = ()
