@@ -85,10 +85,11 @@ class Reason(Enum):
 
 
 class SupportCall(NamedTuple):
-    """The call behind a cell, as `resolve` takes it."""
+    """The call behind a cell, as `resolve` takes it. arguments: what a factory is given, such as ``device=cuda``."""
 
     tensors: tuple[str, ...]
     contexts: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 class Cell(NamedTuple):

@@ -1,0 +1,78 @@
+"""The calls behind the cells: which tensors an operator is given in a context, and the call simulated."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.call.options import option_argument
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Column, SupportCall, SupportContext
+from dispatch_cli.model.call import Absent, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.schema import FunctionSchema, TypeKind
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+
+FAKE_MODE = Context(ContextKind.MODE, name="FakeTensorMode")
+_ABSENT = TensorSpec(absent=Absent.NONE)
+
+
+def tensors_of(schema: FunctionSchema, spec: TensorSpec) -> tuple[TensorSpec, ...]:
+    """A tensor for each argument that must have one; where all are optional, for the first. A list has one."""
+    taking = [one for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    needed = [one.type.kind is not TypeKind.OPTIONAL for one in taking]
+    if needed and not any(needed):
+        needed[0] = True
+    last = max((at for at, is_needed in enumerate(needed) if is_needed), default=-1)
+    given: list[TensorSpec] = []
+    for argument, is_needed in zip(taking[: last + 1], needed, strict=False):
+        if is_needed:
+            given.append(spec)
+        elif is_tensor(argument.type):
+            given.append(_ABSENT)
+    return tuple(given)
+
+
+def spec_of(column: Column) -> TensorSpec:
+    """The tensor of a column."""
+    plain = TensorSpec(column.device)
+    match column.context:
+        case SupportContext.TRAIN:
+            return plain._replace(requires_grad=True)
+        case SupportContext.FAKE | SupportContext.COMPILE:
+            return plain._replace(fake="")
+        case SupportContext.VMAP:
+            return plain._replace(wrappers=(Wrapper(WrapperKind.BATCHED),))
+        case SupportContext.GRAD | SupportContext.JVP:
+            return plain._replace(wrappers=(Wrapper(WrapperKind.GRAD),))
+        case SupportContext.INFERENCE:
+            return plain._replace(inference=True)
+        case SupportContext.CUSTOM if column.tensor is not None:
+            return column.tensor if column.tensor.device is not None else column.tensor._replace(device=column.device)
+        case _:
+            return plain
+
+
+def contexts_of(column: Column) -> tuple[Context, ...]:
+    """The contexts of a column."""
+    match column.context:
+        case SupportContext.FAKE | SupportContext.COMPILE:
+            return (FAKE_MODE,)
+        case SupportContext.VMAP | SupportContext.GRAD | SupportContext.JVP:
+            return (Context(ContextKind(column.context.value)),)
+        case SupportContext.AUTOCAST:
+            return (Context(ContextKind.AUTOCAST, device=column.device),)
+        case SupportContext.INFERENCE:
+            return (Context(ContextKind.INFERENCE_MODE),)
+        case _:
+            return column.contexts
+
+
+def call_of(state: State, name: OperatorName, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
+    """The call of a column, simulated, and as `resolve` takes it. Errors: CallError, Refused as of `simulate`."""
+    tensors, contexts = tensors_of(schema, spec_of(column)), contexts_of(column)
+    takes_device = not tensors and option_argument(schema, "device") is not None
+    options = Options(device=column.device) if takes_device else NO_OPTIONS
+    call = simulate(state, name, tensors, contexts, options=options)
+    texts = tuple(f"{option}={value}" for option, value in options.given)
+    return call, SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)

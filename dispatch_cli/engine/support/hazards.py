@@ -1,0 +1,77 @@
+"""Facts of a schema that decide what a compiled call comes to: writes and aliases that it declares, or leaves out.
+
+Sources: ``can_auto_functionalize`` in torch/_higher_order_ops/auto_functionalize.py, ``FunctionalTensorMode`` in
+torch/_subclasses/functional_tensor.py, ``FunctionalizeFallbackKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from dispatch_cli.engine.call.schema_facts import BUILTIN, RETURNED, has_aliases
+from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.model.schema import FunctionSchema, TypeKind
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, writes
+from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META, NON_FUNCTIONAL, Universe
+
+TAGS_COUNT_FROM = (2, 13)
+"""The first PyTorch whose functionalization takes an operator that returns what it writes to, by its tag."""
+_TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
+"""Keys with whose kernels a call is traced as it is, and not taken apart."""
+
+
+def writes_in_silence(schema: FunctionSchema) -> bool:
+    """Whether the operator takes tensors, returns nothing and declares no write: a call of it seems to do nothing."""
+    return not schema.returns and not schema.is_varret and has_tensors(schema) and not has_aliases(schema)
+
+
+def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
+    """Whether torch.compile drops every call of the operator, without an error.
+
+    keys: where it has kernels; a fake implementation is one at Meta. Without any for tracing, the call is a graph
+    break instead. One that a composite kernel takes apart before is not dropped itself. Operators that are registered
+    as having side effects are not known here.
+    """
+    if not writes_in_silence(schema) or schema.name.namespace in BUILTIN:
+        return False
+    return not _TRACED.isdisjoint(keys) or (IMPLICIT in keys and not decomposes(universe, schema, keys))
+
+
+def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
+    """Whether functionalization takes the operator apart by its kernel at CompositeImplicitAutograd.
+
+    It does for every operator with aliases, and for others where autograd would: without a backend kernel.
+    """
+    if IMPLICIT not in keys:
+        return False
+    return has_aliases(schema) or not any(key in universe.backends or key in _TRACED for key in keys if key != META)
+
+
+def mutable_result(schema: FunctionSchema) -> bool:
+    """Whether the operator returns what it writes to, as ``f_(Tensor(a!) x) -> Tensor(a!)``."""
+    return any(map(writes, schema.returns))
+
+
+def takes_tags(universe: Universe) -> bool:
+    """Whether this PyTorch functionalizes an operator with a mutable result that has ``Tag.inplace`` or ``Tag.out``."""
+    return tuple(map(int, re.findall(r"\d+", universe.torch)[:2])) >= TAGS_COUNT_FROM
+
+
+def not_functionalized(
+    universe: Universe, schema: FunctionSchema, tags: Collection[str], keys: Collection[str]
+) -> Reason | None:
+    """Why torch.compile refuses an operator by its schema; None where it does not.
+
+    keys: where it has kernels.
+    """
+    if not has_aliases(schema) or FUNCTIONALIZE in keys or decomposes(universe, schema, keys):
+        return None
+    if schema.name.namespace not in BUILTIN and is_mutable(schema):
+        if takes_tags(universe) and not RETURNED.isdisjoint(tags):
+            return None
+        if all(one.alias is None and one.type.kind is TypeKind.TENSOR for one in schema.returns):
+            return None
+    if mutable_result(schema):
+        return Reason.MUTABLE_RESULT
+    return Reason.ALIASED_RESULT if any(one.alias is not None for one in schema.returns) else Reason.CALL

@@ -1,0 +1,234 @@
+"""The verdict of a cell: what a simulated call comes to, and what becomes of its gradient.
+
+A kernel is taken to do what the schema and the fake kernel say. What is not decided by declarations is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
+from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
+from dispatch_cli.engine.call.kernels.entry import backend_keys, is_core_fallback
+from dispatch_cli.engine.call.kernels.functorch import BATCHED
+from dispatch_cli.engine.call.simulator import runs_python
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.support.calls import call_of
+from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
+from dispatch_cli.engine.support.hazards import drops_call, not_functionalized
+from dispatch_cli.model.call import CallError
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.universe import BACK, BACKEND_SELECT, META
+
+_OF_RULE = {
+    Rule.KERNEL: Verdict.OWN,
+    Rule.AUTOGRAD: Verdict.OWN,
+    Rule.DEFAULT: Verdict.COMPOSITE,
+    Rule.MATH: Verdict.COMPOSITE,
+    Rule.NESTED: Verdict.COMPOSITE,
+    Rule.BATCHED: Verdict.DECOMPOSITION,
+    Rule.FALLBACK: Verdict.FALLBACK,
+}
+_OF_PATH = {
+    FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,
+    FakePath.COMPOSITE: Verdict.COMPOSITE,
+    FakePath.FALLBACK: Verdict.FALLBACK,
+}
+_MISSING = (ErrorKind.NO_KERNEL, ErrorKind.NO_TENSORS, ErrorKind.META)
+_LOST = {
+    GradientLoss.RAISES: Reason.NO_BACKWARD,
+    GradientLoss.WARNS: Reason.BACKWARD_WARNS,
+    GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
+}
+_WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
+NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
+INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
+
+
+class Judge:
+    """Judges the calls of one operator."""
+
+    def __init__(self, state: State, name: OperatorName) -> None:
+        self.state = state
+        self.name = name
+        self.universe = state.dispatcher.universe
+        self.operator = state.dispatcher.operator(name)
+        definition = self.operator.definition
+        self.tags = () if definition is None else definition.tags
+        self.schema = None if definition is None else definition.known_schema
+        self.keys = frozenset(self.operator.kernels)
+        self._autograd = autograd_keys(self.universe)
+
+    def cell(self, column: Column) -> Cell:
+        """The verdict of a column."""
+        if self.schema is None:
+            return INCOMPLETE
+        if not self._applies(column):
+            return NOT_APPLICABLE
+        try:
+            call, shown = call_of(self.state, self.name, self.schema, column)
+        except CallError:
+            return NOT_APPLICABLE  # the backend has no such tensors
+        match column.context:
+            case SupportContext.FAKE:
+                return self._fake(call, shown)
+            case SupportContext.COMPILE:
+                return self._compiled(column, call, shown)
+            case _:
+                return self._judged(column, call, shown)
+
+    def _applies(self, column: Column) -> bool:
+        """Whether the context can make a difference to a call of the operator."""
+        schema, context = self.schema, column.context
+        assert schema is not None, "the caller has looked"
+        if context in (SupportContext.EAGER, SupportContext.FAKE, SupportContext.COMPILE, SupportContext.INFERENCE):
+            return True
+        if not has_tensors(schema):
+            return context is SupportContext.CUSTOM
+        if context in _WITH_GRADIENT:
+            return is_mutable(schema) or any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.returns)
+        if context is SupportContext.AUTOCAST:
+            component = self.universe.runtime_parts[column.backend][1]
+            return component is not None and autocast_key_of(self.universe, component) is not None
+        return True
+
+    def _judged(self, column: Column, call: Call, shown: SupportCall) -> Cell:
+        failed = self._failed(call, shown)
+        if failed is not None:
+            is_refused = failed.verdict is Verdict.RAISES and call.end.error is not None
+            if is_refused and call.end.error is not None and call.end.error.kind is ErrorKind.TRANSFORM:
+                reasons = {SupportContext.VMAP: Reason.NO_VMAP}
+                reason = reasons.get(column.context, Reason.AUTOGRAD_FUNCTION)
+                return failed._replace(reason=reason)
+            return failed
+        if column.context in (SupportContext.GRAD, SupportContext.JVP):
+            return self._differentiated(column, call, shown)
+        if any(spec.requires_grad for spec in call.tensors):
+            return self._trained(call, shown)
+        if column.context is SupportContext.VMAP:
+            rules = [hop for hop in call.hops if hop.slot == BATCHED]
+            return self._served(rules[0] if rules else call.hops[-1], shown)
+        if column.context is SupportContext.AUTOCAST:
+            own = next((hop for hop in call.hops if hop.slot.startswith("Autocast")), None)
+            if own is not None:
+                return self._served(own, shown)
+        return self._served(call.hops[-1], shown)
+
+    def _failed(self, call: Call, shown: SupportCall) -> Cell | None:
+        """The cell of a call that raises, or of which it is not known whether it does."""
+        end, last = call.end, call.hops[-1]
+        if end.kind is EndKind.NOT_KNOWN:
+            return INCOMPLETE._replace(key=last.slot, call=shown)
+        if end.error is None:
+            return None
+        assumed = self._assumed(call.hops)
+        if end.error.kind in _MISSING and assumed is not None:
+            if self._serves_alone():
+                served = self._served(assumed, shown)
+                plain = not call.contexts
+                return served if plain else served._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+            if assumed.slot == BACKEND_SELECT:
+                return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
+        is_gap = end.error.kind in _MISSING and last.slot in backend_keys(self.universe)
+        text = end.error.text or None
+        if is_gap:
+            return self._at(Verdict.NO_KERNEL, Reason.NO_BACKEND_KERNEL, last, shown)._replace(error=text)
+        return self._at(Verdict.RAISES, Reason.CALL, last, shown)._replace(error=text)
+
+    def _assumed(self, hops: Sequence[Hop]) -> Hop | None:
+        """The kernel of a library that is assumed to go on with the call, and at which the call ends otherwise."""
+        assumed = (hop for hop in hops if hop.why is Why.CONVENTION and hop.does is Does.REDISPATCHES)
+        return next(assumed, None)
+
+    def _serves_alone(self) -> bool:
+        """Whether nothing is registered that a kernel above the backends could go on to: it computes the result."""
+        computing = backend_keys(self.universe)
+        return not any(key in computing or key.startswith("Composite") for key in self.keys if key != META)
+
+    def _served(self, hop: Hop, shown: SupportCall) -> Cell:
+        return self._at(_OF_RULE.get(hop.live.rule, Verdict.NOT_KNOWN), None, hop, shown)
+
+    def _at(self, verdict: Verdict, reason: Reason | None, hop: Hop, shown: SupportCall) -> Cell:
+        kernel = hop.live.kernel
+        registration = hop.live.registration
+        key = hop.slot if registration is None else registration.key
+        label, span = (None, None) if kernel is None else (kernel.label, kernel.span)
+        return Cell(verdict, reason, key, label, span, call=shown)
+
+    def _trained(self, call: Call, shown: SupportCall) -> Cell:
+        """The cell of a call that returns, with tensors that require a gradient."""
+        lost = lost_gradient(call.hops, self.universe)
+        above, server = self._autograd_hop(call.hops), call.hops[-1]
+        if lost is None:
+            own = above is not None and not is_core_fallback(self.universe, above.live)
+            return self._served(above if own and above is not None else server, shown)
+        reason = _LOST[lost.loss]
+        if lost.loss is GradientLoss.RAISES:
+            return self._at(Verdict.GRADIENT_LOST, reason, above or server, shown)
+        if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
+            return self._served(server, shown)  # autograd stays on for the operators that it calls
+        return self._at(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server, shown)
+
+    def _differentiated(self, column: Column, call: Call, shown: SupportCall) -> Cell:
+        """The cell of a call in grad or jvp that returns: below the transform, nothing is recorded for it."""
+        is_jvp = column.context is SupportContext.JVP
+        end = next((at for at, hop in enumerate(call.hops) if hop.slot == BACK), len(call.hops))
+        above = self._autograd_hop(call.hops[:end])
+        if above is None:
+            reason = Reason.NO_JVP if is_jvp else Reason.GRADIENT_DROPPED
+            if end == len(call.hops):  # it is taken apart before any transform sees it
+                return self._served(call.hops[-1], shown)
+            return self._at(Verdict.GRADIENT_LOST, reason, call.hops[-1], shown)
+        if is_core_fallback(self.universe, above.live):
+            reason = Reason.NO_JVP if is_jvp else Reason.BACKWARD_WARNS
+            return self._at(Verdict.GRADIENT_LOST, reason, call.hops[-1], shown)
+        if is_jvp and above.live.kernel is not None and above.live.kernel.wraps is not None:
+            return self._at(Verdict.GRADIENT_LOST, Reason.NO_JVP, above, shown)
+        if above.why is Why.CONVENTION:
+            return self._at(Verdict.RAISES, Reason.AUTOGRAD_FUNCTION, above, shown)
+        return self._served(above, shown)
+
+    def _autograd_hop(self, hops: Sequence[Hop]) -> Hop | None:
+        return next((hop for hop in hops if hop.slot in self._autograd), None)
+
+    def _fake(self, call: Call, shown: SupportCall) -> Cell:
+        outcome, error = call.end.fake, call.end.error
+        if outcome is None:
+            return self._failed(call, shown) or self._served(call.hops[-1], shown)
+        assumed = self._assumed(call.hops)
+        if error is not None and assumed is not None and self._serves_alone():
+            return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
+        cell = self._traced(outcome, shown)
+        if error is None:
+            return cell if outcome.followed else cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+        reason = Reason.NO_FAKE if outcome.path in (FakePath.NONE, FakePath.FAKE_IMPL) else Reason.CALL
+        return cell._replace(verdict=Verdict.RAISES, reason=reason, error=error.text or None)
+
+    def _traced(self, outcome: FakeOutcome, shown: SupportCall) -> Cell:
+        verdict = _OF_PATH.get(outcome.path, Verdict.OWN)
+        key = outcome.key
+        if outcome.path is FakePath.META and key is not None:
+            verdict = _OF_RULE.get(self.operator.live[key].rule, Verdict.OWN)
+            registration = self.operator.live[key].registration
+            key = key if registration is None else registration.key
+        return Cell(verdict, None, key, outcome.function or outcome.kernel, outcome.span, call=shown)
+
+    def _compiled(self, column: Column, call: Call, shown: SupportCall) -> Cell:
+        """The cell of a compiled call: it runs eagerly in the end, after it was traced and functionalized."""
+        assert self.schema is not None, "the caller has looked"
+        eager = self.cell(column._replace(context=SupportContext.EAGER))
+        if not eager.verdict.works:
+            return eager
+        fake = self._fake(call, shown)
+        if not fake.verdict.works:
+            return fake
+        if drops_call(self.universe, self.schema, self.keys):
+            return eager._replace(verdict=Verdict.WRONG, reason=Reason.UNDECLARED_WRITE)
+        refused = not_functionalized(self.universe, self.schema, self.tags, self.keys)
+        if refused is not None:
+            return eager._replace(verdict=Verdict.RAISES, reason=refused)
+        return fake
