@@ -37,6 +37,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.settings import CheckSettings, Suppression
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import Promise
 
 
 class DefinedOperator(NamedTuple):
@@ -100,6 +101,7 @@ class FileContext:
     modes: list[ModeType] = field(default_factory=list)
     fake_rules: list[DeclaredFakeRules] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     settings: list[CheckSettings] = field(default_factory=list)
     functions: list[RegisteringFunction] = field(default_factory=list)

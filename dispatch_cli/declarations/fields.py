@@ -135,6 +135,13 @@ def text_of(problems: Problems, node: Node | None, words: str = "a string", inst
     return word_of(problems, node)
 
 
+def texts_of(problems: Problems, node: Node | None) -> Iterator[str]:
+    """The texts of a field that takes one, or a list of them, as of `text_of`."""
+    for item in scalars(problems, node):
+        if (text := text_of(problems, item)) is not None:
+            yield text
+
+
 def word_of(problems: Problems, node: Node | None) -> str | None:
     """The same, where nothing but a text makes sense, as in the name of a field."""
     if type(node) is not Scalar:

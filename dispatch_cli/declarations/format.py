@@ -34,6 +34,7 @@ from dispatch_cli.declarations.kernel_format import (
 )
 from dispatch_cli.declarations.operator_format import DEFINITION, FAKE_TENSOR_MODE, LIBRARY, OPERATOR
 from dispatch_cli.declarations.source_format import FUNCTION, NOT_UNDERSTOOD, SECTIONS, UNDECIDED
+from dispatch_cli.declarations.support_format import PROMISE, SUPPORT
 from dispatch_cli.declarations.tree import Mapping, Scalar
 
 VERSION = "1"
@@ -159,6 +160,7 @@ FILE = Record(
             list_of(record("guard", "guards"), "guards"),
             "Conditions that must hold; check-invariants checks them.",
         ),
+        SUPPORT,
         Field(
             "suppress",
             list_of(record("suppression", "suppressions"), "suppressions"),
@@ -188,6 +190,7 @@ RECORDS = (
     MODE,
     GUARD,
     RESOLVES,
+    PROMISE,
     SUPPRESSION,
     CHECK,
     FUNCTION,

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from dispatch_cli.declarations.check_format import A_RULE, GUARD, RESOLVES
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of
+from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of, texts_of
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -67,7 +67,7 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
         problems.add("unused-field", "'tensors' and 'contexts' need 'resolves'", node)
     elif call is None and (unused := next((name for name in Options._fields if name in values), None)):
         problems.add("unused-field", f"{unused!r} needs 'resolves'", node)
-    ops = tuple(_texts(context, values.get("op")))
+    ops = tuple(texts_of(context.problems, values.get("op")))
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
         span = problems.span(node)
@@ -87,7 +87,7 @@ def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectatio
         elif field is GuardField.SAME_AS:
             found = tuple(key for key in (_one_key(context, node),) if key is not None)
         else:
-            found = tuple(_texts(context, node))
+            found = tuple(texts_of(context.problems, node))
         if found:
             yield Expectation(field, found)
 
@@ -99,16 +99,15 @@ def _wants_of_others(context: FileContext, values: Values) -> Iterator[Expectati
             yield Expectation(GuardField.BACKEND, (key,))
     resolves = values.get("resolves")
     if type(resolves) is Scalar:
-        yield Expectation(GuardField.RAN, tuple(_texts(context, resolves)))
+        yield Expectation(GuardField.RAN, tuple(texts_of(context.problems, resolves)))
     elif type(resolves) is MappingNode:
         ends = read_record(context.problems, resolves, RESOLVES) or {}
         for name, field in _ENDS.items():
             node = ends.get(name)
             if node is None:
                 continue
-            key = _one_key(context, node) if field is GuardField.AT else None
-            found = tuple(_texts(context, node)) if field is not GuardField.AT else (key,) if key is not None else ()
-            if found:
+            texts = (_one_key(context, node),) if field is GuardField.AT else texts_of(context.problems, node)
+            if found := tuple(text for text in texts if text is not None):
                 yield Expectation(field, found)
 
 
@@ -166,9 +165,3 @@ def _one_key(context: FileContext, node: Node) -> str | None:
     for item in scalars(context.problems, node):
         return context.keys.slot(context.problems, item)
     return None
-
-
-def _texts(context: FileContext, node: Node | None) -> Iterator[str]:
-    for item in scalars(context.problems, node):
-        if (text := text_of(context.problems, item)) is not None:
-            yield text

@@ -23,9 +23,12 @@ from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.project import FILE as PROJECT_FILE
+from dispatch_cli.declarations.project import TABLE
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.source_comments import read_source_comments
+from dispatch_cli.declarations.support import read_project, read_promises
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
@@ -303,6 +306,11 @@ class _Loader:
                 for file, context in zip(self._history, contexts, strict=True)
                 for guard in context.guards
             ),
+            promises=tuple(
+                promise._replace(through=file.through)
+                for file, context in zip(self._history, contexts, strict=True)
+                for promise in context.promises
+            ),
             suppressions=tuple(
                 one._replace(inherited=file.identity not in named)
                 for file, context in zip(self._history, contexts, strict=True)
@@ -327,7 +335,10 @@ class _Loader:
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
             return _File(name, identity, problems)
         problems = Problems(text, partial(source.lines_inside, project))
-        root = parse(problems)
+        if name.endswith(PROJECT_FILE):
+            problems, root = read_project(text, TABLE)
+        else:
+            root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
             return _File(name, identity, problems, read_header(problems, root))
         if not problems:
@@ -482,6 +493,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "changes": read_changes,
     "modes": read_modes,
     "guards": read_guards,
+    "support": read_promises,
     "suppress": read_suppressions,
     "check": read_settings,
     "functions": read_functions,
@@ -490,7 +502,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
 }
 
 
-_OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "suppress", "check"})
+_OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "support", "suppress", "check"})
 """The fields of a file that may register nothing."""
 _GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 

@@ -28,7 +28,7 @@ FILE = "pyproject.toml"
 NO_BASE = "none"
 """The value of `base` for no state at all, as that of ``--base``."""
 TABLE = "dispatch-cli"
-FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1", "base", "extract")
+FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "support", "privateuse1", "base", "extract")
 _SEVERITIES = {severity.value: severity for severity in Severity}
 
 Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
@@ -127,7 +127,7 @@ class _SettingsReader:
             severities=tuple(self._severities(table.get("severity", {}))),
             fail_on=self._severity(table["fail-on"], "fail-on", self._head) if "fail-on" in table else None,
             baseline=next(self._paths(table, "baseline"), None),
-            guards=tuple(self._paths(table, "guards")),
+            guards=(*self._paths(table, "guards"), *self._promising(table)),
             privateuse1=self._privateuse1(table),
             base=self._base(table),
             extract=self._extract(table),
@@ -217,6 +217,11 @@ class _SettingsReader:
                 self._add(error.code, error.message, text, error.hint, start)
             else:
                 yield Named(path, self._span(text, start))
+
+    def _promising(self, table: Mapping[str, Any]) -> Iterator[Named]:
+        """This file, where it promises something: it is read as a file of guards, when its keys are known."""
+        if "support" in table:
+            yield Named(self._source.file, self._span("support", self._head))
 
     def _privateuse1(self, table: Mapping[str, Any]) -> Named | None:
         return self._text(table, "privateuse1", "only one backend can have the key")

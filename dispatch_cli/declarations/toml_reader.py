@@ -64,8 +64,12 @@ class TomlSource(Source):
         The parser does not say where anything stands.
         """
         found = self.text.find(word, start)
-        line = bisect_right(self._starts, max(found, start))
-        return line, 1 if found < 0 else found - self._starts[line - 1] + 1
+        return self.place_at(found) if found >= 0 else (self.place_at(start)[0], 1)
+
+    def place_at(self, offset: int) -> tuple[int, int]:
+        """The line and the column of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
 
 
 @lru_cache(maxsize=1)  # whether a file has settings is asked before they are read

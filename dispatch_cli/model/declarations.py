@@ -16,6 +16,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import Promise
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
@@ -311,6 +312,7 @@ class Declarations(NamedTuple):
     modes: tuple[ModeType, ...] = ()
     fake_rules: tuple[DeclaredFakeRules, ...] = ()
     guards: tuple[Guard, ...] = ()
+    promises: tuple[Promise, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()

@@ -91,6 +91,8 @@ guards:
   - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
   - {op: h, mode: M, subclass: [S, T], transform: Vmap, rule: kernel}
   - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
+support:
+  - {op: "m::*", backends: [cpu, SparseCUDA], contexts: [eager, train], reason: it is said so}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 undecided:
@@ -148,6 +150,7 @@ BEYOND_JSON_SCHEMA = {
     "other key in impl",
     "guard alias",
     "backend of a guard",
+    "backend of a promise",
     "rule that falls through",
     "rule of fallthrough with name",
     "rule not falling through",

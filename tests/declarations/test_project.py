@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project, read_project
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import Promise, SupportContext
 
 TEXT = """\
 [project]
@@ -221,3 +223,37 @@ def test_a_project_file_that_is_too_large(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_project(path)
     assert refused.value.problems[0].code == "too-large"
+
+
+def test_promises_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("pyproject.toml")
+    text = '[tool.dispatch-cli]  # support\nsupport = [{op = "a::*", backends = ["cpu", "cdua"], contexts = "eager"}]\n'
+    path.write_text(f'{text}[[tool.dispatch-cli.x]]\nop = "a::*"', encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        load([], universe="torch-2.15", guards=["pyproject.toml"])
+    assert [str(one.span) for one in refused.value.problems] == ["pyproject.toml:2:45"]
+    path.write_text(text.replace("cdua", "NPU"), encoding="utf-8")
+    (named,) = read_project(path).guards
+    loaded = load([], universe="torch-2.15", guards=[named.text], privateuse1="npu")
+    span = Span("pyproject.toml", 2, 13)
+    assert loaded.promises == (Promise(("a::*",), ("CPU", "PrivateUse1"), (SupportContext.EAGER,), None, span),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tool = 1",
+        "tool.dispatch-cli = 1",
+        "tool.dispatch-cli.support = 3",
+        "[tool.dispatch-cli]\nsupport=[[1],{op=2}]",
+        "=",
+    ],
+)
+def test_promises_that_are_none(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        assert not load([], universe="torch-2.15", guards=[str(path)]).promises
+    except InputError as error:
+        assert all(one.span is not None for one in error.problems)
