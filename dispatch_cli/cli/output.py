@@ -131,6 +131,10 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.markdown import markdown
 
         return markdown(blocks)
+    if out.format == "svg":
+        from dispatch_cli.render.svg import svg
+
+        return svg(blocks, f"dispatch-cli {click.get_current_context().info_name}")
     assert out.format == "html", f"{out.format} is not a format of reports"
     from dispatch_cli.render.html import html
 

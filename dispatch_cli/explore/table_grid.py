@@ -13,9 +13,9 @@ from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
 from dispatch_cli.explore.table_rows import lines_of, meaning_of_marks, title_lines
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.backend_grid import BackendGrid, cell_width
-from dispatch_cli.render.document import Block, Run, Tone
+from dispatch_cli.render.document import Block, Mark, MatrixCell, Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width
+from dispatch_cli.render.text_matrix import TextMatrix
 from dispatch_cli.render.text_safety import safe
 
 _GAP = 2
@@ -25,20 +25,14 @@ def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
     """An operator's table as a grid, then the slots that are not per backend, and what the codes mean."""
     found = _GridLines(tried, width)
     laid_out = grid_of(shown, universe)
-    backends = BackendGrid(
-        laid_out.backends, [(label, [*map(found.code, cells)]) for label, cells in laid_out.lines], width
-    )
-    for start, stop in backends.parts():
-        heads = backends.heads[start:stop]
-        widths = [cell_width(head) for head in heads]
-        line: TextLine = [Run(" " * backends.label_width)]
-        line += [Run(f" {head:<{width}}", Tone.HEAD) for head, width in zip(heads, widths, strict=True)]
-        found.lines.append(line)
-        for label, cells in laid_out.lines:
-            found.row(f"{safe(label):<{backends.label_width}} ", list(zip(cells[start:stop], widths, strict=True)))
-        found.lines.append([])
-    if names := lines_of(backends.abbreviations(), width):
-        found.lines += [*names, []]
+    if laid_out.lines:
+        matrix = TextMatrix(grid.matrix_of(laid_out, found.cell), width)
+        found.lines = [*lines_of(matrix.blocks(), width), []]
+        found.targets = [
+            Target(ShownKeys((cell.target.key,), cell.target), line, line + 1, x, cell_width)
+            for cell, line, x, cell_width in matrix.cells
+            if isinstance(cell.target, TableRow)
+        ]
     found.others(laid_out.others)
     after = (*grid.legend(shown.entries), *meaning_of_tried(shown, tried))
     found.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
@@ -59,29 +53,17 @@ class _GridLines:
         self.lines: list[TextLine] = []
         self.targets: list[Target] = []
 
-    def code(self, row: TableRow | None) -> tuple[Run, ...]:
+    def cell(self, row: TableRow | None) -> MatrixCell:
         """The code of a slot with its marks."""
         found = grid.cell_of(row)
-        return (*found, Run(TRIED, Tone.WARN)) if row is not None and row.key in self._tried else found
-
-    def row(self, label: str, cells: list[tuple[TableRow | None, int]]) -> None:
-        """A line of cells, each so wide."""
-        line: TextLine = [Run(label)]
-        x = len(label)
-        for row, width in cells:
-            code = self.code(row)
-            line += [*code, Run(" " * (width + 1 - line_width([*code])))]
-            if row is not None:
-                here = len(self.lines)
-                self.targets.append(Target(ShownKeys((row.key,), row), here, here + 1, x, max(2, line_width([*code]))))
-            x += width + 1
-        self.lines.append(line)
+        tried = row is not None and row.key in self._tried
+        return found._replace(marks=(*found.marks, Mark(TRIED, Tone.WARN))) if tried else found
 
     def others(self, rows: tuple[TableRow, ...]) -> None:
         """The slots that are not per backend, in as many columns as there is room for, down and then across."""
         if not rows:
             return
-        codes = [[*self.code(row)] for row in rows]
+        codes = [[Run(mark.text, mark.tone) for mark in self.cell(row).marks] for row in rows]
         room = max(map(line_width, codes)) + 1
         names = [safe(row.key) for row in rows]
         wide = room + max(map(len, names))

@@ -1,6 +1,7 @@
 """An answer as a document: a few kinds of blocks that every writer can write.
 
 A function per answer turns its report into blocks; a writer per format (`text`, `markdown`, `html`) writes any blocks.
+`svg` draws those that are pictures.
 Blocks hold text as it is, from files too: each writer makes it safe for its own format. Nothing here knows a format.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 Row = TypeVar("Row")
@@ -140,7 +142,75 @@ class TableBlock(Generic[Row]):
     narrow_note: Inline = ""
 
 
-Block = Paragraph | Gap | Facts | TableBlock  # type: ignore[type-arg]
+class Mark(NamedTuple):
+    """What a cell of a matrix shows: a few characters in a tone, and what they mean."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    meaning: str = ""
+
+
+class MatrixCell(NamedTuple):
+    """A cell of a matrix. title: what there is to say of it alone, in words. target: what opens it, for a viewer."""
+
+    marks: tuple[Mark, ...] = ()
+    title: str = ""
+    target: object = None
+
+
+class MatrixHead(NamedTuple):
+    """The head of a column of a matrix. short: for where there is little room; nothing leaves that to the writer.
+
+    group: what it has in common with its neighbours, which stands above them all.
+    """
+
+    name: str
+    short: str = ""
+    group: str = ""
+
+
+class MatrixRow(NamedTuple):
+    """A row of a matrix: its label, and a cell for each column."""
+
+    label: str
+    cells: Sequence[MatrixCell]
+
+
+class Matrix(NamedTuple):
+    """A picture: rows and columns of marks.
+
+    corner: what the labels of the rows are. explained: the marks of which the writer says what they mean; None for
+    those that are used. A picture, which stands alone, explains these at least.
+    """
+
+    heads: Sequence[MatrixHead]
+    rows: Sequence[MatrixRow]
+    corner: str = ""
+    explained: Sequence[Mark] | None = None
+
+    @property
+    def legend(self) -> Sequence[Mark]:
+        """The marks that are explained."""
+        return self.used if self.explained is None else self.explained
+
+    @property
+    def used(self) -> list[Mark]:
+        """The marks that have a meaning, each once."""
+        used = (mark for row in self.rows for cell in row.cells for mark in cell.marks if mark.meaning)
+        return [*dict.fromkeys(used)]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The groups of columns, each with the number of its columns."""
+        return [(group, len([*heads])) for group, heads in groupby(self.heads, key=lambda head: head.group)]
+
+
+Block = Paragraph | Gap | Facts | TableBlock | Matrix  # type: ignore[type-arg]
+
+
+def title_of(cell: MatrixCell) -> str:
+    """What a cell says in words: its title, or what its marks mean."""
+    return cell.title or ", ".join(mark.meaning for mark in cell.marks if mark.meaning)
 
 
 def runs_of(inline: Inline) -> tuple[Run, ...]:

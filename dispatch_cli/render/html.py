@@ -12,6 +12,8 @@ from dispatch_cli.render.document import (
     Facts,
     Gap,
     Inline,
+    Matrix,
+    MatrixCell,
     Paragraph,
     ParagraphKind,
     Run,
@@ -21,15 +23,20 @@ from dispatch_cli.render.document import (
     indented,
     lines_of,
     runs_of,
+    title_of,
     toned,
 )
+from dispatch_cli.render.palette import DARK, LIGHT
 from dispatch_cli.render.text_safety import safe
 
+
+def _colors(names: dict[str, str]) -> str:
+    return f":root {{ color-scheme: light dark; {'; '.join(f'--{name}: {color}' for name, color in names.items())} }}"
+
+
 _STYLE = """
-:root { color-scheme: light dark; --text: #1f2328; --page: #fff; --line: #d1d9e0; --stripe: #f6f8fa;
-  --kernel: #116329; --alias: #1b6c8a; --fallback: #0550ae; --warn: #855000; --bad: #b31d28; --dim: #59636e }
-@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --page: #0d1117; --line: #30363d; --stripe: #161b22;
-  --kernel: #56d364; --alias: #76d9e6; --fallback: #79c0ff; --warn: #e3b341; --bad: #ff8a80; --dim: #9198a1 } }
+ROOT
+@media (prefers-color-scheme: dark) { DARK }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 100rem; padding: 1.5rem; color: var(--text); background: var(--page);
   font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
@@ -51,15 +58,24 @@ dd { margin: 0 }
 .head { font-weight: 600 } .kernel { color: var(--kernel); font-weight: 600 } .alias { color: var(--alias) }
 .fallback { color: var(--fallback) } .warn { color: var(--warn) } .bad { color: var(--bad); font-weight: 600 }
 .dim, .place, footer { color: var(--dim) } footer { margin-top: 2rem; font-size: .85rem }
+.matrix th, .matrix td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowrap }
+.matrix thead { display: table-header-group } .matrix thead > * > * { position: static; text-align: center }
+.matrix tbody th { font: 13px/1.5 ui-monospace, monospace; position: sticky; left: 0; background: var(--page) }
+.matrix tbody tr { background: none } .matrix .upright { vertical-align: bottom }
+.upright span { writing-mode: vertical-rl; transform: rotate(180deg) }
+td.mark { text-align: center; min-width: 2.2em !important }
+td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transparent) } td.mark.dim { background: none }
 @media (max-width: 40rem) { body { padding: .8rem }
-  thead { display: none } table, tbody, tr, td { display: block } td { border: 0; padding: .05rem .4rem }
-  td:empty { display: none } td.right { text-align: left } td:first-child { white-space: normal; font-weight: 600 }
-  td:not(:first-child)::before { content: attr(data-head) ": "; color: var(--dim); font-family: system-ui, sans-serif }
-  tr { border-bottom: 1px solid var(--line); padding: .3rem 0 } }
+  .list thead { display: none } .list, .list :is(tbody, tr, td) { display: block }
+  .list td { border: 0; padding: .05rem .4rem } .list td:empty { display: none } .list td.right { text-align: left }
+  .list td:first-child { white-space: normal; font-weight: 600 }
+  .list td[data-head]:not(:first-child)::before { content: attr(data-head) ": "; color: var(--dim);
+    font-family: system-ui, sans-serif }
+  .list tr { border-bottom: 1px solid var(--line); padding: .3rem 0 } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt } td, pre, blockquote { font-size: 8pt }
   .rows, pre { overflow: visible } pre { white-space: pre-wrap } thead th { position: static }
   td:first-child { white-space: normal } tr, dl, pre { break-inside: avoid } }
-"""
+""".replace("ROOT", _colors(LIGHT)).replace("DARK", _colors(DARK))
 _TAGS = {
     ParagraphKind.PROSE: "p",
     ParagraphKind.TITLE: "h1",
@@ -68,6 +84,10 @@ _TAGS = {
     ParagraphKind.QUOTE: "blockquote",
     ParagraphKind.ITEM: "p",
 }
+
+
+MOST_FLAT = 8
+"""Columns of a matrix whose heads do not stand upright."""
 
 
 def html(blocks: Iterable[Block], title: str) -> Iterator[str]:
@@ -91,6 +111,8 @@ def _block(block: Block) -> Iterator[str]:
         yield '<div class="gap"></div>\n'
     elif isinstance(block, TableBlock):
         yield from _table(block)
+    elif isinstance(block, Matrix):
+        yield from _matrix(block)
     elif isinstance(block, Facts):
         labels = (tuple(toned(run, block.tone) for run in runs_of(row.label)) for row in block.rows)
         pairs = zip(labels, block.rows, strict=True)
@@ -135,9 +157,40 @@ def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]
     looks = [' class="right"' if column.right else "" for column in shown.columns]
     headers = [_escaped(column.header) for column in shown.columns]
     heads = "".join(f"<th{look}>{header}</th>" for look, header in zip(looks, headers, strict=True))
-    yield f'<div class="rows"{_indent(table.indent)}><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'
+    yield f'<div class="rows"{_indent(table.indent)}><table class="list">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'
     starts = [f'<td{look} data-head="{header}">' for look, header in zip(looks, headers, strict=True)]
     for row in shown.rows:
         cells = (f"{start}{_inline(cell)}</td>" for start, cell in zip(starts, row, strict=True))
         yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody></table></div>\n"
+
+
+def _matrix(matrix: Matrix) -> Iterator[str]:
+    """Rows and columns of marks, then the legend."""
+    corner = f"<th>{_escaped(matrix.corner)}</th>" if matrix.corner else "<td></td>"
+    yield '<div class="rows"><table class="matrix">\n<thead>'
+    if any(head.group for head in matrix.heads):
+        groups = (f'<th colspan="{count}" scope="colgroup">{_escaped(name)}</th>' for name, count in matrix.groups)
+        yield f"<tr><td></td>{''.join(groups)}</tr>\n"
+    look = ' class="upright"' if len(matrix.heads) > MOST_FLAT else ""
+    heads = (f'<th scope="col"{look}><span>{_escaped(head.name)}</span></th>' for head in matrix.heads)
+    yield f"<tr>{corner}{''.join(heads)}</tr></thead>\n<tbody>\n"
+    for row in matrix.rows:
+        cells = "".join(map(_cell, row.cells))
+        yield f'<tr><th scope="row">{_escaped(row.label)}</th>{cells}</tr>\n'
+    yield "</tbody></table></div>\n"
+    if matrix.legend:
+        marks = (
+            f"<dt>{_run(Run(mark.text, mark.tone))}</dt><dd>{_escaped(mark.meaning)}</dd>\n" for mark in matrix.legend
+        )
+        yield f"<dl>\n{''.join(marks)}</dl>\n"
+
+
+def _cell(cell: MatrixCell) -> str:
+    """A cell in the colour of its first mark; what it means, or what there is to say of it, is its title."""
+    if not cell.marks:
+        return "<td></td>"
+    tone = cell.marks[0].tone
+    look = "mark" if tone is Tone.PLAIN else f"mark {tone.value}"
+    text = "".join(_run(Run(mark.text, Tone.PLAIN if mark.tone is tone else mark.tone)) for mark in cell.marks)
+    return f'<td class="{look}" title="{_escaped(title_of(cell))}">{text}</td>'

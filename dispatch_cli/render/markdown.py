@@ -11,6 +11,8 @@ from dispatch_cli.render.document import (
     Facts,
     Gap,
     Inline,
+    Mark,
+    Matrix,
     Paragraph,
     ParagraphKind,
     TableBlock,
@@ -38,6 +40,8 @@ def markdown(blocks: Iterable[Block]) -> Iterator[str]:
         empty = False
         if isinstance(block, TableBlock):
             yield from _table(block)
+        elif isinstance(block, Matrix):
+            yield from _matrix(block)
         elif isinstance(block, Facts):
             for row in block.rows:
                 label = _inline(row.label, "<br>")
@@ -107,3 +111,21 @@ def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]
     yield f"| {' | '.join('---:' if column.right else '---' for column in grid.columns)} |\n"
     for row in grid.rows:
         yield f"| {' | '.join(map(_inline, row))} |\n"
+
+
+def _matrix(matrix: Matrix) -> Iterator[str]:
+    """Rows of marks, those of trouble bold, below heads with their groups; then the legend."""
+    heads = [
+        f"{escaped(head.group)}<br>{escaped(head.name)}" if head.group else escaped(head.name) for head in matrix.heads
+    ]
+    yield f"| {' | '.join((escaped(matrix.corner) or ' ', *heads))} |\n"
+    yield f"| --- |{' :---: |' * len(heads)}\n"
+    for row in matrix.rows:
+        cells = ("".join(map(_mark, cell.marks)) for cell in row.cells)
+        yield f"| {' | '.join((escaped(row.label), *cells))} |\n"
+    if matrix.legend:
+        yield f"\n{', '.join(f'{_mark(mark)} {escaped(mark.meaning)}' for mark in matrix.legend)}\n"
+
+
+def _mark(mark: Mark) -> str:
+    return f"**{escaped(mark.text)}**" if mark.tone is Tone.BAD else escaped(mark.text)

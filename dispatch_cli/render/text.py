@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block, Paragraph
+from dispatch_cli.render.document import Block, Matrix, Paragraph
 from dispatch_cli.render.text_lines import Style, laid_out
 
 
@@ -29,6 +29,10 @@ def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
 
 
 def _text(block: Block, style: Style) -> str:
+    if isinstance(block, Matrix):
+        from dispatch_cli.render.text_matrix import TextMatrix
+
+        return "".join(_text(part, style) for part in TextMatrix(block, style.width).blocks())
     lines = laid_out(block, style.width)
     if lines is not None and not style.color:
         return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)

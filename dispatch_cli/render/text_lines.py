@@ -93,6 +93,7 @@ def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
         return _rows(block, width)
     if isinstance(block, Facts):
         return facts_lines(block, width)
+    assert isinstance(block, Paragraph), "a matrix is written as paragraphs"
     shown = marked(block)
     tone = Tone.HEAD if shown.kind in HEADS else Tone.PLAIN
     first, *others = shown_lines(shown.inline, tone)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
-from dispatch_cli.render.document import Block, Run, Tone
+from dispatch_cli.render.document import Block, Matrix, Run, Tone
 from dispatch_cli.render.text_lines import Part, Style, TextLine, laid_out_parts
 
 
 def parts_of(block: Block, width: int) -> list[Part]:
     """The lines of a block, at most so wide; those of code can be wider."""
+    if isinstance(block, Matrix):
+        from dispatch_cli.render.text_matrix import TextMatrix
+
+        return [part for one in TextMatrix(block, width).blocks() for part in parts_of(one, width)]
     parts = laid_out_parts(block, width)
     return [*_wrapped(block, width)] if parts is None else parts
 

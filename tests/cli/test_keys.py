@@ -211,8 +211,8 @@ def test_csv() -> None:
 
 def test_markdown_says_what_the_text_says() -> None:
     overview = call("keys", "--format", "markdown").out
-    grid = "Sparse       .   .    .   .'  .   .'  .   .'  .  .'   .'   .'   .           .'          .'          ."
-    assert f"\n```\n{'':13}CPU CUDA HIP " in overview and f"\n{grid}\n" in overview
+    grid = "| Sparse | . | . | . | .' | . | .' | . | .' | . | .' | .' | .' | . | .' | .' | . |"
+    assert "\n|   | CPU | CUDA | HIP | " in overview and f"\n{grid}\n" in overview
     assert "- 7 Autograd: AutogradFunctionality at all 16 backends; AutogradOther, AutogradNestedTensor\n" in overview
     assert "-   leaves stale: AutogradOther\n" in call("keys", "SparseCPU", "--format", "markdown").out
     shown = call("keys", "CUDA - CUDA", "--format", "markdown").out

@@ -242,7 +242,7 @@ def check(view: CellsView, target: Any, rows: Mapping[str, TableRow], grid: bool
     row = rows[place.keys[0]]
     assert row == place.row
     if grid:
-        code = "".join(run.text for run in cell_of(row))
+        code = "".join(mark.text for mark in cell_of(row).marks)
         assert line_text(view, target.first)[target.x : target.x + target.width].strip().startswith(code)
         return
     assert ("!" in text.split(place.keys[0])[0]) == (row.stale and row.before is None)

@@ -7,13 +7,17 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.answers.keys.key_wording import groups_label, listed
 from dispatch_cli.answers.keys.report import AliasRow, CoreAnswer, FunctionalityRow, KeyRow, UniverseReport
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.document import (
     Block,
     Fact,
     Facts,
     Gap,
     Inline,
+    Mark,
+    Matrix,
+    MatrixCell,
+    MatrixHead,
+    MatrixRow,
     Paragraph,
     ParagraphKind,
     Run,
@@ -25,12 +29,12 @@ from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.text_safety import safe
 
 CODES = {
-    CoreAnswer.KERNEL: Run("f", Tone.FALLBACK),
-    CoreAnswer.FALLTHROUGH: Run(">", Tone.WARN),
-    CoreAnswer.NOTHING: Run(".", Tone.DIM),
+    CoreAnswer.KERNEL: Mark("f", Tone.FALLBACK, "PyTorch's own fallback"),
+    CoreAnswer.FALLTHROUGH: Mark(">", Tone.WARN, "PyTorch's own fallthrough"),
+    CoreAnswer.NOTHING: Mark(".", Tone.DIM, "neither"),
 }
 """The letters are those of a table's grid."""
-UNNAMED = "'"
+UNNAMED = Mark("'", meaning="PyTorch's parser does not know the name")
 COLUMN_GAP = 3
 
 
@@ -49,14 +53,9 @@ def document(report: UniverseReport, width: int | None = None, *, universe: Univ
     yield Gap()
     yield Paragraph("Functionalities that are per backend: each cell is a runtime key")
     per_backend = [row for row in reversed(report.functionalities) if row.per_backend]
-    cells = [(_label(row, rows), [_cell(rows[key]) for key in row.keys]) for row in per_backend]
-    grid = BackendGrid([row.backend for row in report.backends], cells, width)
-    yield from grid.blocks()
-    meanings = ["f PyTorch's own fallback", "> PyTorch's own fallthrough", ". neither"]
-    if any(not row.parseable for row in report.keys):
-        meanings.append(f"{UNNAMED} PyTorch's parser does not know the name")
-    yield Paragraph(Run(", ".join(meanings), Tone.DIM))
-    yield from grid.abbreviations()
+    cells = [MatrixRow(_label(row, rows), [_cell(rows[key]) for key in row.keys]) for row in per_backend]
+    marks = [*CODES.values(), *([UNNAMED] if any(not row.parseable for row in report.keys) else [])]
+    yield Matrix([MatrixHead(row.backend) for row in report.backends], cells, explained=marks)
     yield Gap()
     yield Paragraph("Alias keys, in the order of the rules that use them, and the keys that they cover")
     yield Facts([_alias(row, universe) for row in report.aliases])
@@ -74,7 +73,8 @@ def _functionality(row: FunctionalityRow, rows: dict[str, KeyRow]) -> tuple[Run,
     number = Run(f"{row.priority:>2} ", Tone.DIM)
     if row.per_backend:
         return joined(number, f"  {safe(row.functionality)}, {len(row.keys)} keys")
-    return joined(number, CODES[rows[row.keys[0]].core], f" {safe(row.functionality)}")
+    code = CODES[rows[row.keys[0]].core]
+    return joined(number, Run(code.text, code.tone), f" {safe(row.functionality)}")
 
 
 def _columns(cells: Sequence[tuple[Run, ...]], width: int | None) -> Paragraph:
@@ -93,8 +93,9 @@ def _columns(cells: Sequence[tuple[Run, ...]], width: int | None) -> Paragraph:
     return Paragraph(tuple(found), kind=ParagraphKind.CODE)
 
 
-def _cell(key: KeyRow) -> tuple[Run, ...]:
-    return (CODES[key.core], *(() if key.parseable else (Run(UNNAMED),)))
+def _cell(key: KeyRow) -> MatrixCell:
+    marks = (CODES[key.core], *(() if key.parseable else (UNNAMED,)))
+    return MatrixCell(marks, f"{key.key}: {', '.join(mark.meaning for mark in marks)}")
 
 
 def _alias(row: AliasRow, universe: Universe) -> Fact:

@@ -61,7 +61,7 @@ MANY = 4
     help="Whose choices. cpp: the C++ table. python: what Python's resolve_key chooses, errors included. differences: "
     "the slots where the two differ, and why.",
 )
-@output_options("raw")
+@output_options("raw", "svg")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
@@ -110,7 +110,7 @@ def command(
         from dispatch_cli.answers.table.report import table_report
 
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
-        if view == "grid" and out.format not in ("json", "csv"):
+        if (view == "grid" and out.format not in ("json", "csv")) or out.format == "svg":
             show(report, out, "grid", universe=universe)
         elif view == "auto" and keys is None and not full and out.format not in ("json", "csv"):
             show(report, out, "table-brief", universe=universe)
@@ -155,6 +155,8 @@ def _show_summary(
 
 def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
+    if format_ == "svg" and (view not in ("auto", "grid") or resolver != "cpp"):
+        raise click.UsageError("--format svg draws the grid of the C++ table; remove --view and --resolver.")
     if view == "grid" and format_ == "raw":
         raise click.UsageError("--view grid does not work with --format raw, which is PyTorch's dump.")
     if resolver != "cpp" and view == "grid":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,8 +13,21 @@ from dispatch_cli.answers.table.report import OperatorTable, TableReport
 from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.backend_grid import BackendGrid
-from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Mark,
+    Matrix,
+    MatrixCell,
+    MatrixHead,
+    MatrixRow,
+    Run,
+    TableBlock,
+    Tone,
+)
 from dispatch_cli.render.words import rule_tone, short_kernel
 
 MAX_KERNELS = 3
@@ -51,12 +64,12 @@ MARKS = {
 }
 
 
-def document(report: TableReport, width: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: TableReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
     """Each operator as a grid."""
     for position, table in enumerate(report.operators):
         if position:
             yield Gap()
-        yield from _operator(table, grid_of(table, universe), width)
+        yield from _operator(table, grid_of(table, universe))
 
 
 def code_of(row: TableRow) -> Code:
@@ -66,27 +79,39 @@ def code_of(row: TableRow) -> Code:
     return CORE_FALLBACK if row.core_fallback else CODES[row.rule]
 
 
-def _operator(table: OperatorTable, laid_out: Grid, width: int | None) -> Iterator[Block]:
+def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
     yield from heading(table)
-    grid = BackendGrid(laid_out.backends, [(label, [*map(cell_of, cells)]) for label, cells in laid_out.lines], width)
-    yield from grid.blocks()
+    if laid_out.lines:
+        yield matrix_of(laid_out, cell_of)
+        yield Gap()
     if laid_out.others:
         runs = groupby(laid_out.others, key=lambda row: (code_of(row).letter, mark_of(row)))
         others = [[*run] for _, run in runs]
-        yield Facts([Fact(cell_of(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
+        yield Facts([Fact(_code_runs(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
         yield Gap()
     yield from legend(table.entries)
-    yield from grid.abbreviations()
     yield from notes(table)
     yield from stale_note(table)
 
 
-def cell_of(row: TableRow | None) -> tuple[Run, ...]:
-    """The code of a slot with its mark."""
+def matrix_of(laid_out: Grid, cell: Callable[[TableRow | None], MatrixCell]) -> Matrix:
+    """The slots that are per backend. cell: shows one."""
+    rows = [MatrixRow(label, [*map(cell, cells)]) for label, cells in laid_out.lines]
+    return Matrix([*map(MatrixHead, laid_out.backends)], rows, explained=())
+
+
+def cell_of(row: TableRow | None) -> MatrixCell:
+    """The code of a slot with its mark; it opens the slot."""
     if row is None:
-        return ()
+        return MatrixCell()
     code, mark = code_of(row), mark_of(row)
-    return (Run(code.letter, code.tone), *((Run(mark, MARKS[mark][1]),) if mark else ()))
+    marks = [Mark(code.letter, code.tone, code.meaning)]
+    marks += [Mark(mark, MARKS[mark][1], MARKS[mark][0])] if mark else []
+    return MatrixCell(tuple(marks), f"{row.key}: {', '.join(one.meaning for one in marks)}", row)
+
+
+def _code_runs(row: TableRow) -> tuple[Run, ...]:
+    return tuple(Run(mark.text, mark.tone) for mark in cell_of(row).marks)
 
 
 class LegendLine(NamedTuple):

@@ -1,0 +1,148 @@
+"""Pictures of a document as SVG: one file, which loads nothing and runs nothing, in light and in dark surroundings.
+
+A reader has the title of each cell where the pointer is; all text is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from dispatch_cli.render.document import Block, Mark, Matrix, Paragraph, runs_of, title_of
+from dispatch_cli.render.palette import DARK, LIGHT
+from dispatch_cli.render.text_lines import HEADS, width_of
+from dispatch_cli.render.text_safety import safe
+
+SIGN, LINE, CELL, EDGE = 7.4, 20, 26, 12
+"""The width of a character, the height of a line, the least width of a cell, and the room at the edges."""
+MAX_LABEL = 60
+"""Characters of a label or a head that are shown; its title has all."""
+_STYLE = "text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace } .head { font-weight: 600 }"
+
+
+class Shapes:
+    """The shapes of a picture, as they are drawn from the top. bottom, right: how far they go."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.bottom: float = EDGE
+        self.right: float = 0
+
+    def text(self, x: float, y: float, text: str, look: str = "text", more: str = "") -> None:
+        """A text that begins at a place; a long one is cut, and has a title then."""
+        shown = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL // 2]}…{text[-MAX_LABEL // 2 :]}"
+        title = f"<title>{escaped(text)}</title>" if shown != text else ""
+        self.found.append(f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{title}{escaped(shown)}</text>\n')
+        if not more:
+            self.right = max(self.right, x + SIGN * width_of(safe(shown)))
+
+    def box(self, x: float, y: float, width: float, marks: Iterable[Mark], title: str) -> None:
+        """A cell: its marks on a ground in the colour of the first."""
+        marks = tuple(marks)
+        tone = marks[0].tone.value if marks else "plain"
+        text = "".join(f'<tspan class="{mark.tone.value}">{escaped(mark.text)}</tspan>' for mark in marks)
+        self.found.append(
+            f"<g><title>{escaped(title)}</title>"
+            f'<rect x="{x:g}" y="{y:g}" width="{width - 2:g}" height="{LINE - 2}" rx="3" class="ground {tone}"/>'
+            f'<text x="{x + width / 2 - 1:g}" y="{y + LINE - 6:g}" text-anchor="middle">{text}</text></g>\n'
+        )
+        self.right = max(self.right, x + width)
+
+
+def svg(blocks: Iterable[Block], title: str) -> Iterator[str]:
+    """The pictures among the blocks, and the titles above them. title: where there is none.
+
+    Nothing where there are no pictures.
+    """
+    shapes, first = Shapes(), ""
+    headings: list[str] = []
+    for block in blocks:
+        if isinstance(block, Paragraph) and block.kind in HEADS:
+            headings.append("".join(run.text for run in runs_of(block.inline)))
+        elif isinstance(block, Matrix):
+            first = first or next(iter(headings), title)
+            for heading in headings:
+                shapes.bottom += LINE
+                shapes.text(EDGE, shapes.bottom, heading, "text head")
+            headings.clear()
+            _matrix(block, shapes)
+    if not first:
+        return
+    width, height = shapes.right + EDGE, shapes.bottom + EDGE
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escaped(first)}</title>\n'
+        f"<style>{_STYLE} {_looks(LIGHT)} @media (prefers-color-scheme: dark) {{ {_looks(DARK)} }}</style>\n"
+        '<rect width="100%" height="100%" class="page"/>\n'
+    )
+    yield from shapes.found
+    yield "</svg>\n"
+
+
+def escaped(text: str) -> str:
+    """Text in an element of a picture."""
+    return escape(safe(text))
+
+
+def _looks(colors: dict[str, str]) -> str:
+    """Rules without variables, which not all programs that show pictures know."""
+    grounds = ".ground { fill-opacity: .16 } .ground.dim, .ground.plain { fill-opacity: .06 }"
+    return " ".join((*(f".{name} {{ fill: {color} }}" for name, color in colors.items()), grounds))
+
+
+def _matrix(matrix: Matrix, shapes: Shapes) -> None:
+    """Heads that are wider than their column stand upright; groups are above them, underlined."""
+    labels = [row.label for row in matrix.rows]
+    left = (
+        EDGE + SIGN * max((min(MAX_LABEL, width_of(safe(label))) for label in (matrix.corner, *labels)), default=0) + 8
+    )
+    cells = [max(CELL, 10 + SIGN * _signs(matrix, at)) for at in range(len(matrix.heads))]
+    upright = any(SIGN * len(head.name) > width for head, width in zip(matrix.heads, cells, strict=True))
+    starts, x, at = [], left, 0
+    shapes.bottom += LINE / 2
+    top = shapes.bottom
+    grouped = any(head.group for head in matrix.heads)
+    for group, count in matrix.groups:
+        width = max(sum(cells[at : at + count]), SIGN * len(group))
+        if group:
+            shapes.text(x, top + LINE - 8, group, "text head")
+            line = f'<rect x="{x:g}" y="{top + LINE - 2:g}" width="{width - 2:g}" height="1" class="line"/>\n'
+            shapes.found.append(line)
+        starts += [x + sum(cells[at : at + number]) for number in range(count)]
+        x, at = x + width + (10 if grouped else 0), at + count
+    top += LINE if grouped else 0
+    longest = max((min(MAX_LABEL, width_of(safe(head.name))) for head in matrix.heads), default=0)
+    bottom = top + (SIGN * longest + 6 if upright else LINE)
+    if matrix.corner:
+        shapes.text(EDGE, bottom - 5, matrix.corner, "dim")
+    for start, head, width in zip(starts, matrix.heads, cells, strict=True):
+        if upright:
+            x, y = start + width / 2 + 3, bottom - 4
+            shapes.text(x, y, head.name, "text", f' transform="rotate(-90 {x:g} {y:g})"')
+        else:
+            shapes.text(start + width / 2 - 1, bottom - 5, head.name, "text", ' text-anchor="middle"')
+    for row in matrix.rows:
+        shapes.text(EDGE, bottom + LINE - 6, row.label)
+        for start, width, cell in zip(starts, cells, row.cells, strict=True):
+            if cell.marks:
+                shapes.box(start, bottom, width, cell.marks, title_of(cell))
+        bottom += LINE
+    shapes.bottom = _legend(matrix, shapes, bottom + LINE / 2)
+
+
+def _signs(matrix: Matrix, column: int) -> int:
+    return max((sum(width_of(safe(mark.text)) for mark in row.cells[column].marks) for row in matrix.rows), default=0)
+
+
+def _legend(matrix: Matrix, shapes: Shapes, top: float) -> float:
+    """What the marks mean, in as many columns as there is room for; how far it goes down."""
+    marks = matrix.legend or matrix.used
+    if not marks:
+        return top
+    width = CELL + 20 + SIGN * max(width_of(safe(mark.meaning)) for mark in marks)
+    columns = max(1, int((shapes.right - EDGE) // width))
+    for at, mark in enumerate(marks):
+        x, y = EDGE + width * (at % columns), top + LINE * (at // columns)
+        shapes.box(x, y, CELL, [mark], mark.meaning)
+        shapes.text(x + CELL + 6, y + LINE - 6, mark.meaning)
+    return top + LINE * -(-len(marks) // columns)
