@@ -96,8 +96,12 @@ def select_backend(moment: Moment, why: Why) -> KernelStep:
 def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
     """On with the device's key alone, where ``torch.library.custom_op`` was given a kernel for that device.
 
-    One kernel at Meta does not count: it is the fake one, which every such operator has.
+    One kernel at Meta does not count: it is the fake one, which every such operator has. The device is looked for
+    among the positional arguments alone.
     """
+    argument = option_argument(moment.schema, "device")
+    if argument is not None and argument.kwarg_only:
+        return raises(Error(ErrorKind.UNSUPPORTED, "IndexError", "tuple index out of range"), Why.CORE_KERNEL)
     device = _option(moment, "device") or _assumed_device(moment)
     by, kind = ChosenBy(device), device_type(device.value)
     key = moment.maker.device_key(kind, device.value)

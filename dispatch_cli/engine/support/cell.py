@@ -64,7 +64,8 @@ class Reason(Enum):
     """The rule behind a verdict, for every verdict but those that work; the value is its word in JSON.
 
     CALL: the simulated call raises, see `Cell.error`. INCOMPLETE: the state lacks what decides. ASSUMED: it depends on
-    what a kernel does, which no declaration says.
+    what a kernel does, which no declaration says. CAST_COPY: autocast casts a tensor that is written to, so that the
+    copy is written.
     """
 
     CALL = "call"
@@ -79,6 +80,7 @@ class Reason(Enum):
     NO_VMAP = "no-vmap"
     NO_JVP = "no-jvp"
     AUTOGRAD_FUNCTION = "autograd-function"
+    CAST_COPY = "cast-copy"
     FUNCTION_ARGUMENTS = "function-arguments"
     INCOMPLETE = "incomplete"
     ASSUMED = "assumed"

@@ -7,10 +7,12 @@ torch/_subclasses/functional_tensor.py, ``FunctionalizeFallbackKernel.cpp``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from dispatch_cli.engine.call.schema_facts import BUILTIN, RETURNED, has_aliases
 from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, writes
 from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META, NON_FUNCTIONAL, Universe
@@ -75,3 +77,20 @@ def not_functionalized(
     if mutable_result(schema):
         return Reason.MUTABLE_RESULT
     return Reason.ALIASED_RESULT if any(one.alias is not None for one in schema.returns) else Reason.CALL
+
+
+def is_triton_op(kernels: Mapping[str, Sequence[Registration]]) -> bool:
+    """Whether ``torch.library.triton_op`` made the operator: its function is its fake implementation, too, at first.
+
+    Functionalization takes such an operator apart, whatever its schema says.
+    """
+    fakes = {one.kernel.fake.function for one in kernels.get(META, ()) if one.kernel.fake is not None}
+    wraps = (one.kernel.wraps for one in kernels.get(EXPLICIT, ()))
+    return any(one is not None and one.kind is WrapKind.KERNEL and one.function in fakes for one in wraps)
+
+
+def returns_a_number(schema: FunctionSchema) -> bool:
+    """Whether the operator returns an int, a bool or a text alone, which torch.compile refuses ("op returned
+    non-Tensor")."""
+    returned = schema.returns[0].real_type if len(schema.returns) == 1 else None
+    return returned is not None and returned.text in ("int", "bool", "str")

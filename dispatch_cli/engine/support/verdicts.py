@@ -6,20 +6,29 @@ A kernel is taken to do what the schema and the fake kernel say. What is not dec
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import backend_keys, is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
+from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.simulator import runs_python
-from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
+from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.calls import call_of
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
-from dispatch_cli.engine.support.hazards import drops_call, not_functionalized
+from dispatch_cli.engine.support.hazards import (
+    drops_call,
+    is_triton_op,
+    not_functionalized,
+    returns_a_number,
+    writes_in_silence,
+)
 from dispatch_cli.model.call import CallError
+from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
 from dispatch_cli.model.universe import BACK, BACKEND_SELECT, META
@@ -45,6 +54,7 @@ _LOST = {
     GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
 }
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
+RETURNS_A_NUMBER = "torch.* op returned non-Tensor"
 NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
 INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
 
@@ -73,6 +83,7 @@ class Judge:
             call, shown = call_of(self.state, self.name, self.schema, column)
         except CallError:
             return NOT_APPLICABLE  # the backend has no such tensors
+        call = self._ended(call)
         match column.context:
             case SupportContext.FAKE:
                 return self._fake(call, shown)
@@ -84,7 +95,7 @@ class Judge:
     def _applies(self, column: Column) -> bool:
         """Whether the context can make a difference to a call of the operator."""
         schema, context = self.schema, column.context
-        assert schema is not None, "the caller has looked"
+        assert schema is not None, "`cell` has looked"
         if context in (SupportContext.EAGER, SupportContext.FAKE, SupportContext.COMPILE, SupportContext.INFERENCE):
             return True
         if not has_tensors(schema):
@@ -97,8 +108,11 @@ class Judge:
         return True
 
     def _judged(self, column: Column, call: Call, shown: SupportCall) -> Cell:
+        rule = next((hop for hop in call.hops if hop.slot == BATCHED), None)
         failed = self._failed(call, shown)
         if failed is not None:
+            if rule is not None and rule is not call.hops[-1] and _is_rule(rule):
+                return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, rule, shown)  # it need not call the operator
             is_refused = failed.verdict is Verdict.RAISES and call.end.error is not None
             if is_refused and call.end.error is not None and call.end.error.kind is ErrorKind.TRANSFORM:
                 reasons = {SupportContext.VMAP: Reason.NO_VMAP}
@@ -109,14 +123,21 @@ class Judge:
             return self._differentiated(column, call, shown)
         if any(spec.requires_grad for spec in call.tensors):
             return self._trained(call, shown)
-        if column.context is SupportContext.VMAP:
-            rules = [hop for hop in call.hops if hop.slot == BATCHED]
-            return self._served(rules[0] if rules else call.hops[-1], shown)
         if column.context is SupportContext.AUTOCAST:
-            own = next((hop for hop in call.hops if hop.slot.startswith("Autocast")), None)
-            if own is not None:
-                return self._served(own, shown)
-        return self._served(call.hops[-1], shown)
+            return self._cast(call, shown)
+        return self._served(rule or call.hops[-1], shown)
+
+    def _cast(self, call: Call, shown: SupportCall) -> Cell:
+        """The cell of a call under autocast: a kernel there casts tensors, and what is written goes to the copy."""
+        assert self.schema is not None, "`cell` has looked"
+        own = next((hop for hop in call.hops if hop.slot.startswith("Autocast")), None)
+        kernel = None if own is None else own.live.kernel
+        if own is None or kernel is None or not (is_mutable(self.schema) or writes_in_silence(self.schema)):
+            return self._served(own or call.hops[-1], shown)
+        if kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOCAST:
+            return self._at(Verdict.WRONG, Reason.CAST_COPY, own, shown)
+        is_known = own.why is not Why.CONVENTION
+        return self._served(own, shown) if is_known else self._at(Verdict.NOT_KNOWN, Reason.CAST_COPY, own, shown)
 
     def _failed(self, call: Call, shown: SupportCall) -> Cell | None:
         """The cell of a call that raises, or of which it is not known whether it does."""
@@ -125,29 +146,33 @@ class Judge:
             return INCOMPLETE._replace(key=last.slot, call=shown)
         if end.error is None:
             return None
-        assumed = self._assumed(call.hops)
-        if end.error.kind in _MISSING and assumed is not None:
-            if self._serves_alone():
-                served = self._served(assumed, shown)
-                plain = not call.contexts
-                return served if plain else served._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
-            if assumed.slot == BACKEND_SELECT:
-                return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
+        assumed = self._assumed(call)
+        if end.error.kind in _MISSING and assumed is not None and assumed.slot == BACKEND_SELECT:
+            return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
         is_gap = end.error.kind in _MISSING and last.slot in backend_keys(self.universe)
         text = end.error.text or None
         if is_gap:
             return self._at(Verdict.NO_KERNEL, Reason.NO_BACKEND_KERNEL, last, shown)._replace(error=text)
         return self._at(Verdict.RAISES, Reason.CALL, last, shown)._replace(error=text)
 
-    def _assumed(self, hops: Sequence[Hop]) -> Hop | None:
-        """The kernel of a library that is assumed to go on with the call, and at which the call ends otherwise."""
-        assumed = (hop for hop in hops if hop.why is Why.CONVENTION and hop.does is Does.REDISPATCHES)
-        return next(assumed, None)
+    def _ended(self, call: Call) -> Call:
+        """The call as it ends at a kernel above the backends that can only compute the result itself."""
+        assumed = self._assumed(call)
+        if assumed is None or call.end.error is None or call.end.error.kind not in _MISSING or self._has_backends:
+            return call
+        hops = call.hops[: call.hops.index(assumed)]
+        return call._replace(hops=(*hops, assumed._replace(does=Does.ENDS)), end=End(EndKind.KERNEL))
 
-    def _serves_alone(self) -> bool:
-        """Whether nothing is registered that a kernel above the backends could go on to: it computes the result."""
+    def _assumed(self, call: Call) -> Hop | None:
+        """The kernel of a library that is assumed to go on with the call; it could compute the result, too."""
+        assumed = (hop for hop in call.hops if hop.why is Why.CONVENTION)
+        return next((hop for hop in assumed if hop.does in (Does.REDISPATCHES, Does.ENDS)), None)
+
+    @cached_property
+    def _has_backends(self) -> bool:
+        """Whether something is registered that a kernel above the backends could go on to."""
         computing = backend_keys(self.universe)
-        return not any(key in computing or key.startswith("Composite") for key in self.keys if key != META)
+        return any(key in computing or key.startswith("Composite") for key in self.keys if key != META)
 
     def _served(self, hop: Hop, shown: SupportCall) -> Cell:
         return self._at(_OF_RULE.get(hop.live.rule, Verdict.NOT_KNOWN), None, hop, shown)
@@ -161,12 +186,14 @@ class Judge:
 
     def _trained(self, call: Call, shown: SupportCall) -> Cell:
         """The cell of a call that returns, with tensors that require a gradient."""
+        assert self.schema is not None, "`cell` has looked"
         lost = lost_gradient(call.hops, self.universe)
         above, server = self._autograd_hop(call.hops), call.hops[-1]
         if lost is None:
             own = above is not None and not is_core_fallback(self.universe, above.live)
             return self._served(above if own and above is not None else server, shown)
-        reason = _LOST[lost.loss]
+        silent = lost.loss is GradientLoss.WARNS and not self.schema.returns  # it warns of what is returned
+        reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
         if lost.loss is GradientLoss.RAISES:
             return self._at(Verdict.GRADIENT_LOST, reason, above or server, shown)
         if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
@@ -186,10 +213,11 @@ class Judge:
         if is_core_fallback(self.universe, above.live):
             reason = Reason.NO_JVP if is_jvp else Reason.BACKWARD_WARNS
             return self._at(Verdict.GRADIENT_LOST, reason, call.hops[-1], shown)
-        if is_jvp and above.live.kernel is not None and above.live.kernel.wraps is not None:
+        if is_jvp and _is_library_autograd(above):
             return self._at(Verdict.GRADIENT_LOST, Reason.NO_JVP, above, shown)
         if above.why is Why.CONVENTION:
-            return self._at(Verdict.RAISES, Reason.AUTOGRAD_FUNCTION, above, shown)
+            verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
+            return self._at(verdict, Reason.AUTOGRAD_FUNCTION, above, shown)
         return self._served(above, shown)
 
     def _autograd_hop(self, hops: Sequence[Hop]) -> Hop | None:
@@ -199,14 +227,21 @@ class Judge:
         outcome, error = call.end.fake, call.end.error
         if outcome is None:
             return self._failed(call, shown) or self._served(call.hops[-1], shown)
-        assumed = self._assumed(call.hops)
-        if error is not None and assumed is not None and self._serves_alone():
+        assumed = self._assumed(call)
+        if assumed is not None and not self._has_backends:
             return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
         cell = self._traced(outcome, shown)
+        if not outcome.followed or (BACKEND_SELECT in outcome.slots and self._computes_at_select()):
+            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
         if error is None:
-            return cell if outcome.followed else cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+            return cell
         reason = Reason.NO_FAKE if outcome.path in (FakePath.NONE, FakePath.FAKE_IMPL) else Reason.CALL
         return cell._replace(verdict=Verdict.RAISES, reason=reason, error=error.text or None)
+
+    def _computes_at_select(self) -> bool:
+        """Whether the operator's kernel at BackendSelect is a library's own, which may compute on the fake tensors."""
+        registration = self.operator.active(BACKEND_SELECT)
+        return registration is not None and not registration.captured and registration.kernel.wraps is None
 
     def _traced(self, outcome: FakeOutcome, shown: SupportCall) -> Cell:
         verdict = _OF_PATH.get(outcome.path, Verdict.OWN)
@@ -219,16 +254,33 @@ class Judge:
 
     def _compiled(self, column: Column, call: Call, shown: SupportCall) -> Cell:
         """The cell of a compiled call: it runs eagerly in the end, after it was traced and functionalized."""
-        assert self.schema is not None, "the caller has looked"
+        assert self.schema is not None, "`cell` has looked"
         eager = self.cell(column._replace(context=SupportContext.EAGER))
         if not eager.verdict.works:
             return eager
         fake = self._fake(call, shown)
         if not fake.verdict.works:
             return fake
+        if is_triton_op(self.operator.kernels):
+            return fake
         if drops_call(self.universe, self.schema, self.keys):
             return eager._replace(verdict=Verdict.WRONG, reason=Reason.UNDECLARED_WRITE)
         refused = not_functionalized(self.universe, self.schema, self.tags, self.keys)
         if refused is not None:
             return eager._replace(verdict=Verdict.RAISES, reason=refused)
+        if returns_a_number(self.schema):
+            return eager._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
         return fake
+
+
+def _is_library_autograd(hop: Hop) -> bool:
+    """Whether ``torch.library`` made the autograd kernel."""
+    kernel = hop.live.kernel
+    wraps = None if kernel is None else kernel.wraps
+    return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
+
+
+def _is_rule(hop: Hop) -> bool:
+    """Whether it is a batching rule of a library, and not PyTorch's fallback or one of PyTorch's rules."""
+    kernel = hop.live.kernel
+    return hop.why is Why.CONVENTION or (kernel is not None and kernel.wraps is not None)
