@@ -1,9 +1,10 @@
-"""How much work the guards of one run may make: a file of a few kilobytes can ask for hours of it."""
+"""How much work the guards, or the promises, of one run may make: a file of a few kilobytes can ask for hours of it."""
 
 from __future__ import annotations
 
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.support import Promise
 
 MAX_WORK = 3_000_000
 """Units of work of one run, of about a microsecond each."""
@@ -17,6 +18,8 @@ OF_SELECTION = 12
 """For an operator that guards with the same operators and keys have in common."""
 OF_HOP = 100
 """For a kernel that a simulated call reaches."""
+OF_CELL = 50
+"""For a cell that is promised; it takes some calls."""
 OF_TEXT = 1
 """For a text that is compared with a glob."""
 
@@ -27,10 +30,11 @@ class GuardBudget:
     def __init__(self) -> None:
         self._left = MAX_WORK
 
-    def spend(self, work: int, guard: Guard) -> None:
-        """Take *work* for *guard*. Errors: InputError when there is not so much left."""
+    def spend(self, work: int, guard: Guard | Promise) -> None:
+        """Take *work* for a guard or promise. Errors: InputError when there is not so much left."""
         self._left -= work
         if self._left < 0:
-            message = "the guards up to here need more comparisons and simulated calls than one run makes"
-            hint = "let guards name fewer operators and keys, or check them in several runs with --guards FILE"
+            what = "guards" if isinstance(guard, Guard) else "promises"
+            message = f"the {what} up to here need more comparisons and simulated calls than one run makes"
+            hint = f"let {what} name fewer operators and keys, or check them in several runs with --guards FILE"
             raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))

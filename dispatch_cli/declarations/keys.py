@@ -137,7 +137,10 @@ class KeyReader:
     def backend(self, problems: Problems, node: Scalar) -> str | None:
         """One key of a backend, such as SparseCPU; None, noting it, when it is none."""
         key, universe = self.slot(problems, node), self._universe
-        if key is None or universe is None or _is_backend(universe, key):
+        if key is None or universe is None:
+            return key
+        known = (universe.backends, *universe.autograd_backends.values())
+        if any(key in keys for keys in known):
             return key
         problems.add(
             "no-backend",
@@ -148,16 +151,16 @@ class KeyReader:
         return None
 
     def device(self, problems: Problems, node: Scalar) -> str | None:
-        """The backend key that a device or a key means, in any case; None, noting it, when it means none."""
+        """The backend key that a device or its key means, in any case; None, noting it, when it means none."""
         text, universe = node.text, self._universe
         if universe is None:
             return text
         key = universe.devices.get(text.lower()) or universe.key_named(text)
-        if _is_backend(universe, key):
+        if key in universe.devices.values():
             return key
-        known = [*(one for one in universe.runtime if _is_backend(universe, one)), *universe.devices]
-        hint = suggestion(text, known) or "name a device, such as cuda, or a backend key, such as SparseCUDA"
-        problems.add("no-backend", f"{quoted(text)} is no backend of {universe.name}", node, hint)
+        names = [*universe.devices.values(), *universe.devices]
+        hint = suggestion(text, names) or f"the devices are {', '.join(universe.devices)}"
+        problems.add("no-backend", f"{quoted(text)} is no device of {universe.name}", node, hint)
         return None
 
     def _read(self, text: str) -> str:
@@ -206,10 +209,6 @@ class KeyReader:
         else:
             problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
         return False
-
-
-def _is_backend(universe: Universe, key: str) -> bool:
-    return any(key in keys for keys in (universe.backends, *universe.autograd_backends.values()))
 
 
 _CATCH_ALL_HINT = f"a kernel without a key is registered at {CATCH_ALL_KEY}"

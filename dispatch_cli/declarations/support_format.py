@@ -16,7 +16,7 @@ PROMISE = Record(
         Field(
             "backends",
             TEXTS,
-            "The backends: devices such as `cuda`, or dispatch keys such as `SparseCUDA`, as a string or a list.",
+            "The backends: devices such as `cuda`, or their dispatch keys, as a string or a list.",
             required=True,
         ),
         Field(

@@ -92,7 +92,7 @@ guards:
   - {op: h, mode: M, subclass: [S, T], transform: Vmap, rule: kernel}
   - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 support:
-  - {op: "m::*", backends: [cpu, SparseCUDA], contexts: [eager, train], reason: it is said so}
+  - {op: "m::*", backends: [cpu, CUDA], contexts: [eager, train], reason: it is said so}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 undecided:

@@ -1,0 +1,135 @@
+"""Promises of support hold.
+
+A promise (`support`) says that operators work on backends in contexts: called plainly, with a gradient, by
+torch.compile, in torch.func's transforms. Its place is in the declarations, in files given with `--guards`, or in
+`[tool.dispatch-cli]`. What a call comes to is simulated, as `dispatch-cli support` shows it; kernels are taken to do
+what the schema and the fake kernel say. There is one finding for each operator and reason. What cannot be decided is
+an info. A glob that matches no operator is a warning; a name of no defined operator is an error.
+
+Bad, because there is no kernel for CUDA:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+support:
+  - {op: "demo::*", backends: [cpu, cuda], contexts: [eager, train]}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, CUDA: op_cuda, Autograd: op_autograd}
+support:
+  - {op: "demo::*", backends: [cpu, cuda], contexts: [eager, train]}
+```
+
+Fix: register what the promise lacks, which the finding names, or promise less. `dispatch-cli support --record` writes
+what holds today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
+from dispatch_cli.checks.fixes import autograd_keys, own_kernels
+from dispatch_cli.checks.promises import BrokenPromise, Promises
+from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words, resolve_command
+from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.model.edit import Edit, fake_impl
+from dispatch_cli.model.glob import glob_pattern, is_glob
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.support import Promise
+
+MAX_SUGGESTIONS = 10
+"""Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
+_BATCHED = "FuncTorchBatched"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for each operator and reason, and for each name or glob of no operator. Errors: InputError."""
+    if not view.state.declarations.promises:
+        return
+    promises = Promises(view)
+    for number, (promise, glob) in enumerate(promises.unmatched() if view.first is view else ()):
+        yield _unmatched(view, promise, glob, number < MAX_SUGGESTIONS)
+    for one in promises.broken():
+        yield _broken(view, one)
+
+
+def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Finding:
+    what = f"matches no {'' if is_glob(glob) else 'defined '}operator"
+    is_open = is_glob(glob) or view.undecided.may_be_there(OperatorName.parse(glob), MissingPart.DEFINITION)
+    return CHECK.finding(
+        f"the promise for {glob} {what}",
+        span=promise.span,
+        mark=glob,
+        mark_follows=True,
+        severity=Severity.WARNING if is_open else Severity.ERROR,
+        related=[("the promise is loaded through this entry", span) for span in promise.through],
+        tip=suggestion(glob, map(str, view.names)) if suggests else None,
+        subject=glob,
+    )
+
+
+def _broken(view: View, broken: BrokenPromise) -> Finding:
+    row, cell, (promise, *others) = broken.row, broken.cell, broken.promises
+    name, backends = row.operator, broken.backends
+    where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
+    outcome = "is broken" if cell.verdict.fails else "cannot be checked"
+    call = () if cell.call is None else (("call", resolve_command(name, cell.call)),)
+    reason = () if promise.reason is None else (("reason", promise.reason),)
+    return CHECK.finding(
+        f"{name}: the promise of {where} {outcome}: {reason_words(cell)}",
+        name,
+        backends[0],
+        details=(("verdict", cell.verdict.value), *call, *reason),
+        span=promise.span,
+        mark=next(glob for glob in promise.ops if glob == str(name) or glob_pattern(glob).match(str(name))),
+        mark_follows=True,
+        related=_related(broken, others),
+        tip=help_words(cell),
+        group_message=f"the promise of {where} {outcome}: {reason_words(cell)}",
+        subject=f"{where}: {'' if cell.reason is None else cell.reason.value}",
+        severity=Severity.ERROR if cell.verdict.fails else Severity.INFO,
+        fix=_fix(view, broken),
+    )
+
+
+def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str, Span | None]]:
+    cell, row = broken.cell, broken.row
+    yield f"the call gets to the kernel at {cell.key}, which is registered here", cell.span
+    yield "the operator is defined here", row.span
+    for promise in broken.promises[:1]:
+        yield from (("the promise is loaded through this entry", span) for span in promise.through)
+    yield from (("it is promised here, too", one.span) for one in others)
+
+
+def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
+    """The kernels that are missing."""
+    name = broken.row.operator
+    match broken.cell.reason:
+        case Reason.NO_BACKEND_KERNEL:
+            return own_kernels(view, name, broken.backends)
+        case Reason.NO_FAKE:
+            return (fake_impl(name),)
+        case Reason.NO_VMAP:
+            return own_kernels(view, name, (_BATCHED,))
+        case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED:
+            keys = (autograd_key_of(view.universe, one) for one in broken.backends)
+            return own_kernels(view, name, autograd_keys(view, name, [one for one in keys if one is not None]))
+        case _:
+            return ()
+
+
+CHECK = Check.of(find, __doc__, "DC904", Severity.ERROR, lacks=MissingPart.KERNEL)

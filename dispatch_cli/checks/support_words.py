@@ -1,0 +1,71 @@
+"""The reasons behind the cells of a support matrix, in words: why a call does not work, and what helps."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from dispatch_cli.checks.text import first_line
+from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import SupportContext
+
+_WHY = {
+    Reason.CALL: "PyTorch raises an error",
+    Reason.NO_BACKEND_KERNEL: "no kernel serves the backend",
+    Reason.NO_FAKE: "it has no fake kernel",
+    Reason.NO_BACKWARD: "its backward pass raises: no derivative is registered",
+    Reason.BACKWARD_WARNS: "no derivative is registered: the gradient can be missing, and the backward pass warns",
+    Reason.GRADIENT_DROPPED: "no derivative is registered: the result does not require a gradient",
+    Reason.UNDECLARED_WRITE: "it returns nothing and declares no write, so torch.compile drops the call",
+    Reason.MUTABLE_RESULT: "it returns what it writes to, which functionalization refuses",
+    Reason.ALIASED_RESULT: "it returns an alias of an argument, which functionalization refuses",
+    Reason.NO_VMAP: "it has no batching rule, and vmap's fallback refuses it",
+    Reason.NO_JVP: "it has no forward-mode derivative",
+    Reason.AUTOGRAD_FUNCTION: "its autograd kernel does not work in torch.func's transforms",
+    Reason.FUNCTION_ARGUMENTS: "a function of it does not take the arguments of the schema",
+    Reason.INCOMPLETE: "the state lacks what decides it",
+    Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
+}
+_DERIVATIVE = "register its derivative (torch.library.register_autograd)"
+_HELP = {
+    Reason.NO_BACKEND_KERNEL: "register a kernel for the backend, or a composite one",
+    Reason.NO_FAKE: "register a fake kernel (torch.library.register_fake)",
+    Reason.NO_BACKWARD: _DERIVATIVE,
+    Reason.BACKWARD_WARNS: _DERIVATIVE,
+    Reason.GRADIENT_DROPPED: _DERIVATIVE,
+    Reason.UNDECLARED_WRITE: "declare the write in its schema, such as Tensor(a!)",
+    Reason.MUTABLE_RESULT: "let it return nothing; from PyTorch 2.13 on, the tag inplace or out helps, too",
+    Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
+    Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
+    Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
+    Reason.AUTOGRAD_FUNCTION: _DERIVATIVE,
+    Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema",
+    Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
+}
+
+
+def reason_words(cell: Cell) -> str:
+    """Why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
+    if cell.reason is Reason.CALL and cell.error is not None:
+        return f"PyTorch raises: {first_line(cell.error).partition('. ')[0]}".rstrip(".")
+    return "" if cell.reason is None else _WHY[cell.reason]
+
+
+def help_words(cell: Cell) -> str | None:
+    """What helps, where the reason tells."""
+    return None if cell.reason is None else _HELP.get(cell.reason)
+
+
+def contexts_words(contexts: Iterable[SupportContext]) -> str:
+    """Contexts in a sentence, in their usual order: ``eager, train and vmap``."""
+    words = [one.value for one in SupportContext if one in frozenset(contexts)]
+    return " and ".join((*(", ".join(words[:-1]),), words[-1])) if len(words) > 1 else words[0]
+
+
+def resolve_command(operator: OperatorName, call: SupportCall) -> str:
+    """The command that shows the call of a cell, without what is loaded."""
+    tensors = (part for one in call.tensors for part in ("--tensor", one))
+    contexts = (part for one in call.contexts for part in ("--context", one))
+    arguments = (part for one in call.arguments for part in ("--argument", one))
+    return shlex.join(("dispatch-cli", "resolve", str(operator), *tensors, *contexts, *arguments))

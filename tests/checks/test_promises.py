@@ -1,0 +1,131 @@
+"""Promises of support: what breaks one is said once for each reason, at its place, and what helps takes it away."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+import yaml
+
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.render.data import data_of
+from tests.checks.helpers import StateOf, findings
+from tests.report.random_declarations import changed
+
+LIBRARY = """\
+dispatch: 1
+operators:
+  - func: demo::plain(Tensor x) -> Tensor
+    dispatch: {CPU: plain_cpu}
+  - func: demo::silent(Tensor x) -> ()
+    dispatch: {CPU: silent_cpu, Meta: silent_meta}
+  - func: demo::math(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: math}
+support:
+"""
+
+
+def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
+    """What is found of these promises."""
+    text = "".join(f"  - {{{one}}}\n" for one in promises)
+    return findings(state_of(f"{LIBRARY}{text}"), select="broken-promise")
+
+
+@pytest.mark.parametrize(
+    ("promise", "messages"),
+    [
+        ("op: 'demo::math', backends: [cpu, cuda], contexts: [eager, train, fake, compile, vmap, grad]", []),
+        ("op: 'demo::*', backends: cpu, contexts: [eager, inference]", []),
+        (
+            "op: 'demo::*', backends: [cuda, xpu], contexts: [eager, inference]",
+            [
+                "demo::plain: the promise of eager and inference on CUDA, XPU is broken: no kernel serves the backend",
+                "demo::silent: the promise of eager and inference on CUDA, XPU is broken: no kernel serves the backend",
+            ],
+        ),
+        (
+            "op: 'demo::p*', backends: cpu, contexts: [compile, fake, eager, train]",
+            [
+                "demo::plain: the promise of fake and compile on CPU is broken: it has no fake kernel",
+                "demo::plain: the promise of train on CPU is broken: no derivative is registered: the gradient can be "
+                "missing, and the backward pass warns",
+            ],
+        ),
+        (
+            "op: 'demo::silent', backends: cpu, contexts: [train, compile, vmap]",
+            [
+                "demo::silent: the promise of compile on CPU is broken: it returns nothing and declares no write, so "
+                "torch.compile drops the call",
+                "demo::silent: the promise of vmap on CPU is broken: it has no batching rule, and vmap's fallback "
+                "refuses it",
+            ],
+        ),
+        ("op: 'demo::x*', backends: cpu, contexts: eager", ["the promise for demo::x* matches no operator"]),
+        (
+            "op: 'demo::pain', backends: cpu, contexts: eager",
+            ["the promise for demo::pain matches no defined operator"],
+        ),
+    ],
+)
+def test_what_breaks_a_promise(promise: str, messages: list[str], state_of: StateOf) -> None:
+    assert [one.message for one in broken(state_of, promise)] == messages
+
+
+def test_places_and_help(state_of: StateOf) -> None:
+    promise = "op: [x::y, 'demo::p*'], backends: cpu, contexts: fake"
+    name, finding, *_ = sorted(broken(state_of, promise, promise), key=lambda one: one.operator or "")
+    assert (name.severity, finding.severity) == (Severity.ERROR, Severity.ERROR)
+    assert str(finding.span) == "x.yaml:10:18"
+    assert [(one.message, str(one.span)) for one in finding.related] == [
+        ("the operator is defined here", "x.yaml:3:11"),
+        ("it is promised here, too", "x.yaml:11:5"),
+    ]
+    assert finding.tip == "register a fake kernel (torch.library.register_fake)"
+    assert dict(finding.details)["call"] == (
+        "dispatch-cli resolve demo::plain --tensor 'cpu fake' --context mode=FakeTensorMode"
+    )
+
+
+def test_what_is_not_known_is_no_error(state_of: StateOf) -> None:
+    text = f"{LIBRARY}  - {{op: 'm::*', backends: cpu, contexts: fake}}\n".replace(
+        "support:", "  - {func: 'm::a(Tensor x) -> Tensor', dispatch: {Autograd: a}}\nsupport:"
+    )
+    (finding,) = findings(state_of(text), select="broken-promise")
+    assert finding.severity is Severity.INFO
+    assert finding.message == (
+        "m::a: the promise of fake on CPU cannot be checked: it depends on what a kernel does, which no declaration "
+        "says"
+    )
+
+
+@pytest.mark.parametrize(("operator", "context"), [("plain", "fake"), ("plain", "compile"), ("silent", "vmap")])
+def test_a_fix_keeps_the_promise(operator: str, context: str, state_of: StateOf) -> None:
+    text = f"{LIBRARY}  - {{op: 'demo::{operator}', backends: cpu, contexts: {context}}}\n"
+    (finding,) = findings(state_of(text), select="broken-promise")
+    assert finding.fix
+    after = state_of(json.dumps(changed(yaml.safe_load(text), data_of(finding.fix))))
+    assert not findings(after, select="broken-promise")
+
+
+def test_promises_that_overlap_are_looked_at_once(state_of: StateOf) -> None:
+    """32 KB of promises for the same take no longer than one of them."""
+    text = "op: '*', backends: [cpu, cuda], contexts: [eager, train, fake, compile, vmap]"
+    start = time.perf_counter()
+    one = broken(state_of, text)
+    middle = time.perf_counter()
+    many = broken(state_of, *([text] * 200), *(f"{text}, reason: 'r{number}'" for number in range(200)))
+    assert [found.message for found in many] == [found.message for found in one]
+    assert time.perf_counter() - middle < 20 * (middle - start) + 2
+
+
+def test_too_many_cells_are_refused(state_of: StateOf) -> None:
+    state = state_of(
+        "dispatch: 1\nextends: torch-2.15\nsupport:\n  - op: '*'\n    contexts: [eager, fake, compile, train, vmap]\n"
+        "    backends: [cpu, cuda, xpu, hpu, mps, xla, meta, lazy, mtia]\n"
+    )
+    with pytest.raises(InputError) as refused:
+        findings(state, select="broken-promise")
+    assert refused.value.problems[0].message.startswith("the promises up to here need more comparisons")
