@@ -62,12 +62,12 @@ def ran(*args: str) -> list[str]:
         ((), [check.id for check in CHECKS if check.default]),
         (("--select", "all"), [check.id for check in CHECKS]),
         (("--select", "DC901"), ["guard"]),
-        (("--select", "dc90"), ["guard", "unmatched-guard", "unused-suppression"]),
+        (("--select", "dc90"), ["guard", "unmatched-guard", "unused-suppression", "broken-promise"]),
         (("--select", "guard"), ["guard"]),
         (("--select", "stale"), ["stale-live-table"]),
         (("--select", "DC004,guard"), ["stale-live-table", "guard"]),
         (("--select", "guard", "--select", "DC004"), ["stale-live-table", "guard"]),
-        (("--select", "DC9", "--ignore", "guard"), ["unmatched-guard", "unused-suppression"]),
+        (("--select", "DC9", "--ignore", "guard"), ["unmatched-guard", "unused-suppression", "broken-promise"]),
         (("--ignore", "all"), []),
     ],
 )
@@ -171,9 +171,7 @@ def test_a_severity_can_be_overruled() -> None:
 def test_the_command_line_comes_before_the_project_and_that_before_the_file() -> None:
     write("b.yaml", f"{DANGLING}check: {{select: [guard], fail_on: error}}\n")
     assert ran("b.yaml") == ["guard"]
-    write(
-        "pyproject.toml", '[tool.dispatch-cli]\nselect = ["DC9"]\nignore = ["unused-suppression"]\nfail-on = "info"\n'
-    )
+    write("pyproject.toml", '[tool.dispatch-cli]\nselect = ["DC9"]\nignore = ["DC903", "DC904"]\nfail-on = "info"\n')
     assert ran("b.yaml") == ["guard", "unmatched-guard"]
     assert ran("b.yaml", "--ignore", "guard") == ["unmatched-guard"]
     assert ran("b.yaml", "--select", "unused-suppression") == ["unused-suppression"]
@@ -530,7 +528,7 @@ def test_the_summary() -> None:
         1,
         "Check                    Severity  Findings  What should hold\n"
         "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
-        "2 errors in 2 operators; checked: 2 operators, 4 checks (torch-2.15)\n",
+        "2 errors in 2 operators; checked: 2 operators, 5 checks (torch-2.15)\n",
         "",
     )
     assert check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "csv").out.splitlines() == [
