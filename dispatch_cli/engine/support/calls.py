@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.simulate import make_value
+from dispatch_cli.engine.call.simulator import CallSimulator
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportCall, SupportContext
@@ -68,11 +71,51 @@ def contexts_of(column: Column) -> tuple[Context, ...]:
             return column.contexts
 
 
-def call_of(state: State, name: OperatorName, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
-    """The call of a column, simulated, and as `resolve` takes it. Errors: CallError, Refused as of `simulate`."""
-    tensors, contexts = tensors_of(schema, spec_of(column)), contexts_of(column)
-    takes_device = not tensors and option_argument(schema, "device") is not None
-    options = Options(device=column.device) if takes_device else NO_OPTIONS
-    call = simulate(state, name, tensors, contexts, options=options)
-    texts = tuple(f"{option}={value}" for option, value in options.given)
-    return call, SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)
+class Caller:
+    """Makes the calls of one state: threads and tensors are made once for all operators."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._maker = TensorMaker(state.dispatcher.universe)
+        self._made: dict[tuple[tuple[Context, ...], TensorSpec], tuple[Thread, Value]] = {}
+
+    def of(self, name: OperatorName) -> OperatorCaller:
+        """The calls of one operator."""
+        return OperatorCaller(self, name)
+
+    def simulator(self, name: OperatorName, options: Options = NO_OPTIONS) -> CallSimulator:
+        """A simulator of calls of an operator."""
+        state = self.state
+        python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
+        return CallSimulator(state.dispatcher, name, self._maker, python, options, state.fake_rules(name))
+
+    def made(self, contexts: tuple[Context, ...], spec: TensorSpec) -> tuple[Thread, Value]:
+        """The thread in those contexts, and that tensor on it. Errors: CallError."""
+        found = self._made.get((contexts, spec))
+        if found is None:
+            thread = Contexts(self._maker).enter_all(contexts)
+            found = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
+        return found
+
+
+class OperatorCaller:
+    """Makes the calls of one operator."""
+
+    def __init__(self, caller: Caller, name: OperatorName) -> None:
+        self.caller = caller
+        self.name = name
+        self._plain = caller.simulator(name)
+
+    def call(self, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
+        """The call of a column, simulated, and as `resolve` takes it. Errors: CallError."""
+        spec, contexts = spec_of(column), contexts_of(column)
+        tensors = tensors_of(schema, spec)
+        takes_device = not tensors and option_argument(schema, "device") is not None
+        options = Options(device=column.device) if takes_device else NO_OPTIONS
+        simulator = self.caller.simulator(self.name, options) if takes_device else self._plain
+        thread, _ = self.caller.made(contexts, spec)
+        values = tuple(self.caller.made(contexts, one)[1] for one in tensors)
+        hops, end = simulator.run(values, thread)
+        texts = tuple(f"{option}={value}" for option, value in options.given)
+        call = Call(self.name, tensors, contexts, hops, end, options)
+        return call, SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)

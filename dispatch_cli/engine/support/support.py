@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.calls import Caller
 from dispatch_cli.engine.support.cell import Column, SupportContext, SupportRow
 from dispatch_cli.engine.support.verdicts import Judge
 from dispatch_cli.model.call import CallError, Context, TensorSpec
@@ -43,8 +44,9 @@ def support_columns(
 
 def support_rows(state: State, names: Sequence[OperatorName], columns: Sequence[Column]) -> Iterator[SupportRow]:
     """The rows, one operator at a time; work grows with what is asked for."""
+    caller = Caller(state)
     for name in names:
-        judge = Judge(state, name)
+        judge = Judge(caller, name)
         definition = judge.operator.definition
         schema, span = (None, None) if definition is None else (str(definition.schema), definition.span)
         yield SupportRow(name, schema, span, tuple(map(judge.cell, columns)))

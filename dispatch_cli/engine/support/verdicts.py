@@ -15,10 +15,9 @@ from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.support.calls import call_of
+from dispatch_cli.engine.support.calls import Caller
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
 from dispatch_cli.engine.support.hazards import (
     drops_call,
@@ -30,6 +29,7 @@ from dispatch_cli.engine.support.hazards import (
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
 from dispatch_cli.model.universe import BACK, BACKEND_SELECT, META
 
@@ -62,11 +62,11 @@ INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
 class Judge:
     """Judges the calls of one operator."""
 
-    def __init__(self, state: State, name: OperatorName) -> None:
-        self.state = state
-        self.name = name
-        self.universe = state.dispatcher.universe
-        self.operator = state.dispatcher.operator(name)
+    def __init__(self, caller: Caller, name: OperatorName) -> None:
+        self.universe = caller.state.dispatcher.universe
+        self.operator = caller.state.dispatcher.operator(name)
+        self._caller = caller.of(name)
+        self._found: dict[Column, Cell] = {}
         definition = self.operator.definition
         self.tags = () if definition is None else definition.tags
         self.schema = None if definition is None else definition.known_schema
@@ -75,22 +75,24 @@ class Judge:
 
     def cell(self, column: Column) -> Cell:
         """The verdict of a column."""
+        found = self._found.get(column)
+        if found is None:
+            found = self._found[column] = self._cell(column)
+        return found
+
+    def _cell(self, column: Column) -> Cell:
         if self.schema is None:
             return INCOMPLETE
         if not self._applies(column):
             return NOT_APPLICABLE
+        if column.context is SupportContext.COMPILE:
+            return self._compiled(column, self.schema)
         try:
-            call, shown = call_of(self.state, self.name, self.schema, column)
+            call, shown = self._caller.call(self.schema, column)
         except CallError:
             return NOT_APPLICABLE  # the backend has no such tensors
         call = self._ended(call)
-        match column.context:
-            case SupportContext.FAKE:
-                return self._fake(call, shown)
-            case SupportContext.COMPILE:
-                return self._compiled(column, call, shown)
-            case _:
-                return self._judged(column, call, shown)
+        return self._fake(call, shown) if column.context is SupportContext.FAKE else self._judged(column, call, shown)
 
     def _applies(self, column: Column) -> bool:
         """Whether the context can make a difference to a call of the operator."""
@@ -252,23 +254,22 @@ class Judge:
             key = key if registration is None else registration.key
         return Cell(verdict, None, key, outcome.function or outcome.kernel, outcome.span, call=shown)
 
-    def _compiled(self, column: Column, call: Call, shown: SupportCall) -> Cell:
-        """The cell of a compiled call: it runs eagerly in the end, after it was traced and functionalized."""
-        assert self.schema is not None, "`cell` has looked"
+    def _compiled(self, column: Column, schema: FunctionSchema) -> Cell:
+        """The cell of a compiled call: it is traced and functionalized, and what is left of it runs eagerly."""
         eager = self.cell(column._replace(context=SupportContext.EAGER))
         if not eager.verdict.works:
             return eager
-        fake = self._fake(call, shown)
+        fake = self.cell(column._replace(context=SupportContext.FAKE))
         if not fake.verdict.works:
             return fake
         if is_triton_op(self.operator.kernels):
             return fake
-        if drops_call(self.universe, self.schema, self.keys):
+        if drops_call(self.universe, schema, self.keys):
             return eager._replace(verdict=Verdict.WRONG, reason=Reason.UNDECLARED_WRITE)
-        refused = not_functionalized(self.universe, self.schema, self.tags, self.keys)
+        refused = not_functionalized(self.universe, schema, self.tags, self.keys)
         if refused is not None:
             return eager._replace(verdict=Verdict.RAISES, reason=refused)
-        if returns_a_number(self.schema):
+        if returns_a_number(schema):
             return eager._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
         return fake
 
