@@ -69,7 +69,7 @@ commands; their names say which, see `layer_of`.
 """
 ANSWERS = (
     *("shared", "findings", "table", "keys", "history", "diff", "explain", "errors", "resolve", "trace"),
-    *("coverage", "sources"),
+    *("coverage", "support", "sources"),
 )
 """The answers in order: reports and documents import from their own folder and those before it. Commands may import
 all, since they put answers together."""

@@ -24,6 +24,7 @@ _WHY = {
     Reason.NO_JVP: "it has no forward-mode derivative",
     Reason.AUTOGRAD_FUNCTION: "its autograd kernel does not work in torch.func's transforms",
     Reason.FUNCTION_ARGUMENTS: "a function of it does not take the arguments of the schema",
+    Reason.CAST_COPY: "autocast casts a tensor that it writes to, and the write goes to the copy",
     Reason.INCOMPLETE: "the state lacks what decides it",
     Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
 }
@@ -41,6 +42,7 @@ _HELP = {
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
     Reason.AUTOGRAD_FUNCTION: _DERIVATIVE,
     Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema",
+    Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
 }
 
@@ -63,9 +65,9 @@ def contexts_words(contexts: Iterable[SupportContext]) -> str:
     return " and ".join((*(", ".join(words[:-1]),), words[-1])) if len(words) > 1 else words[0]
 
 
-def resolve_command(operator: OperatorName, call: SupportCall) -> str:
-    """The command that shows the call of a cell, without what is loaded."""
+def resolve_command(operator: OperatorName, call: SupportCall, source: Iterable[str] = ()) -> str:
+    """The command that shows the call of a cell. source: the arguments that load the state."""
     tensors = (part for one in call.tensors for part in ("--tensor", one))
     contexts = (part for one in call.contexts for part in ("--context", one))
     arguments = (part for one in call.arguments for part in ("--argument", one))
-    return shlex.join(("dispatch-cli", "resolve", str(operator), *tensors, *contexts, *arguments))
+    return shlex.join(("dispatch-cli", "resolve", str(operator), *source, *tensors, *contexts, *arguments))

@@ -28,27 +28,28 @@ def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
 
 
 def _guard(guard: Guard) -> str:
-    fields = [("op", _operators(guard.ops))]
+    fields = [("op", operators(guard.ops))]
     if guard.keys:
         fields.append(("key", f" {scalar(', '.join(guard.keys))}"))
     if guard.excepted:
         fields.append(("except", f" {scalar(', '.join(guard.excepted))}"))
     kinds = dict.fromkeys(place.kind for place in guard.places)
-    fields += [(kind.value, f" {_scalars([one.name for one in guard.places if one.kind is kind])}") for kind in kinds]
+    fields += [(kind.value, f" {scalars([one.name for one in guard.places if one.kind is kind])}") for kind in kinds]
     fields += [(want.field.value, f" {_value(want)}") for want in guard.wants]
     return "  - " + "    ".join(f"{name}:{value}\n" for name, value in fields)
 
 
-def _operators(names: Sequence[str]) -> str:
+def operators(names: Sequence[str]) -> str:
     """In one line, or each in a line of its own."""
-    return f" {_scalars(names)}" if len(names) <= FEW else "".join(f"\n      - {scalar(name)}" for name in names)
+    return f" {scalars(names)}" if len(names) <= FEW else "".join(f"\n      - {scalar(name)}" for name in names)
 
 
 def _value(want: Expectation) -> str:
-    return want.texts[0] if want.field is GuardField.FALLTHROUGH else _scalars(want.texts)
+    return want.texts[0] if want.field is GuardField.FALLTHROUGH else scalars(want.texts)
 
 
-def _scalars(texts: Sequence[str]) -> str:
+def scalars(texts: Sequence[str]) -> str:
+    """A text, or a list of several."""
     return scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(scalar, texts))}]"
 
 

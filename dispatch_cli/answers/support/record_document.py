@@ -1,0 +1,68 @@
+"""Promises for what works today, as a declaration file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.answers.findings.guards.yaml_document import operators, scalars
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import Promise, SupportContext
+
+
+def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[str]:
+    """A declaration file that promises what works. Rows of one operator, in several states, count together."""
+    promises = sorted(recorded_promises(state, rows, columns), key=lambda one: one[:2])
+    yield "# Written by `dispatch-cli support --record`: what worked at that time.\n"
+    yield f"dispatch: 1\nsupport:{'' if promises else ' []'}\n"
+    for promise in promises:
+        yield f"  - op:{operators(promise.ops)}\n"
+        yield f"    backends: {scalars(promise.backends)}\n"
+        yield f"    contexts: {scalars([one.value for one in promise.contexts])}\n"
+
+
+def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[Promise]:
+    """What works, in few promises: what all operators of a namespace have in common, then what some have beyond it.
+
+    backends: devices. What fails, or is not known, is in none of them.
+    """
+    works: dict[OperatorName, int] = {}
+    holds: dict[OperatorName, int] = {}
+    for row in rows:
+        bits = [(1 << at, cell.verdict) for at, cell in enumerate(row.cells) if columns[at].context in _RECORDED]
+        good = sum(bit for bit, verdict in bits if verdict.works)
+        void = sum(bit for bit, verdict in bits if verdict is Verdict.NOT_APPLICABLE)
+        holds[row.operator] = holds.get(row.operator, -1) & (good | void)
+        works[row.operator] = (works.get(row.operator, 0) | good) & holds[row.operator]
+    spaces: dict[str | None, list[OperatorName]] = {}
+    for name in map(OperatorName.parse, state.dispatcher.names()):
+        spaces.setdefault(name.namespace, []).append(name)
+    groups: dict[int, list[str]] = {}
+    for space in sorted({name.namespace or "" for name in works}):
+        names, common = spaces[space or None], 0
+        if space and len(names) > 1 and works.keys() >= frozenset(names):
+            common, some = -1, 0
+            for name in names:
+                common, some = common & holds[name], some | works[name]
+            common &= some
+        if common:
+            yield from _promises((f"{space}::*",), common, columns)
+        for name in names:
+            if left := works.get(name, 0) & ~common:
+                groups.setdefault(left, []).append(str(name))
+    for left, ops in groups.items():
+        yield from _promises(tuple(sorted(ops)), left, columns)
+
+
+_RECORDED = frozenset(SupportContext) - {SupportContext.CUSTOM}
+
+
+def _promises(ops: tuple[str, ...], mask: int, columns: Sequence[Column]) -> Iterator[Promise]:
+    """The cells of a mask: backends with the same contexts are one promise."""
+    contexts: dict[str, tuple[SupportContext, ...]] = {}
+    for at, column in enumerate(columns):
+        if mask >> at & 1:
+            contexts[column.device] = (*contexts.get(column.device, ()), column.context)
+    for alike in dict.fromkeys(contexts.values()):
+        yield Promise(ops, tuple(device for device, some in contexts.items() if some == alike), alike)
