@@ -71,6 +71,11 @@ def contexts_of(column: Column) -> tuple[Context, ...]:
             return column.contexts
 
 
+def with_contexts(call: SupportCall, column: Column) -> SupportCall:
+    """The same call in the contexts of a column."""
+    return call._replace(contexts=tuple(map(str, contexts_of(column))))
+
+
 class Caller:
     """Makes the calls of one state: threads and tensors are made once for all operators."""
 

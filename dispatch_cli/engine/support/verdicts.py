@@ -17,8 +17,9 @@ from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.support.calls import Caller
+from dispatch_cli.engine.support.calls import Caller, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
+from dispatch_cli.engine.support.derivatives import Derivative, derivative
 from dispatch_cli.engine.support.hazards import (
     drops_call,
     is_triton_op,
@@ -30,7 +31,7 @@ from dispatch_cli.model.call import CallError
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.universe import BACK, BACKEND_SELECT, META
 
 _OF_RULE = {
@@ -55,6 +56,9 @@ _LOST = {
 }
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
 RETURNS_A_NUMBER = "torch.* op returned non-Tensor"
+OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
+AUTOCAST = "Autocast"
+_GENERATED = "VariableType"
 NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
 INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
 
@@ -63,8 +67,10 @@ class Judge:
     """Judges the calls of one operator."""
 
     def __init__(self, caller: Caller, name: OperatorName) -> None:
+        self._state = caller.state
         self.universe = caller.state.dispatcher.universe
         self.operator = caller.state.dispatcher.operator(name)
+        self.name = name
         self._caller = caller.of(name)
         self._found: dict[Column, Cell] = {}
         definition = self.operator.definition
@@ -87,12 +93,22 @@ class Judge:
             return NOT_APPLICABLE
         if column.context is SupportContext.COMPILE:
             return self._compiled(column, self.schema)
+        if column.context is SupportContext.AUTOCAST and not self._has_autocast:
+            eager = self.cell(column._replace(context=SupportContext.EAGER))
+            return eager if eager.call is None else eager._replace(call=with_contexts(eager.call, column))
         try:
             call, shown = self._caller.call(self.schema, column)
         except CallError:
             return NOT_APPLICABLE  # the backend has no such tensors
         call = self._ended(call)
         return self._fake(call, shown) if column.context is SupportContext.FAKE else self._judged(column, call, shown)
+
+    @cached_property
+    def _has_autocast(self) -> bool:
+        """Whether anything of the operator, or a fallback that is not PyTorch's, is at a key of autocast."""
+        registrations = self._state.dispatcher.fallbacks
+        own = any(key.startswith(AUTOCAST) for key in self.keys)
+        return own or any(not one.kernel.fallthrough for key, one in registrations.items() if key.startswith(AUTOCAST))
 
     def _applies(self, column: Column) -> bool:
         """Whether the context can make a difference to a call of the operator."""
@@ -132,7 +148,7 @@ class Judge:
     def _cast(self, call: Call, shown: SupportCall) -> Cell:
         """The cell of a call under autocast: a kernel there casts tensors, and what is written goes to the copy."""
         assert self.schema is not None, "`cell` has looked"
-        own = next((hop for hop in call.hops if hop.slot.startswith("Autocast")), None)
+        own = next((hop for hop in call.hops if hop.slot.startswith(AUTOCAST)), None)
         kernel = None if own is None else own.live.kernel
         if own is None or kernel is None or not (is_mutable(self.schema) or writes_in_silence(self.schema)):
             return self._served(own or call.hops[-1], shown)
@@ -192,8 +208,9 @@ class Judge:
         lost = lost_gradient(call.hops, self.universe)
         above, server = self._autograd_hop(call.hops), call.hops[-1]
         if lost is None:
-            own = above is not None and not is_core_fallback(self.universe, above.live)
-            return self._served(above if own and above is not None else server, shown)
+            if above is None or is_core_fallback(self.universe, above.live):
+                return self._served(server, shown)
+            return self._generated(above, shown) or self._served(above, shown)
         silent = lost.loss is GradientLoss.WARNS and not self.schema.returns  # it warns of what is returned
         reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
         if lost.loss is GradientLoss.RAISES:
@@ -220,7 +237,21 @@ class Judge:
         if above.why is Why.CONVENTION:
             verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
             return self._at(verdict, Reason.AUTOGRAD_FUNCTION, above, shown)
-        return self._served(above, shown)
+        generated = self._generated(above, shown)
+        if generated is None and is_jvp and _is_generated(above) and derivative(self.name) is not Derivative.BOTH:
+            return self._at(Verdict.RAISES, Reason.NO_JVP, above, shown)
+        return generated or self._served(above, shown)
+
+    def _generated(self, above: Hop, shown: SupportCall) -> Cell | None:
+        """The cell where PyTorch's generated autograd kernel has no derivative; None where it has one."""
+        if not _is_generated(above):
+            return None
+        assert self.schema is not None, "`cell` has looked"
+        if any(writes(one) and one.kwarg_only for one in self.schema.arguments):
+            return self._at(Verdict.RAISES, Reason.CALL, above, shown)._replace(error=OUT_TEXT)
+        if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
+            return self._at(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above, shown)
+        return None
 
     def _autograd_hop(self, hops: Sequence[Hop]) -> Hop | None:
         return next((hop for hop in hops if hop.slot in self._autograd), None)
@@ -279,6 +310,12 @@ def _is_library_autograd(hop: Hop) -> bool:
     kernel = hop.live.kernel
     wraps = None if kernel is None else kernel.wraps
     return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
+
+
+def _is_generated(hop: Hop) -> bool:
+    """Whether it is an autograd kernel that PyTorch's build has generated."""
+    kernel, registration = hop.live.kernel, hop.live.registration
+    return kernel is not None and registration is not None and registration.captured and _GENERATED in kernel.debug
 
 
 def _is_rule(hop: Hop) -> bool:
