@@ -31,6 +31,7 @@ _SECTIONS = {
         "check-invariants": "Check invariants, registrations and guards, for example in CI.",
     },
     "Why, and what happens in a call": {
+        "support": "Show where operators work: each backend, eager, train, compile, vmap, autocast.",
         "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
         "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
         "trace": "Run a program and show which kernels PyTorch ran in it, call by call, and why.",

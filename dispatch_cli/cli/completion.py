@@ -41,6 +41,11 @@ def complete_coverage(ctx: click.Context, param: click.Parameter, incomplete: st
     """What ``coverage`` takes: a backend, by its device or its key, then files."""
     if ctx.params.get("files"):
         return complete_files(ctx, param, incomplete)
+    return complete_devices(ctx, param, incomplete)
+
+
+def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The devices of the universe, and its backends."""
     from dispatch_cli.engine.coverage.backend import backend_keys
 
     universe = _universe(ctx)

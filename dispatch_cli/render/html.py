@@ -61,7 +61,8 @@ dd { margin: 0 }
 .matrix th, .matrix td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowrap }
 .matrix thead { display: table-header-group } .matrix thead > * > * { position: static; text-align: center }
 .matrix tbody th { font: 13px/1.5 ui-monospace, monospace; position: sticky; left: 0; background: var(--page) }
-.matrix tbody tr { background: none } .matrix .upright { vertical-align: bottom }
+.matrix tbody tr { background: none } .matrix thead th { vertical-align: bottom }
+.legend > span { margin-right: 1rem; white-space: nowrap }
 .upright span { writing-mode: vertical-rl; transform: rotate(180deg) }
 td.mark { text-align: center; min-width: 2.2em !important }
 td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transparent) } td.mark.dim { background: none }
@@ -180,10 +181,8 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         yield f'<tr><th scope="row">{_escaped(row.label)}</th>{cells}</tr>\n'
     yield "</tbody></table></div>\n"
     if matrix.legend:
-        marks = (
-            f"<dt>{_run(Run(mark.text, mark.tone))}</dt><dd>{_escaped(mark.meaning)}</dd>\n" for mark in matrix.legend
-        )
-        yield f"<dl>\n{''.join(marks)}</dl>\n"
+        marks = (f"<span>{_run(Run(mark.text, mark.tone))} {_escaped(mark.meaning)}</span>" for mark in matrix.legend)
+        yield f'<p class="legend">{" ".join(marks)}</p>\n'
 
 
 def _cell(cell: MatrixCell) -> str:

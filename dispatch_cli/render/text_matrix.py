@@ -65,11 +65,13 @@ class TextMatrix:
             code += [Run("", breaks=bool(code)), *line]
         yield Paragraph(tuple(code), kind=ParagraphKind.CODE)
         pairs = dict(zip([column.head for column in self._columns], self._names, strict=True))
-        if shortened := [f"{head} {name}" for head, name in pairs.items() if head != name]:
+        shortened = [f"{head} {name}" for head, name in pairs.items() if head != name]
+        if shortened:
             yield Gap()
             yield Paragraph(Run(", ".join(shortened), Tone.DIM))
         if legend := self._matrix.legend:
-            yield Gap()
+            if not shortened:
+                yield Gap()
             last = legend[-1]
             meanings = [(mark, f" {mark.meaning}{'' if mark is last else ', '}") for mark in legend]
             yield Paragraph(tuple(run for mark, text in meanings for run in (Run(mark.text, mark.tone), Run(text))))

@@ -55,6 +55,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("table",): (*FORMATS, "raw"),
     ("table", "--view", "rows", "--full"): FORMATS,
     ("table", "--resolver", "python"): FORMATS,
+    ("table", "--view", "grid"): ("svg",),
+    ("support", "--device", "cpu", "--device", "cuda"): (*FORMATS, "svg"),
     ("coverage", "PrivateUse1", "--context", "autocast", "--context", "vmap"): FORMATS,
     ("check-invariants", "--select", "all", "--config", "none"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--view", "summary", "--config", "none"): FORMATS,

@@ -63,6 +63,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "coverage_families": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--op", "aten::*softmax*", "--op", "aten::empty*"),
     ),
+    "support": ("support", "examples/custom_ops.yaml", "--device", "cpu", "--device", "cuda"),
+    "support_chosen": (
+        *("support", "examples/custom_ops.yaml", "--op", "pylib::scale", "--device", "cuda", "--tensor", "sparse"),
+        *("--context", "eager", "--context", "autocast cpu"),
+    ),
     "checks": ("checks", "stale-live-table"),
     "rules": ("rules",),
     "rules_math": ("rules", "6"),

@@ -55,7 +55,7 @@ def read_call(state: State, asked: CallRequest) -> CallGiven:
     higher_order = higher_order_named(state, asked.operator) if name is None else None
     if name is None and higher_order is None:
         problems.append(_unknown_operator(state, asked.operator))
-    tensors, contexts = _read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
+    tensors, contexts = read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
     _check_options(state.dispatcher, name, asked, problems)
     if higher_order is not None:
@@ -94,7 +94,7 @@ def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[
     from dispatch_cli.answers.resolve.call_keys import call_keys_report
 
     problems: list[Problem] = []
-    specs, entered = _read_thread(universe, tensors, contexts, problems)
+    specs, entered = read_thread(universe, tensors, contexts, problems)
     if problems:
         raise InputError(tuple(problems))
     try:
@@ -103,7 +103,7 @@ def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[
         raise _refused_call(error, tensors, entered) from None
 
 
-def _read_thread(
+def read_thread(
     universe: Universe, tensors: Iterable[str], contexts: Iterable[str], problems: list[Problem]
 ) -> tuple[list[TensorSpec], list[Context]]:
     """What is said of tensors and contexts; what is wrong with each of them is noted, all at once."""

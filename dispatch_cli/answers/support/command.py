@@ -1,0 +1,136 @@
+"""``dispatch-cli support``"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.answers.resolve.command_options import tensor_option
+from dispatch_cli.cli.completion import complete_contexts, complete_devices
+from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.options import (
+    SourceOptions,
+    chosen_operators,
+    filter_option,
+    load_state,
+    note_conditions,
+    source_options,
+    warn_of_overrides,
+)
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
+from dispatch_cli.cli.source_arguments import source_arguments
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.support.cell import Column
+    from dispatch_cli.model.names import OperatorName
+
+_NOT_OF_SOURCE = ("ops", "devices", "contexts", "tensors", "full", "record", "format_", "output", "color", "help")
+
+
+@click.command("support", cls=Command)
+@source_options
+@filter_option("all; with files over a base, those for which the files register or change something")
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="DEVICE",
+    shell_complete=complete_devices,
+    help="A backend, such as cuda or PrivateUse1. Repeatable. Default: those for which the files register kernels.",
+)
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="TEXT",
+    shell_complete=complete_contexts,
+    help="Only these columns: eager, train, fake, compile, vmap, grad, jvp, autocast, inference. Any other context of "
+    "`resolve`, such as 'autocast cpu', is a further column. Repeatable.",
+)
+@tensor_option
+@click.option("--full", is_flag=True, help="Show a row for each operator, also where many are equal.")
+@click.option("--record", is_flag=True, help="Write what works as promises, a declaration file for check-invariants.")
+@output_options("svg")
+def command(
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    devices: tuple[str, ...],
+    contexts: tuple[str, ...],
+    tensors: tuple[str, ...],
+    full: bool,
+    record: bool,
+    out: Output,
+) -> None:
+    """Show where operators work: on each backend, called eagerly, trained, compiled, in vmap and other transforms.
+
+    Each operator is called in each context, by simulation: on tensors of the backend, with a gradient, with fake
+    tensors (as torch.compile and torch.export trace), functionalized as torch.compile does, in vmap, grad and jvp of
+    torch.func, under autocast, and in inference mode. A --tensor, such as 'sparse' or 'quantized', is a further column
+    on each backend.
+
+    A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
+    kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
+    """
+    if record and out.format != "text":
+        raise click.UsageError("--record writes a declaration file; it takes no --format.")
+    state = load_state(source, out.color, ops=ops)
+    names = chosen_operators(state, ops, own=True)
+    note_conditions(state, names, out.color)
+    warn_of_overrides(state, out.color)
+    columns = _columns(state, names, devices, contexts, tensors, out.color)
+    from dispatch_cli.answers.support.report import support_report
+    from dispatch_cli.engine.support.support import support_rows
+
+    if record:
+        from dispatch_cli.answers.support.record_document import record_yaml
+        from dispatch_cli.api import further_states
+
+        states = chain([state], (further for further, _ in further_states(state)))
+        recorded = (row for each in states for row in support_rows(each, _defined(each, names), columns))
+        write(record_yaml(state, recorded, columns), out.file, kind="data")
+        return
+    arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
+    report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)
+    show(report, out, full=full)
+    if out.file is not None:
+        from dispatch_cli.answers.support.wording import verdict_sentence
+
+        say_written(out.file, verdict_sentence(report))
+
+
+def _defined(state: State, names: list[OperatorName]) -> list[OperatorName]:
+    """Those of the operators that a state has."""
+    defined = frozenset(state.dispatcher.names())
+    return [name for name in names if str(name) in defined]
+
+
+def _columns(
+    state: State,
+    names: list[OperatorName],
+    devices: tuple[str, ...],
+    contexts: tuple[str, ...],
+    tensors: tuple[str, ...],
+    color: str,
+) -> tuple[Column, ...]:
+    """The columns that are asked for; exits with 2 for what is none."""
+    from dispatch_cli.answers.resolve.call_request import read_thread
+    from dispatch_cli.engine.support.support import support_columns
+    from dispatch_cli.model.call import CallError
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.support import PROMISED, SupportContext
+
+    words = {one.value for one in PROMISED}
+    wanted = [SupportContext(text) for text in dict.fromkeys(contexts) if text in words]
+    problems: list[Problem] = []
+    others = [text for text in dict.fromkeys(contexts) if text not in words]
+    specs, entered = read_thread(state.dispatcher.universe, dict.fromkeys(tensors), others, problems)
+    if problems:
+        raise BadInput(InputError(tuple(problems)), color)
+    custom = [*((spec, ()) for spec in specs), *((None, (context,)) for context in entered)]
+    try:
+        return support_columns(state, names, devices, wanted, custom)
+    except CallError as error:
+        raise click.BadParameter(f"{error}.", param_hint="'--device'") from None

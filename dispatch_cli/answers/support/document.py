@@ -1,0 +1,129 @@
+"""The support matrix, and below it the calls that do not work, the gravest last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.support.report import SupportReason, SupportReport
+from dispatch_cli.answers.support.wording import (
+    ASSUMED,
+    MARKS,
+    SHORT,
+    by_context,
+    cell_title,
+    columns_label,
+    verdict_sentence,
+)
+from dispatch_cli.checks.text import first_line
+from dispatch_cli.engine.support.cell import Cell, Reason, SupportRow
+from dispatch_cli.render.document import (
+    Block,
+    Fact,
+    Facts,
+    Gap,
+    Matrix,
+    MatrixCell,
+    MatrixHead,
+    MatrixRow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    Tone,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import over_label, plural, short_kernel
+
+MANY = 12
+"""More operators than this share a row where their cells are equal."""
+INDENT = 4
+MOST_SIGNS = 200
+"""Characters of an error that are shown; `resolve --full` has all."""
+
+
+def document(report: SupportReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
+    """The verdict, the matrix, then the reasons. full: a row for each operator."""
+    yield Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE, is_verdict=True)
+    if text := by_context(report):
+        yield Paragraph(text)
+    yield Paragraph(Run(over_label(report), Tone.DIM))
+    if not report.operators:
+        return
+    yield Gap()
+    found = matrix(report, full)
+    yield found
+    yield Gap()
+    yield Paragraph(Run(ASSUMED, Tone.DIM))
+    if len(found.rows) < report.chosen:
+        folded = f"{plural(report.chosen, 'operator')} in {plural(len(found.rows), 'row')}; --full has a row for each."
+        yield Paragraph(Run(folded, Tone.DIM))
+    for reason in report.reasons:
+        yield Gap()
+        yield from reason_blocks(reason, report)
+
+
+def matrix(report: SupportReport, full: bool = False) -> Matrix:
+    """The picture. full: a row for each operator; otherwise many that are equal share one."""
+    heads = [MatrixHead(column.name, SHORT.get(column.context, ""), column.backend) for column in report.columns]
+    used = {cell.verdict for row in report.operators for cell in row.cells}
+    marks = [mark for verdict, mark in MARKS.items() if verdict in used]
+    groups: dict[object, list[SupportRow]] = {}
+    for row in report.operators:
+        shape = tuple(cell.verdict for cell in row.cells)
+        is_folded = not full and report.chosen > MANY
+        groups.setdefault((row.operator.name.rpartition("::")[0], shape) if is_folded else row.operator, []).append(row)
+    rows = [MatrixRow(_label(group), _cells(group[0], report)) for group in groups.values()]
+    return Matrix(heads, rows, "Operator", marks)
+
+
+def _label(group: list[SupportRow]) -> str:
+    more = len(group) - 1
+    return f"{group[0].operator}{f' and {more:,} more' if more else ''}"
+
+
+def _cells(row: SupportRow, report: SupportReport) -> list[MatrixCell]:
+    return [
+        MatrixCell((MARKS[cell.verdict],), cell_title(row.operator, column, cell), (row.operator, cell))
+        for column, cell in zip(report.columns, row.cells, strict=True)
+    ]
+
+
+def reason_blocks(reason: SupportReason, report: SupportReport) -> Iterator[Block]:
+    """Why calls do not work: the sentence, then where, by what, and what to do."""
+    mark = MARKS[reason.verdict]
+    yield Paragraph((Run(f"{mark.text} {mark.meaning}", mark.tone), Run(f": {reason.text}")), hang=INDENT)
+    yield Facts([*_facts(reason, report)], INDENT, Tone.DIM)
+
+
+def _facts(reason: SupportReason, report: SupportReport) -> Iterator[Fact]:
+    names = [str(name) for name in reason.operators]
+    count = f" ({len(names):,} operators)" if len(names) > 4 else ""
+    yield Fact("of", f"{some_of(names)}{count}")
+    yield Fact("on", columns_label([report.columns[at] for at in reason.columns], report.columns))
+    if reason.error is not None and reason.reason is not Reason.CALL:
+        yield Fact("error", shortened(reason.error))
+    if reason.kernel is not None:
+        place = () if reason.span is None else (Run(" at "), Run(str(reason.span), Tone.PLACE))
+        yield Fact("kernel", (Run(f"{short_kernel(reason.kernel)} for {reason.key}"), *place))
+    if reason.help is not None:
+        yield Fact("help", reason.help)
+    if reason.command is not None:
+        yield Fact("see", Run(reason.command, Tone.HEAD))
+
+
+def shortened(error: str) -> str:
+    """The first sentence of PyTorch's text."""
+    sentence = first_line(error).partition(". ")[0].removesuffix(".")
+    return sentence if len(sentence) <= MOST_SIGNS else f"{sentence[:MOST_SIGNS]}…"
+
+
+def sheet(report: SupportReport) -> Sheet:
+    """A row for each cell."""
+    of_cell = tuple("declared_at" if field == "span" else field for field in Cell._fields[:-1])
+    columns = ("operator", "backend", "device", "context", "tensor", "contexts", *of_cell)
+    rows = (
+        (row.operator, *column, *cell[:-1])
+        for row in report.operators
+        for column, cell in zip(report.columns, row.cells, strict=True)
+    )
+    return Sheet(columns, rows)

@@ -1,0 +1,149 @@
+"""The report of ``support``: where operators work, and the reasons why they do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportContext, SupportRow, Verdict
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
+"""The verdicts of calls that do not work, or may not, the gravest last."""
+
+
+class SupportColumn(NamedTuple):
+    """A column. tensor, contexts: those that the user named, where *context* is ``custom``."""
+
+    backend: str
+    device: str
+    context: SupportContext
+    tensor: str | None
+    contexts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its word below the backend."""
+        if self.context is not SupportContext.CUSTOM:
+            return str(self.context.value)
+        return " ".join((*([] if self.tensor is None else [self.tensor]), *self.contexts))
+
+
+class SupportReason(NamedTuple):
+    """Why calls do not work: one rule, over operators, backends and contexts.
+
+    text: the sentence. cells: how many there are. columns: the numbers of theirs. error: PyTorch's text in the first
+    cell. key, kernel, span: the registration that serves or fails its call. command: shows its call.
+    """
+
+    verdict: Verdict
+    reason: Reason
+    text: str
+    help: str | None
+    cells: int
+    operators: tuple[OperatorName, ...]
+    columns: tuple[int, ...]
+    error: str | None
+    key: str | None
+    kernel: str | None
+    span: Span | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SupportReport:
+    """The support matrix of a state.
+
+    over: the embedded states that it starts from. over_files, over_assumed: as in `ExplainReport`. chosen: how many
+    operators were asked for. working: how many of them work in every column that applies to them; not_known: of how
+    many others none fails for certain. operators: a row for each, its cells in the order of *columns*.
+    """
+
+    REPORT: ClassVar[str] = "support"
+
+    universe: str
+    over: tuple[str, ...]
+    over_files: tuple[str, ...]
+    over_assumed: bool
+    chosen: int
+    working: int
+    not_known: int
+    columns: tuple[SupportColumn, ...]
+    reasons: tuple[SupportReason, ...]
+    operators: tuple[SupportRow, ...]
+
+
+def support_report(
+    state: State, columns: Sequence[Column], rows: Sequence[SupportRow], source: Sequence[str] = ()
+) -> SupportReport:
+    """The rows of a matrix with their reasons. source: the arguments that load the state."""
+    known = [row for row in rows if not any(cell.verdict is Verdict.NOT_KNOWN for cell in row.cells)]
+    failing = [row for row in rows if any(cell.verdict.fails for cell in row.cells)]
+    working = [row for row in known if not any(cell.verdict.fails for cell in row.cells)]
+    return SupportReport(
+        universe=state.dispatcher.universe.name,
+        over=state.over,
+        over_files=state.over_files,
+        over_assumed=state.over_assumed,
+        chosen=len(rows),
+        working=len(working),
+        not_known=len(rows) - len(working) - len(failing),
+        columns=tuple(map(_column, columns)),
+        reasons=tuple(_reasons(rows, columns, source)),
+        operators=tuple(rows),
+    )
+
+
+def _column(column: Column) -> SupportColumn:
+    tensor = None if column.tensor is None else str(column.tensor)
+    return SupportColumn(column.backend, column.device, column.context, tensor, tuple(map(str, column.contexts)))
+
+
+class _Found(NamedTuple):
+    """A cell that does not work, and where it is."""
+
+    operator: OperatorName
+    column: int
+    cell: Cell
+
+
+def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]) -> list[SupportReason]:
+    """The reasons, the gravest last; of one verdict, the one with the most cells last."""
+    groups: dict[tuple[Verdict, Reason, str], list[_Found]] = {}
+    for row in rows:
+        for at, cell in enumerate(row.cells):
+            if cell.reason is not None and not cell.verdict.works:
+                words = _without_names(reason_words(cell), row.operator, columns[at])
+                groups.setdefault((cell.verdict, cell.reason, words), []).append(_Found(row.operator, at, cell))
+    found = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
+    return sorted(found, key=lambda one: (ORDER.index(one.verdict), one.cells))
+
+
+def _without_names(words: str, operator: OperatorName, column: Column) -> str:
+    """A sentence without what tells cells apart that have one cause."""
+    names = (str(operator), operator.name, operator.name.rpartition("::")[2], column.backend, column.device)
+    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", "", words)
+
+
+def _reason(verdict: Verdict, reason: Reason, found: Sequence[_Found], source: Sequence[str]) -> SupportReason:
+    first = next((one for one in found if one.cell.call is not None), found[0])
+    cell = first.cell
+    return SupportReason(
+        verdict=verdict,
+        reason=reason,
+        text=reason_words(cell),
+        help=help_words(cell),
+        cells=len(found),
+        operators=tuple(dict.fromkeys(one.operator for one in found)),
+        columns=tuple(sorted({one.column for one in found})),
+        error=cell.error,
+        key=cell.key,
+        kernel=cell.kernel,
+        span=cell.span,
+        command=None if cell.call is None else resolve_command(first.operator, cell.call, source),
+    )

@@ -1,0 +1,79 @@
+"""What support says, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.answers.support.report import SupportColumn, SupportReport
+from dispatch_cli.checks.support_words import reason_words
+from dispatch_cli.engine.support.cell import Cell, SupportContext, Verdict
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.document import Mark, Tone
+from dispatch_cli.render.words import plural
+
+MARKS = {
+    Verdict.OWN: Mark("K", Tone.KERNEL, "own kernel"),
+    Verdict.COMPOSITE: Mark("C", Tone.ALIAS, "composite"),
+    Verdict.DECOMPOSITION: Mark("D", Tone.ALIAS, "decomposition"),
+    Verdict.FALLBACK: Mark("F", Tone.FALLBACK, "fallback"),
+    Verdict.NO_KERNEL: Mark("-", Tone.WARN, "no kernel"),
+    Verdict.RAISES: Mark("X", Tone.BAD, "raises"),
+    Verdict.GRADIENT_LOST: Mark("L", Tone.BAD, "loses the gradient"),
+    Verdict.WRONG: Mark("W", Tone.BAD, "silently wrong"),
+    Verdict.NOT_KNOWN: Mark("?", Tone.WARN, "not known"),
+    Verdict.NOT_APPLICABLE: Mark("·", Tone.DIM, "does not apply"),
+}
+"""What stands in the cells of the matrix."""
+ASSUMED = "Kernels are taken to do what their schemas and fake kernels say."
+SHORT = {
+    SupportContext.EAGER: "ea",
+    SupportContext.TRAIN: "tr",
+    SupportContext.FAKE: "fa",
+    SupportContext.COMPILE: "co",
+    SupportContext.VMAP: "vm",
+    SupportContext.GRAD: "gr",
+    SupportContext.JVP: "jv",
+    SupportContext.AUTOCAST: "ac",
+    SupportContext.INFERENCE: "in",
+}
+"""The words of contexts where there is little room."""
+
+
+def verdict_sentence(report: SupportReport) -> str:
+    """How many operators work."""
+    failing = report.chosen - report.working - report.not_known
+    parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} everywhere asked"]
+    parts += [f"{failing:,} {'does' if failing == 1 else 'do'} not"] if failing else []
+    parts += [f"{report.not_known:,} not known"] if report.not_known else []
+    return f"{plural(report.chosen, 'operator')}: {', '.join(parts)}"
+
+
+def by_context(report: SupportReport) -> str:
+    """How many operators work in each context, on all backends; nothing where there is one context."""
+    names = [*dict.fromkeys(column.name for column in report.columns)]
+    counts = []
+    for name in names:
+        cells = [at for at, column in enumerate(report.columns) if column.name == name]
+        verdicts = [[row.cells[at].verdict for at in cells] for row in report.operators]
+        applying = [each for each in verdicts if set(each) != {Verdict.NOT_APPLICABLE}]
+        works = sum(all(one.works or one is Verdict.NOT_APPLICABLE for one in each) for each in applying)
+        counts.append(f"{name} {works:,} of {len(applying):,}")
+    where = "" if len(names) == len(report.columns) else " on all of the backends"
+    return f"Working{where}: {', '.join(counts)}" if len(names) > 1 and report.operators else ""
+
+
+def cell_title(operator: OperatorName, column: SupportColumn, cell: Cell) -> str:
+    """What a cell says, in words."""
+    why = reason_words(cell)
+    serving = "" if why or cell.kernel is None else f", {cell.kernel} at {cell.key}"
+    return f"{operator} on {column.backend}, {column.name}: {MARKS[cell.verdict].meaning}{serving}{why and f', {why}'}"
+
+
+def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColumn]) -> str:
+    """Columns in a sentence: ``CPU, CUDA: vmap, jvp; XLA: all contexts``. among: all that there are."""
+    backends: dict[tuple[str, ...], list[str]] = {}
+    for backend in dict.fromkeys(column.backend for column in columns):
+        names = tuple(column.name for column in columns if column.backend == backend)
+        everything = len(names) > 1 and len(names) == sum(column.backend == backend for column in among)
+        backends.setdefault(("all contexts",) if everything else names, []).append(backend)
+    return "; ".join(f"{', '.join(where)}: {', '.join(names)}" for names, where in backends.items())
