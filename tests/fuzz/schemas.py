@@ -32,9 +32,6 @@ TYPES: dict[str, tuple[str, ...]] = {
 }
 """Type → defaults that an argument of it can have."""
 RARE_TYPES: dict[str, tuple[str, ...]] = {
-    "Union(Tensor, int)": ("1",),
-    "Union(int, float, complex)?": ("None",),
-    "Union(Tensor[], Scalar[], NoneType)": (),
     "Dict(str, Tensor)": (),
     "(int, Tensor)": (),
     "(Tensor, (int, str))[]": (),

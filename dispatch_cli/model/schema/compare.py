@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.model.schema.model import Argument, FunctionSchema
-from dispatch_cli.model.schema.types import SYM_INT, SchemaType, list_of
-from dispatch_cli.model.schema.unions import optional_of
+from dispatch_cli.model.schema.types import SYM_INT, SchemaType, list_of, optional_of
 
 _SYMINTS = frozenset({SYM_INT, optional_of(SYM_INT), list_of(SYM_INT), optional_of(list_of(SYM_INT))})
 """The types that a kernel may take unpacked, as plain integers; others, such as ``SymInt?[]``, it may not."""

@@ -13,9 +13,6 @@ MAX_LENGTH = 64 * 1024
 MAX_DEPTH = 64
 """How deep types may nest: ``int[]`` has depth 1, ``Dict(str, int[])`` depth 2."""
 
-MAX_UNION = 64
-"""The most members that a union may have; joining them takes quadratic time."""
-
 MAX_BROADCAST = 64 * 1024
 """The longest list that a default such as ``float[3] x=1`` may stand for."""
 

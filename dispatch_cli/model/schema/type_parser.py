@@ -13,7 +13,6 @@ from dispatch_cli.model.schema.refusal import expected, pointed
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
     INT,
-    NUMBER,
     PRINTED_TYPES,
     SHOWN_AS_INT,
     TENSOR,
@@ -23,14 +22,14 @@ from dispatch_cli.model.schema.types import (
     custom_class,
     dict_of,
     list_of,
+    optional_of,
     tuple_of,
     wrapper_of,
 )
-from dispatch_cli.model.schema.unions import optional_as_printed, optional_of, union_as_printed, union_of
 from dispatch_cli.model.suggest import suggestion
 
 _WRAPPERS = {"Future": TypeKind.FUTURE, "Await": TypeKind.AWAIT, "RRef": TypeKind.RREF}
-_TYPE_WORDS = (*BASE_TYPES, "Tensor", "Dict", "Union", *_WRAPPERS)
+_TYPE_WORDS = (*BASE_TYPES, "Tensor", "Dict", *_WRAPPERS)
 _SPECIAL_WORDS = frozenset({"Tensor", "Dict", "Union", "__torch__", *_WRAPPERS})
 _OTHER_WORDS = {"double": "float", "int64_t": "int", "Dimname": "str", "number": "Scalar", "SymFloat": "float"}
 _UNKNOWN_TYPE = (
@@ -47,11 +46,6 @@ _NO_TYPE = {
         "c10::SymInt in C++ while `int` in schema corresponds to the int64_t type in C++."
     ),
 }
-_BEFORE_SCALAR = {
-    "AnyEnumTypeScalar": BASE_TYPES["AnyEnumType"],
-    "StorageScalar": BASE_TYPES["Storage"],
-    "TensorScalar": TENSOR,
-}
 
 _Types = tuple[SchemaType, SchemaType, AliasInfo | None]
 """A type as TorchScript sees it, the real type, and the alias annotation."""
@@ -62,7 +56,7 @@ class TypeReader:
 
     allow_typevars: unknown lower-case words are type variables. printed: the text is what PyTorch has printed, not what
     is written for it. There, types inside others are the real ones, and there is more than PyTorch reads: alias sets
-    that are empty, or called ``$0``, or follow ``?``, and unions with stray commas or one member.
+    that are empty, or called ``$0``, or follow ``?``.
     """
 
     def __init__(self, cursor: Cursor, allow_typevars: bool, printed: bool) -> None:
@@ -83,7 +77,7 @@ class TypeReader:
             alias = self._alias_of_list(alias)
             seen, real = _both(list_of, seen, real)
             if self._cursor.next_if("?"):
-                seen, real = _both(self._optional_of, seen, real)
+                seen, real = _both(optional_of, seen, real)
         except TypeProblem as problem:
             self._cursor.fail(problem.message, problem.theirs, start)
         return seen, real, alias, size
@@ -108,7 +102,7 @@ class TypeReader:
                     seen, real = _both(list_of, seen, real)
                     alias = self._alias_of_list(alias)
                 elif self._cursor.next_if("?"):
-                    seen, real = _both(self._optional_of, seen, real)
+                    seen, real = _both(optional_of, seen, real)
                     alias = self._alias() or alias if self._printed else alias
                 else:
                     return seen, real, alias
@@ -137,9 +131,7 @@ class TypeReader:
             alias = self._alias()
             return _alike(dict_of(key, value), alias)
         if word == "Union":
-            choices = self._printed_members() if self._printed else self._members()
-            alias = self._alias()
-            return _alike(union_as_printed(choices) if self._printed else union_of(choices), alias)
+            raise TypeProblem("Union types are not supported: no operator has one", None)
         if word == "__torch__":
             return _alike(self._custom_class(), self._printed_alias())
         return _alike(self._wrapped(word), self._printed_alias())
@@ -152,32 +144,6 @@ class TypeReader:
         types: list[SchemaType] = []
         self._cursor.bracketed(lambda: types.append(self._inner_type()))
         return tuple(types)
-
-    def _members(self) -> tuple[SchemaType, ...]:
-        self._cursor.open_bracket()
-        types = [self._inner_type()]
-        while self._cursor.token != ")":
-            self._cursor.expect(",")
-            types.append(self._inner_type())
-        self._cursor.close_bracket()
-        return tuple(types)
-
-    def _printed_members(self) -> tuple[SchemaType, ...]:
-        """PyTorch prints a comma before every member but the first, and none before a Scalar that is the second."""
-        types: list[SchemaType] = []
-        self._cursor.open_bracket()
-        while self._cursor.token != ")":
-            if self._cursor.next_if(","):
-                continue
-            if self._cursor.token in _BEFORE_SCALAR:
-                types += [_BEFORE_SCALAR[self._cursor.advance()], NUMBER]
-            else:
-                types.append(self._inner_type())
-        self._cursor.close_bracket()
-        return tuple(types)
-
-    def _optional_of(self, element: SchemaType) -> SchemaType:
-        return optional_as_printed(element) if self._printed else optional_of(element)
 
     def _pair(self) -> tuple[SchemaType, SchemaType]:
         self._cursor.open_bracket()

@@ -1,19 +1,19 @@
 """The types of PyTorch's schema language, as immutable values.
 
-A type is known by its kind, its printed text and the types inside it. Optionals and unions are made by `schema_unions`.
+A type is known by its kind, its printed text and the types inside it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum, auto
+from enum import Enum, auto
 
 from dispatch_cli.model.schema.error import MAX_DEPTH
-from dispatch_cli.model.schema.refusal import Theirs, plain
+from dispatch_cli.model.schema.refusal import Theirs, asserted, plain
 
 
-class TypeKind(IntEnum):
-    """Kinds of types, in the order of ``c10::TypeKind``; the order matters, since unions are printed in it."""
+class TypeKind(Enum):
+    """Kinds of types (``c10::TypeKind``)."""
 
     ANY = auto()
     ANY_ENUM = auto()
@@ -48,7 +48,6 @@ class TypeKind(IntEnum):
     ANY_CLASS = auto()
     SYM_INT = auto()
     SYM_BOOL = auto()
-    UNION = auto()
 
 
 class TypeProblem(Exception):
@@ -142,8 +141,12 @@ _DICT_KEYS = frozenset(
         TypeKind.DEVICE,
     }
 )
-NUMBERS = (INT, FLOAT, COMPLEX)
-"""What Scalar stands for in a union."""
+_OPTIONAL_NONE = asserted(
+    "false",
+    "aten/src/ATen/core/union_type.cpp",
+    "After type unification was performed, the Union with the original types {NoneType NoneType, } has the single type "
+    "NoneType. Use the common supertype instead of creating a Uniontype",
+)
 
 
 def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
@@ -152,6 +155,13 @@ def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> Sc
     if depth > MAX_DEPTH:
         raise TypeProblem(f"types are nested more than {MAX_DEPTH} deep", None)
     return SchemaType(kind, text, contained, depth)
+
+
+def optional_of(element: SchemaType) -> SchemaType:
+    """``element?``; an optional of an optional is one optional, and an optional None does not exist."""
+    if element.kind is TypeKind.NONE:
+        raise TypeProblem("None cannot be optional: it is None already", _OPTIONAL_NONE)
+    return element if element.kind is TypeKind.OPTIONAL else compound(TypeKind.OPTIONAL, f"{element.text}?", (element,))
 
 
 def list_of(element: SchemaType) -> SchemaType:
