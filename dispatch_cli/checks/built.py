@@ -64,7 +64,6 @@ class DriftComparison:
             name: one
             for name, one in names.items()
             if name not in view.own
-            and str(name) not in view.broken
             and (one.is_imported if library.modules else name.namespace in self.namespaces)
             and (view.guarded is None or name in view.guarded)
         }

@@ -52,14 +52,11 @@ class Need(Enum):
 class CheckStage(Enum):
     """When a check runs.
 
-    RECORDS: it is about an operator's records themselves. Where it finds something, nothing can be computed from them,
-    and the checks of what is computed leave the operator out. TABLES: about what is computed; nearly all.
-    RUN: about the run itself, after all others.
+    STATE: about the state; nearly all. RUN: about the run itself, after all others.
     """
 
-    RECORDS = 0
-    TABLES = 1
-    RUN = 2
+    STATE = 0
+    RUN = 1
 
 
 class Finding(NamedTuple):
@@ -161,7 +158,7 @@ class Check:
     find: Callable[[View], Iterator[Finding | Bundle | Bundles]]
     needs: tuple[Need, ...] = ()
     default: bool = True
-    stage: CheckStage = CheckStage.TABLES
+    stage: CheckStage = CheckStage.STATE
     lacks: MissingPart | None = None
 
     @classmethod
@@ -174,7 +171,7 @@ class Check:
         *,
         needs: tuple[Need, ...] = (),
         default: bool = True,
-        stage: CheckStage = CheckStage.TABLES,
+        stage: CheckStage = CheckStage.STATE,
         lacks: MissingPart | None = None,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""

@@ -72,7 +72,7 @@ def with_and_without(view: View) -> Sequence[View]:
 
 def _answerable(view: View, state: State) -> View:
     of_fallbacks = any(one.operator is None for one in view.changes)
-    everything = View(state, (), broken=view.broken)
+    everything = View(state, ())
     if of_fallbacks:  # these can fill slots of every operator
         names: Sequence[OperatorName] = everything.names
     else:
@@ -81,4 +81,4 @@ def _answerable(view: View, state: State) -> View:
     if asked is not None:
         names = [name for name in names if name in asked]
     is_whole = of_fallbacks and asked is None
-    return _Answerable(state, names, None if is_whole else frozenset(names), view.broken, first=view.first)
+    return _Answerable(state, names, None if is_whole else frozenset(names), first=view.first)

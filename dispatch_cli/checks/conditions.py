@@ -47,11 +47,6 @@ class Conditions:
         self._others = others
         self._said: dict[tuple[int, frozenset[int]], str] = {}
 
-    def without(self, broken: frozenset[str], first: View) -> Conditions:
-        """The same, without the broken operators named. first: the view of the first variant, without them."""
-        others = [OtherVariant(one.view.without(broken, first), one.cases) for one in self._others]
-        return Conditions(self._families, self._first, others)
-
     def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
         """What a check finds in any variant. view: of the first one."""
         held = _HeldFindings()

@@ -88,7 +88,7 @@ class Guards:
         for glob in guard.ops:
             if self._higher_order_matching(glob):
                 continue
-            if not self._matching(glob) and not any(map(glob_pattern(glob).match, self._view.broken)):
+            if not self._matching(glob):
                 yield "operator", glob
         for glob in guard.keys:
             if not self._slots(glob):

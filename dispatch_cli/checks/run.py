@@ -1,4 +1,4 @@
-"""Run the chosen checks over a view: stage by stage, suppressed findings apart, each finding counted as it is made."""
+"""Run the chosen checks over a view, those about the run last; each finding is counted as it is made."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run_checks(
     is_new: IsNew | None = None,
     conditions: Conditions | None = None,
 ) -> CheckRun:
-    """Run *checks*, those about records first.
+    """Run *checks*, those about the run itself last.
 
     known: every check there is, for the names in suppressions. severities: of checks whose own is overruled.
     limits: how many findings are listed; None for all. is_new: says of each finding whether it counts; a baseline
@@ -70,18 +70,11 @@ def run_checks(
     functions = FunctionIndex(view.state.declarations.functions)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
-    broken: set[str] = set()
-    stage = CheckStage.RECORDS
     for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
         if progress is not None:
             progress(check, position, len(checks))
-        if check.stage is not stage:
-            if stage is CheckStage.RECORDS:
-                view = view.without(frozenset(broken))
-                conditions = None if conditions is None else conditions.without(frozenset(broken), view)
-            if check.stage is CheckStage.RUN:
-                view.unused = suppressions.unused()
-            stage = check.stage
+        if check.stage is CheckStage.RUN:
+            view.unused = suppressions.unused()
         missing = next((need for need in check.needs if not _has(view, need)), None)
         if missing is not None:
             idle.append((check, missing))
@@ -99,8 +92,6 @@ def run_checks(
                     finding = finding._replace(span=view.own_places.get(finding.operator))
                 taker.finding(finding, severity or finding.severity)
         takers.append(taker)
-        if stage is CheckStage.RECORDS:
-            broken |= taker.unsuppressed
     return CheckRun(
         tuple(finding for one in takers for finding in one.listing.listed),
         tuple(found for one in takers for found in one.suppressed),
@@ -113,15 +104,13 @@ def run_checks(
 class _Taker:
     """Takes the findings of one check as they are made.
 
-    listing: those that count. hidden, suppressed: those that are suppressed. unsuppressed: the operators of all others,
-    also of those that a baseline knows.
+    listing: those that count. hidden, suppressed: those that are suppressed.
     """
 
     def __init__(self, check: Check, suppressions: Suppressions, is_new: IsNew | None, limits: Limits | None) -> None:
         self.listing = Listing(check.id, limits)
         self.hidden = Listing(check.id, limits)
         self.suppressed: list[Suppressed] = []
-        self.unsuppressed: set[str] = set()
         self._suppressions = suppressions
         self._is_new = is_new
         self._by: Suppression | None = None
@@ -161,8 +150,6 @@ class _Taker:
         self._by = self._suppressions.of(about, key)
         if self._by is not None:
             return self.hidden.admit(operator, severity, span, reason)
-        if operator is not None:
-            self.unsuppressed.add(operator)
         is_new = self._is_new is None or self._is_new(about.check, operator, key, about.subject)
         return is_new and self.listing.admit(operator, severity, span, reason)
 

@@ -44,8 +44,6 @@ class View(Files):
     guarded: the operators that guards may report on; None for all, which makes the view a whole one.
     higher_order: the higher-order operators to report on.
     built: what a library registers in a running PyTorch, where one was asked.
-    broken: names of operators whose records are not sound, so that nothing can be computed from them; no check of what
-    is computed sees them.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
     failing_libraries: how many operators of each library fail on fake tensors, once that was looked at.
     captures: as of `Files`.
@@ -59,7 +57,6 @@ class View(Files):
         state: State,
         operators: Iterable[OperatorName],
         guarded: frozenset[OperatorName] | None = None,
-        broken: frozenset[str] = frozenset(),
         higher_order: Iterable[HigherOrderOperator] = (),
         built: BuiltLibrary | None = None,
         first: View | None = None,
@@ -68,11 +65,10 @@ class View(Files):
         super().__init__(state, captures)
         self.universe = state.dispatcher.universe
         self.layout = state.dispatcher.layout
-        self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
+        self.operators = tuple(operators)
         self.guarded = guarded
         self.higher_order = tuple(higher_order)
         self.built = built
-        self.broken = broken
         self.first = first or self
         self.failing_libraries: Mapping[str | None, int] = {}
         self.unused: tuple[Suppression, ...] = ()
@@ -86,14 +82,6 @@ class View(Files):
     def is_whole(self) -> bool:
         """Whether the run is about everything that its files say, and not about some operators only."""
         return self.guarded is None
-
-    def without(self, names: frozenset[str], first: View | None = None) -> View:
-        """The same view, without the broken operators named. first: as of `View`."""
-        if not names:
-            return self
-        return View(
-            self.state, self.operators, self.guarded, names, self.higher_order, self.built, first, self.captures
-        )
 
     @cached_property
     def own_places(self) -> Mapping[str, Span]:
@@ -160,7 +148,7 @@ class View(Files):
 
     @cached_property
     def names(self) -> tuple[OperatorName, ...]:
-        """Every operator of the state, by name, but for the broken ones."""
+        """Every operator of the state, by name."""
         return _parsed(self._name_texts)
 
     @cached_property
@@ -302,7 +290,7 @@ class View(Files):
 
     @cached_property
     def _name_texts(self) -> tuple[str, ...]:
-        return tuple(name for name in self.dispatcher.names() if name not in self.broken)
+        return tuple(self.dispatcher.names())
 
     def _header(self, name: OperatorName) -> OperatorHeader:
         found = self._headers.get(name)

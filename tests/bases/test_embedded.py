@@ -38,8 +38,16 @@ def test_a_state_holds_what_its_head_says(name: str) -> None:
     assert len(listings) == described.operators > 3500
     assert len(base.higher_order_operators) == described.higher_order_operators
     assert "call_torchbind" in {one.name for one in base.higher_order_operators}
+    # PyTorch's own invariants, which no declaration can break
+    assert [one for one, header in zip(base.names, listings, strict=True) if not _is_of(header.schema, one)] == []
+    keys = {key for header in listings for key in header.kernels}
+    assert keys <= {*universe.slots, *universe.aliases} - {"Undefined"}
     texts = {kernel for one in listings for kernel, _ in one.kernels.values()}
     assert not [text for text in texts if _PATH.search(text)]
+
+
+def _is_of(schema: str | None, name: str) -> bool:
+    return schema is None or schema.partition("(")[0] == name
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)

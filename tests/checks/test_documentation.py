@@ -16,9 +16,6 @@ from tests.checks.helpers import StateOf, findings, library_of
 from tests.report.random_declarations import changed
 
 EXAMPLE = re.compile(r"^(Bad|Good)\b[^\n]*(?:\n[^\n]+)*:\n\n```yaml\n(.*?)^```$", re.M | re.S)
-ONLY_BY_HAND = {"schema-name", "undefined-registration", "empty-kernel-list"}
-"""Checks that no declaration can break."""
-
 NO_FAKE = "no-fake-kernel"
 
 
@@ -51,12 +48,8 @@ def test_a_check_is_documented(check: Check) -> None:
     kinds = [kind for kind, _ in examples(check)]
     assert check.documentation.count("```yaml") == len(kinds) + len(BUILT.findall(check.documentation))
     assert (Need.BUILT in check.needs) is (BUILT.search(check.documentation) is not None)
-    if check.id in ONLY_BY_HAND:
-        assert kinds == []
-        assert "by hand" in check.documentation or "cannot break" in check.documentation
-    else:
-        assert set(kinds) == {"Bad", "Good"}
-        assert "\nFix: " in check.documentation
+    assert set(kinds) == {"Bad", "Good"}
+    assert "\nFix: " in check.documentation
 
 
 @pytest.mark.parametrize(

@@ -2,87 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.table.registration import Definition
 from dispatch_cli.model.edit import own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
 NAME = OperatorName.parse("demo::op")
-HEALTHY = """\
-dispatch: 1
-operators:
-  - func: demo::op(Tensor x) -> Tensor
-    dispatch:
-      CPU: op_cpu
-      CompositeExplicitAutograd: op_default
-guards:
-  - {op: "demo::*", key: CPU, kernel: op_cpu}
-"""
 
 
 def place(line: int, column: int) -> Span:
     return Span("x.yaml", line, column)
-
-
-@pytest.fixture
-def healthy(state_of: StateOf) -> State:
-    state = state_of(HEALTHY)
-    assert findings(state, select="DC0,DC9") == ()
-    return state
-
-
-# what no declaration can break
-
-
-def test_schema_name(healthy: State) -> None:
-    operator = healthy.dispatcher.operator(NAME)
-    operator.definition = Definition(NAME, parse_schema("demo::other(Tensor x) -> Tensor"), "", span=place(3, 11))
-    (finding,) = findings(healthy, select="DC0,DC9")
-    assert finding == Finding(
-        check="schema-name",
-        severity=Severity.ERROR,
-        message="demo::op has the schema of demo::other",
-        operator="demo::op",
-        span=place(3, 11),
-    )
-
-
-def test_undefined_registration(healthy: State) -> None:
-    operator = healthy.dispatcher.operator(NAME)
-    operator.kernels["Undefined"] = list(operator.kernels["CPU"])
-    (finding,) = findings(healthy, select="DC0,DC9")
-    assert finding == Finding(
-        check="undefined-registration",
-        severity=Severity.ERROR,
-        message="demo::op has 1 kernel at Undefined, where none may be",
-        operator="demo::op",
-        key="Undefined",
-        span=place(5, 12),
-    )
-
-
-def test_empty_kernel_list(healthy: State) -> None:
-    healthy.dispatcher.operator(NAME).kernels["CUDA"] = []
-    (finding,) = findings(healthy, select="DC0,DC9")
-    assert finding == Finding(
-        check="empty-kernel-list",
-        severity=Severity.ERROR,
-        message="demo::op has an empty list of kernels at CUDA",
-        operator="demo::op",
-        key="CUDA",
-        span=place(5, 7),
-    )
-
-
-# what declarations can break
 
 
 def test_stale_live_table(state_of: StateOf) -> None:

@@ -46,17 +46,17 @@ def test_the_list_for_machines() -> None:
     assert (document["schema_version"], document["report"]) == (3, "checks")
     first = document["checks"][0]
     assert {name: first[name] for name in first if name != "documentation"} == {
-        "id": "schema-name",
-        "code": "DC001",
+        "id": "stale-live-table",
+        "code": "DC004",
         "group": "DC0",
-        "title": "an operator and its schema have the same name",
+        "title": "the live table equals the canonical one",
         "severity": "error",
         "default": True,
         "needs": [],
     }
     assert (
         call("checks", "--format", "csv").out.splitlines()[1]
-        == "DC001,schema-name,error,true,an operator and its schema have the same name"
+        == "DC004,stale-live-table,error,true,the live table equals the canonical one"
     )
 
 

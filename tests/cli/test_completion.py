@@ -138,7 +138,7 @@ def test_tensors_and_contexts() -> None:
 
 def test_checks_by_id_and_code() -> None:
     assert offered("check-invariants --select guard,", "guard,") == [f"plain\tguard,{check.id}" for check in CHECKS]
-    assert "plain\tDC001" in offered("checks DC00", "DC00")
+    assert "plain\tDC004" in offered("checks DC00", "DC00")
 
 
 def test_nothing_is_said_where_completion_fails() -> None:

@@ -38,9 +38,9 @@ def test_a_long_run_says_where_it_is_and_takes_it_back(monkeypatch: pytest.Monke
     with progress.progress_on(stream, check_line) as tell:
         assert tell is not None
         tell(CHECKS[0], 0, 2)
-        tell(CHECKS[3], 1, 2)
+        tell(CHECKS[1], 1, 2)
     assert stream.getvalue() == (
-        "\r\x1b[Kchecking 1 of 2: schema-name\r\x1b[Kchecking 2 of 2: stale-live-table\r\x1b[K"
+        "\r\x1b[Kchecking 1 of 2: stale-live-table\r\x1b[Kchecking 2 of 2: order-sensitive\r\x1b[K"
     )
 
 
