@@ -1,14 +1,11 @@
-"""TOML files: looked through before they are parsed, since the parser's time and memory grow with the square of a key.
-
-Where strings and comments begin and end is found as the parser finds it, up to the first mistake, at which it stops.
-"""
+"""TOML files. The parser's time and memory grow with the square of a key, so long keys are refused before it runs."""
 
 from __future__ import annotations
 
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
@@ -17,21 +14,11 @@ from dispatch_cli.declarations.source import Source
 
 MAX_PARTS = 16
 """Dotted parts of one key; no real key has as many."""
-MAX_DOTS = 20_000
-"""Dots of all keys and numbers of a file."""
 MAX_MESSAGE = 200
 """Characters of the parser's message that are shown; it quotes keys."""
 
-_NEXT = re.compile(r"\"{3}|'{3}|[.\"'#]|[=,{}\[\]\n]+")
-"""What a string, a comment or a part of a key begins with, or what ends a key."""
-_ENDS = {
-    '"': re.compile(r'(?:[^"\\\n]|\\.)*"'),
-    "'": re.compile(r"[^'\n]*'"),
-    '"""': re.compile(r'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}', re.DOTALL),
-    "'''": re.compile(r"[^']*(?:'(?!'')[^']*)*'{3,5}"),
-    "#": re.compile(r"[^\n]*"),
-}
-"""What a string or a comment begins with → its rest."""
+_PART = r"""(?:(?<![\w-])[\w-]+|(?<!\\)"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_LONG_KEY = re.compile(rf"(?:{_PART}[ \t]*\.[ \t]*){{{MAX_PARTS}}}")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
@@ -75,7 +62,7 @@ class TomlSource(Source):
 @lru_cache(maxsize=1)  # whether a file has settings is asked before they are read
 def parse_toml(text: str) -> Mapping[str, Any]:
     """What a TOML file says; not to be changed. Errors: TomlError."""
-    _look_through(text)
+    _refuse_long_keys(text)
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -93,30 +80,9 @@ def parse_toml(text: str) -> Mapping[str, Any]:
         raise TomlError("a number has too many digits") from None
 
 
-def _look_through(text: str) -> None:
-    """Refuse a text with too many dots outside of strings and comments. Errors: TomlError."""
-    parts = dots = 0
-    for word, start in _words(text):
-        if word == ".":
-            parts, dots = parts + 1, dots + 1
-            if parts >= MAX_PARTS or dots > MAX_DOTS:
-                message = f"a key has more than {MAX_PARTS} dotted parts"
-                if parts < MAX_PARTS:
-                    message = f"the file has more than {MAX_DOTS} dots outside of strings"
-                line = text.count("\n", 0, start) + 1
-                raise TomlError(message, line, start - text.rfind("\n", 0, start))
-        else:
-            parts = 0
-
-
-def _words(text: str) -> Iterator[tuple[str, int]]:
-    """Dots, and what ends a key, outside of strings and comments, and where each is."""
-    at = 0
-    while (found := _NEXT.search(text, at)) is not None:
-        word, at = found[0], found.end()
-        if (end := _ENDS.get(word)) is None:
-            yield word, found.start()
-        elif (rest := end.match(text, at)) is not None:
-            at = rest.end()
-        else:
-            return  # it does not end: the parser goes no further
+def _refuse_long_keys(text: str) -> None:
+    """Refuse a key of too many parts; what looks like one in a string or a comment counts. Errors: TomlError."""
+    if (found := _LONG_KEY.search(text)) is not None:
+        start = found.start()
+        line = text.count("\n", 0, start) + 1
+        raise TomlError(f"a key has more than {MAX_PARTS} dotted parts", line, start - text.rfind("\n", 0, start))

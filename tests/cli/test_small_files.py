@@ -98,11 +98,6 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         ("check-invariants", "-k", "CPU", "--config"),
         "a key has more than 16 dotted parts",
     ),
-    "a project file of tables": (
-        lambda: b"[tool.dispatch-cli]\nx = [" + b"{a.b.c.d = 1}," * 7_000 + b"]\n",
-        ("check-invariants", "-k", "CPU", "--config"),
-        "dots outside of strings",
-    ),
     "a project file of checks": (
         lambda: b"[tool.dispatch-cli]\nselect = [" + b"".join(b"'x%d'," % n for n in range(12_000)) + b"]\n",
         ("check-invariants", "-k", "CPU", "--config"),

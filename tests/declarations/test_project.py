@@ -144,25 +144,9 @@ LONG_KEYS = (
     f'x = ["""#\n""""", \'\'\'"\'\'\', {{{LONG_KEY} = 1}}]',
     f"[{LONG_KEY}]",
     f"[[ 'a' . {LONG_KEY} ]]",
+    ".".join(['"' + "b" * 500 + '"', *"a" * 15] * 9) + " = 1",
 )
 """Ways to write a key of very many parts."""
-
-
-def test_dots_in_strings_do_not_count(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    text = (
-        "# "
-        + "a." * 90
-        + "\n"
-        + "".join(
-            f"x{number} = {quote}{'a.' * 90}{quote}\n" for number, quote in enumerate(('"', "'", '"""', "'''") * 40)
-        )
-    )
-    assert text.count(".") > 14_000
-    path.write_text(f"{text}y = [{'1.5, ' * 9_000}]\n[tool.dispatch-cli]\nselect = 'DC1'\n", encoding="utf-8")
-    settings = read_project(path)
-    assert settings.select is not None
-    assert settings.select[0].text == "DC1"
 
 
 @pytest.mark.parametrize(
@@ -171,10 +155,6 @@ def test_dots_in_strings_do_not_count(tmp_path: Path) -> None:
         ("select = " + "[" * 5_000 + "]" * 5_000, "tables and lists nest too deeply"),
         ("a = " + "{a=" * 3_000 + "1" + "}" * 3_000, "tables and lists nest too deeply"),
         *((text, "a key has more than 16 dotted parts") for text in LONG_KEYS),
-        (
-            "\n".join(f"a{number}.b.c = 1" for number in range(10_001)),
-            "the file has more than 20000 dots outside of strings",
-        ),
         ("select = " + "9" * 5_000, "a number has too many digits"),
         ("[tool" + " " * 200_000 + "x]", "Expected ']' at the end of a table declaration"),
         (" " * 200_000 + "[", None),
@@ -188,7 +168,7 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
         read_project(path)
     (problem,) = refused.value.problems
     assert problem.span is not None
-    assert problem.span.line in (2, 3, 10_001)
+    assert problem.span.line in (2, 3)
     assert message is None or problem.message == message
     assert len(problem.message) < 200
     assert len(problem.line_text or "") <= 160
