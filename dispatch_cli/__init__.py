@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.engine.order.order import Orders, SensitiveSlot
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
-    from dispatch_cli.engine.python.operator import PythonOperator
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.table.table import Table, TableEntry
     from dispatch_cli.model.call import CallError, Context, TensorSpec
@@ -55,7 +54,6 @@ _HOMES = {
     "DispatchKeySet": "engine.keys.keyset",
     "HigherOrderTable": "engine.python.higher_order",
     "Library": "engine.dispatcher.library",
-    "PythonOperator": "engine.python.operator",
     "Call": "engine.call.trace",
     "simulate": "engine.call.simulate",
     "simulate_higher_order": "engine.call.higher_order.simulate",
@@ -108,7 +106,6 @@ __all__ = [
     "Options",
     "Orders",
     "Problem",
-    "PythonOperator",
     "Refused",
     "Rule",
     "SchemaError",

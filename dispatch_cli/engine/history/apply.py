@@ -251,7 +251,7 @@ def _fresh(
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
     """What ``py_impl`` refuses: of operators, and of higher-order ones."""
     if declarations.python_kernels:
-        from dispatch_cli.engine.python.operator import problems_of as of_operators
+        from dispatch_cli.engine.python.refusals import problems_of as of_operators
 
         yield from of_operators(declarations.python_kernels, source)
     if declarations.higher_order_operators:
