@@ -29,13 +29,6 @@ def test_every_recorded_text_is_compared() -> None:
     assert {path.name for path in EXPECTED.glob("*.txt")} == {path_of(*case).name for case in every_case()}
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_pipe_is_a_pipe_in_this_process_too(name: str) -> None:
-    result = call(*CASES[name])
-    recorded = path_of(name, None).read_text(encoding="utf-8")
-    assert recorded.startswith(f"$ dispatch-cli {' '.join(CASES[name])}\n{result.err}{result.out}")
-
-
 class _Words(HTMLParser):
     """The words of a page's body; each tag parts two of them."""
 
