@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,13 +16,15 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from dispatch_cli.explore.bars import CommandBar, KeyBar, Tabs, command_line, copy_command
+from dispatch_cli.explore import left_place
+from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
 from dispatch_cli.explore.going import Going
 from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
 from dispatch_cli.explore.keys_in_turn import KeysInTurn
+from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.noticing import Noticing
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
@@ -69,6 +72,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     TITLE = "dispatch-cli"
     CSS = """
     #body { height: 1fr; }
+    .-short Crumb { display: none; }
     .-tiny Operators { width: 100%; }
     .-narrow Operators { width: 28; }
     .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
@@ -81,6 +85,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     ExploreApp:nocolor .input--placeholder { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-high")]  # noqa: RUF012  (textual's way)
     COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         # done before the next key is looked at, which can be there already
@@ -102,8 +107,11 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         Binding("q", "quit", "Quit", tooltip="Quit the program"),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, left: LeftPlace = LeftPlace()) -> None:  # noqa: B008
+        """left: where the user was last, which is shown first where there still is such a place."""
         super().__init__()
+        if left.theme in self.available_themes and not os.environ.get("TEXTUAL_THEME"):
+            self.theme = left.theme
         self.session = session
         self.operators = Operators(session, self.cursor_moved, id="operators")
         self.catalogue = self.operators.catalogue
@@ -112,10 +120,13 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         if session.trace is not None:
             self.front = TRACE.id
             self.bind(TRACE.key, f"pane('{TRACE.id}')", description=TRACE.title, show=False)
+        elif left.view in self.stage.entries:
+            self.front = left.view
+        self.operators.list.show_name(left.operator)
         first = self.operators.list.entry
         is_listed = session.trace is None
         self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
-        self.tabs = Tabs([*self.stage.entries.values()], session.title)
+        self.tabs, self.crumb = Tabs([*self.stage.entries.values()]), Crumb()
         self.command_bar = CommandBar()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -132,6 +143,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.tabs.show(shown)
         self.stage.begin(shown, self.spot)
         yield self.tabs
+        yield self.crumb
         with Horizontal(id="body"):
             yield self.operators
             yield self.stage
@@ -189,7 +201,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     def files_read(self, other_keys: bool) -> None:
         self.operators.read_again()
         self.catalogue = self.operators.catalogue
-        self.tabs.name_session(self.session.title)
         if other_keys:
             self.call_later(self.stage.renew, self.spot)
         self.state_changed()
@@ -206,6 +217,9 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     def show_command(self) -> None:
         answer, view = self.answer, self.stage.views.get(self.front)
         self.tabs.lead(self.front)
+        spot = self.spot
+        name = spot.higher_order if spot.operator is None else str(spot.operator)
+        self.crumb.show(self.session.title, name, spot.key, self.stage.entries[self.front].title)
         if answer is None and isinstance(view, Pane) and view.waits_for:
             self.command_bar.show("", view.waits_for)
             return
@@ -215,9 +229,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         names_it = answer is not None and self.session.unsaved and self.session.whatif.path in answer.command
         notes += [TO_SAVE] if names_it else []
         self.command_bar.show(line, "  ".join(notes))
-
-    def saved(self) -> None:
-        self.show_command()
 
     def action_copy(self) -> None:
         """Copy the command line of the view in front."""
@@ -239,9 +250,12 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
 
 
-def run(session: Session) -> int:
-    """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code."""
-    app = ExploreApp(session)
+def run(session: Session, comes_back: bool = True) -> int:
+    """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code.
+
+    comes_back: to where the user left last time.
+    """
+    app = ExploreApp(session, left_place.read() if comes_back else LeftPlace())
     app.own_process = True
     with suppress(ImportError):  # what it changes is textual's own, and may have another place in a later version
         from dispatch_cli.explore.terminal_input import read_with_own_parser
@@ -249,6 +263,8 @@ def run(session: Session) -> int:
         read_with_own_parser(app.driver_class)
     try:
         app.run()
+        spot = app.spot
+        left_place.note(LeftPlace(app.front, spot.higher_order or str(spot.operator or ""), app.theme))
     finally:
         end_without_terminal()
     return app.return_code or 0

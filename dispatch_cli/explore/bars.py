@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 from textual.app import App
 from textual.binding import Binding
@@ -24,6 +24,9 @@ from dispatch_cli.render.text_safety import safe
 PROGRAM = "dispatch-cli"
 _MOST_LINES = 3
 """Lines of a long command line."""
+_LEAST = 5
+"""Characters of a view's name with its key and a blank; where there is less room, only the key is shown."""
+_INSIDE = " > "
 _COPIED = 2.5
 """Seconds for which it is said that one was copied."""
 
@@ -41,17 +44,11 @@ class Tabs(Contained, Widget):
             super().__init__()
             self.pane = pane
 
-    def __init__(self, entries: Sequence[PaneEntry], title: str) -> None:
+    def __init__(self, entries: Sequence[PaneEntry]) -> None:
         super().__init__()
         self.entries = entries
-        self.title = safe(title)
         self.fronts: tuple[str, ...] = ()
         self.front = ""
-
-    def name_session(self, title: str) -> None:
-        """What is explored has another name now."""
-        self.title = safe(title)
-        self.refresh()
 
     def show(self, fronts: tuple[str, ...]) -> None:
         """These are in front."""
@@ -69,23 +66,24 @@ class Tabs(Contained, Widget):
         for entry, label in self._labels():
             front = "bold reverse" if entry.id == self.front else "bold underline"
             parts.append((label, front if entry.id in self.fronts else ""))
-        used = sum(len(text) for text, _ in parts)
-        room = self.size.width - used
-        if len(self.title) + 1 < room:
-            parts.append((" " * (room - len(self.title) - 1), ""))
-            parts.append((self.title, "$text-muted"))
         return Content.assemble(*parts)
 
     def _labels(self) -> list[tuple[PaneEntry, str]]:
-        """What there is room for: the names close together where that is needed, and then only those in front."""
+        """What there is room for: the names close together where that is needed, then cut, but for those in front."""
         room, names = self.size.width, [f" {entry.key} {entry.title}" for entry in self.entries]
         if sum(map(len, names)) + len(names) <= room:
             names = [f"{name} " for name in names]
-        elif sum(map(len, names)) > room:
-            keys = [f" {entry.key}" for entry in self.entries]
-            fronts = [entry.id in self.fronts for entry in self.entries]
-            names = [name if front else key for name, key, front in zip(names, keys, fronts, strict=True)]
+        for most in range(max(map(len, names)), _LEAST, -1):
+            if sum(map(len, names)) <= room:
+                break
+            names = self._cut(names, partial(_shortened, most))
+        if sum(map(len, names)) > room:
+            names = self._cut(names, lambda name: name[:2])
         return [*zip(self.entries, names, strict=True)]
+
+    def _cut(self, names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
+        """Names that are cut, but for those of the views in front."""
+        return [name if entry.id in self.fronts else cut(name) for entry, name in zip(self.entries, names, strict=True)]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self.refresh()
@@ -97,6 +95,34 @@ class Tabs(Contained, Widget):
             if event.x < end:
                 self.post_message(self.TabPicked(entry.id))
                 return
+
+
+def _shortened(most: int, name: str) -> str:
+    return f"{name[: most - 1]}…" if len(name) > most else name
+
+
+class Crumb(Contained, Widget):
+    """Where the user is: the state, the operator, the slot. The state is cut where there is no room for it."""
+
+    DEFAULT_CSS = "Crumb { height: 1; padding: 0 1; color: $text-muted; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: tuple[str, ...] = ()
+
+    def show(self, *parts: str | None) -> None:
+        """The state, and what is further in; None for what the user is not at."""
+        found = tuple(safe(one) for one in parts if one)
+        if found != self.parts:
+            self.parts = found
+            self.refresh()
+
+    def render(self) -> Content:
+        state, *inside = self.parts or ("",)
+        room = self.content_size.width - sum(len(one) + len(_INSIDE) for one in inside)
+        if len(state) > room:
+            state = f"…{state[len(state) - max(0, room - 1) :]}"
+        return Content(_INSIDE.join((state, *inside)))
 
 
 def command_line(answer: PaneAnswer) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -10,7 +11,7 @@ from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_ope
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, is_scattered
 from dispatch_cli.explore.session import Spot
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.severity import Severity
 
 OWN, TRIED = "+", "~"
@@ -24,6 +25,11 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 def spot_of(entry: ListedOperator) -> Spot:
     """Where an operator of the list is."""
     return Spot(higher_order=entry.name) if entry.higher_order else Spot(OperatorName.parse(entry.name))
+
+
+def namespace_of(name: str) -> str:
+    """The namespace of an operator of the list."""
+    return name.partition("::")[0] if "::" in name else HIGHER_ORDER_NAMESPACE
 
 
 class Marked(Enum):
@@ -58,6 +64,21 @@ class Catalogue:
     def numbers(self) -> Mapping[ListedOperator, int]:
         """Where each operator is among them."""
         return {entry: number for number, entry in enumerate(self.entries)}
+
+    @cached_property
+    def namespaces(self) -> Mapping[str, int]:
+        """How many operators each namespace has."""
+        return Counter(namespace_of(entry.name) for entry in self.entries)
+
+    def folded(self, found: Sequence[int], namespaces: Container[str]) -> Iterator[int]:
+        """Operators, of some namespaces only the first."""
+        before = set[str]()
+        for number in found:
+            namespace = namespace_of(self.entries[number].name)
+            if namespace not in before:
+                yield number
+            if namespace in namespaces:
+                before.add(namespace)
 
     def names(self, marked: Marked) -> frozenset[str] | None:
         """The operators that are so marked; None for all."""

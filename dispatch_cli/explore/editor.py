@@ -18,7 +18,24 @@ from dispatch_cli.model.span import Span
 
 _PLUS = {
     **dict.fromkeys(
-        ("vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe", "jed", "less", "more"),
+        (
+            "sensible-editor",
+            "editor",
+            "vi",
+            "vim",
+            "nvim",
+            "view",
+            "ex",
+            "elvis",
+            "gvim",
+            "mvim",
+            "ne",
+            "mg",
+            "joe",
+            "jed",
+            "less",
+            "more",
+        ),
         "+{line}",
     ),
     **dict.fromkeys(("emacs", "emacsclient", "micro", "kak", "gedit"), "+{line}:{column}"),
@@ -31,6 +48,8 @@ _GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
 """Editors that take ``--goto FILE:LINE:COLUMN``."""
 _LINE = ("kate", "mate", "idea", "pycharm", "clion")
 """Editors that take ``--line LINE FILE``."""
+_USUAL = ("sensible-editor", "editor", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx")
+"""Editors that are looked for where no variable names one."""
 _KNOWN = (*_PLUS, *_BEHIND, *_GOTO, *_LINE)
 _OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
 """Editors with a window of their own, which leave the terminal as it is."""
@@ -52,17 +71,21 @@ class EditorCall(NamedTuple):
 
 
 def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
-    """How to open a place, by the variables VISUAL and EDITOR. Nothing is run by a shell. Errors: CannotOpen."""
+    """How to open a place, by the variables VISUAL and EDITOR, else with what there is. No shell runs anything.
+
+    Errors: CannotOpen.
+    """
     variable = "VISUAL" if environment.get("VISUAL") else "EDITOR"
-    named = environment.get(variable, "")
+    path = environment.get("PATH")
+    named = environment.get(variable) or next((one for one in _USUAL if shutil.which(one, path=path)), "")
     file = _existing(span)
     try:
         words = shlex.split(named)
     except ValueError:
         raise CannotOpen(f"{variable} is {named}, where a quotation mark has no end. The place is {span}.") from None
     if not words:
-        raise CannotOpen(f"No editor is set: give its name in the variable EDITOR. The place is {span}.")
-    program = shutil.which(words[0], path=environment.get("PATH"))
+        raise CannotOpen(f"No editor was found: give the name of one in EDITOR. The place is {span}.")
+    program = shutil.which(words[0], path=path)
     if program is None:
         raise CannotOpen(f"The editor {words[0]!r} (in {variable}) was not found. The place is {span}.")
     name = Path(words[0]).name.removesuffix(".exe").lower()

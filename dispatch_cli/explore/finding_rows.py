@@ -17,6 +17,8 @@ from dispatch_cli.answers.table.registrations.report import KernelRow, registrat
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
+from dispatch_cli.explore.source import source_blocks
+from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Selector
 from dispatch_cli.model.severity import Severity
@@ -55,6 +57,11 @@ class FindingRow(NamedTuple):
     unlisted: UnlistedFindings | None = None
 
     @property
+    def many(self) -> int:
+        """How many findings the row is of."""
+        return len(self.findings) if self.unlisted is None else self.unlisted.findings
+
+    @property
     def words(self) -> str:
         """What a filter looks at."""
         text = self.findings[0].message if self.findings else ""
@@ -81,6 +88,7 @@ def _row(group: Sequence[Finding], mark: str) -> FindingRow:
 COLUMNS: list[Column[FindingRow]] = [
     Column("", lambda row, _: Run(row.mark, Tone.KERNEL if row.mark == NEW else Tone.WARN), optional=True),
     Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Count", lambda row, _: f"{row.many:,}" if row.many > 1 else "", optional=True, right=True),
     Column("Check", lambda row, _: row.check),
     Column("Operator", lambda row, _: _operator(row)),
     Column("Key", lambda row, short: keys_label(row.keys, short), optional=True),
@@ -94,6 +102,16 @@ def _operator(row: FindingRow) -> Run:
     return Run(row.operator or "-", Tone.PLAIN if row.operator else Tone.DIM)
 
 
+class FindingFix(NamedTuple):
+    """The changes that end a finding."""
+
+    edits: tuple[Edit, ...]
+
+
+def _is_code(block: Block) -> bool:
+    return isinstance(block, Paragraph) and block.kind is ParagraphKind.CODE
+
+
 class FindingDetail:
     """A finding with everything that belongs to it, and what its parts open."""
 
@@ -102,18 +120,21 @@ class FindingDetail:
         self._row = row
         self._notes = {note_fact(one): one.span for finding in row.findings for one in finding.related}
         self._slots: dict[Fact, Spot] = {}
+        self._fixes: dict[int, tuple[Block, FindingFix]] = {}
 
     def blocks(self, width: int) -> Iterator[Block]:
         """The finding, its slot, the registrations of its operator, a fix, and why it is one."""
         row = self._row
         if row.unlisted is not None:
-            yield Paragraph(unlisted_sentence(row.unlisted))
+            yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
         elif row.mark == GONE:
             yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
         if row.findings:
-            yield from finding_blocks([*row.findings], width)
+            blocks = finding_blocks([*row.findings], width)
+            yield from (one for one in blocks if not _is_code(one))  # the line stands below, with its neighbours
         yield from self._places()
-        yield from self._fix(width)
+        yield from source_blocks(row.span, width)
+        yield from self._fix()
         yield from self._registrations()
         yield Gap()
         (check,) = checks_report((Selector(row.check),)).checks
@@ -125,6 +146,8 @@ class FindingDetail:
             return self._notes.get(item) or self._slots.get(item)
         if isinstance(item, KernelRow):
             return item.span
+        if id(item) in self._fixes:
+            return self._fixes[id(item)][1]
         if isinstance(item, Paragraph) and item.hang and not item.indent and self._row.findings:
             return self._row.span
         if isinstance(item, tuple) and len(item) == 2 and self._row.operator is not None:  # a KeyRun
@@ -156,13 +179,15 @@ class FindingDetail:
         if facts:
             yield Facts([fact for fact, _ in facts], 4, Tone.DIM)
 
-    def _fix(self, width: int) -> Iterator[Block]:
+    def _fix(self) -> Iterator[Block]:
         edits = dict.fromkeys(edit for one in self._row.findings for edit in one.fix)
         text = fragment(edits)
         if text is not None:
             yield Gap()
-            yield Paragraph("A fix, as declarations", kind=ParagraphKind.SECTION)
-            yield from check_documents.code_blocks(text.rstrip().split("\n"), width)
+            yield Paragraph("A fix, as declarations: enter tries it", kind=ParagraphKind.SECTION)
+            (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
+            self._fixes = {id(code): (code, FindingFix(tuple(edits)))}
+            yield code
 
     def _registrations(self) -> Iterator[Block]:
         spot = self._spot(None)

@@ -102,12 +102,10 @@ def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
     of_list = [("Keys in the list of operators", key_rows(OperatorList))]
     own = () if pane is None else key_rows(type(pane))
     of_view = [(f"Keys in the view “{pane.TITLE}”", own)] if pane is not None and own else []
-    yield from of_list if in_list else of_view
+    yield from (*of_list, *of_view) if in_list else of_view
     titles = {entry.title for entry in PANES}
     everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
     yield "Keys everywhere", (*dict.fromkeys((*key_rows(ReadingAgain), *everywhere)), *_OF_TEXTUAL)
-    if in_list:
-        yield from of_view
     if pane is not None and pane.notes:
         yield f"What the view “{pane.TITLE}” shows", (*pane.notes,)
     if pane is not None:

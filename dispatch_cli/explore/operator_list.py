@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
-from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked
+from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked, namespace_of
 from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
 from dispatch_cli.explore.short_names import short_pieces
@@ -42,6 +42,8 @@ class OperatorList(Contained, SizedScrollView):
         Binding("end,G", "end(1)", "Cursor to the last line", show=False),
         Binding("enter,right,l", "choose", "Open", tooltip="Open the operator in the view beside"),
         Binding("f", "filter", "Filter", tooltip="Filter the list: the next of the marks above it"),
+        Binding("left,h", "fold", "Fold the namespace of the operator, or unfold it", show=False),
+        Binding("H", "fold_all", "Fold all namespaces, or unfold them", show=False),
     ]
     can_focus = True
 
@@ -62,6 +64,7 @@ class OperatorList(Contained, SizedScrollView):
         self._moved = moved
         self.query_text = ""
         self.marked = Marked.ALL
+        self.folded: frozenset[str] = frozenset()
         self.found: Sequence[int] = catalogue.find("")
         self.near = ""  # what comes first where the query finds nothing good, in a few words
         self.cursor = 0
@@ -108,6 +111,11 @@ class OperatorList(Contained, SizedScrollView):
 
     def _find(self) -> None:
         self.found, self.near = self.catalogue.search(self.query_text, self.marked)
+        if self.folded and not self.query_text.strip():
+            self.found = [*self.catalogue.folded(self.found, self.folded)]
+
+    def _is_folded(self, entry: ListedOperator) -> bool:
+        return namespace_of(entry.name) in self.folded and not self.query_text.strip()
 
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
@@ -142,6 +150,16 @@ class OperatorList(Contained, SizedScrollView):
         if number in self.found:
             self._go(self.found.index(number))
 
+    def begin_with(self, marked: Marked) -> None:
+        """The list begins with what is so marked."""
+        self.marked = marked
+        self._find()
+
+    def show_name(self, name: str) -> None:
+        """The cursor begins at the operator of a name, if it is in the list."""
+        names = (self.catalogue.entries[number].name for number in self.found)
+        self.cursor = next((row for row, one in enumerate(names) if one == name), self.cursor)
+
     def action_move(self, by: int) -> None:
         self._user_goes(self.cursor + by)
 
@@ -151,8 +169,26 @@ class OperatorList(Contained, SizedScrollView):
     def action_end(self, direction: int) -> None:
         self._user_goes(len(self.found) - 1 if direction > 0 else 0)
 
-    def action_choose(self) -> None:
+    def action_fold(self) -> None:
         if self.entry is not None:
+            self._fold(self.folded ^ {namespace_of(self.entry.name)})
+
+    def action_fold_all(self) -> None:
+        self._fold(frozenset() if self.folded else frozenset(self.catalogue.namespaces))
+
+    def _fold(self, folded: frozenset[str]) -> None:
+        """Fold these namespaces, and no others; the cursor stays in its own."""
+        entry, self.folded = self.entry, folded
+        self.renew(self.catalogue)
+        at = namespace_of(entry.name) if entry is not None else ""
+        names = (namespace_of(self.catalogue.entries[number].name) for number in self.found)
+        if self.entry != entry and at in self.folded:
+            self._user_goes(next(row for row, name in enumerate(names) if name == at))
+
+    def action_choose(self) -> None:
+        if self.entry is not None and self._is_folded(self.entry):
+            self.action_fold()
+        elif self.entry is not None:
             self.post_message(self.OperatorOpened(self.entry).set_sender(self))
 
     def action_filter(self) -> None:
@@ -241,6 +277,9 @@ class OperatorList(Contained, SizedScrollView):
         entries = self.catalogue.entries
         entry = entries[self.found[row]]
         name = entry.name
+        if self._is_folded(entry):
+            namespace = namespace_of(name)
+            return [Segment(f"{namespace}::  {self.catalogue.namespaces[namespace]:,}"[:room], self._style(is_here))]
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
         near = (entries[number].name for number in self.found[max(0, row - BESIDE) : row + BESIDE])
         dim = self._style(is_here, _DIM if entry.higher_order else "")

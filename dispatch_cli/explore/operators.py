@@ -85,6 +85,9 @@ class Operators(Contained, Vertical):
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
         self.list = OperatorList(catalogue, moved)
+        if session.trace is not None:
+            self.filters.marked = Marked.CALLED
+            self.list.begin_with(Marked.CALLED)
 
     def _catalogue(self) -> Catalogue:
         """The operators as they are now."""

@@ -11,8 +11,10 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.dom import DOMNode
 
+from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.explore.catalogue import Catalogue, spot_of
 from dispatch_cli.explore.fuzzy import matched
+from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.render.text_safety import safe
@@ -65,8 +67,8 @@ class ExploreCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for one in (*self._commands(), *self._slots()):
-            whole = query.strip().lower() in one.title.lower()
+        for one in (*self._commands(), *self._slots(), *self._backends()):
+            whole = all(word in one.title.lower() for word in query.lower().split())
             letters = 0 if whole else matcher.match(one.title)
             score = 1.0 if whole else 0.3 * letters / (1 + letters)  # operators are between the two
             if score > 0:
@@ -93,6 +95,18 @@ class ExploreCommands(Provider):
         for key in app.session.state.dispatcher.universe.slots:
             title = f"Slot: {key}"
             yield PaletteEntry(title, "Of the operator in front", partial(app.go, spot._replace(key=key), "slot"))
+
+    def _backends(self) -> Iterator[PaletteEntry]:
+        from dispatch_cli.explore.answers.coverage import backends
+
+        for one in backends(self.explorer.session):
+            yield PaletteEntry(f"Coverage: {one.key}", "What serves each operator", partial(self._cover, one))
+
+    async def _cover(self, backend: CoveredBackend) -> None:
+        await self.explorer.action_pane("coverage")
+        view = self.explorer.stage.views["coverage"]
+        if isinstance(view, CoveragePane):  # it failed otherwise, and says so
+            view.take(backend)
 
     async def _operators(self, query: str) -> AsyncIterator[Hit]:
         app = self.explorer

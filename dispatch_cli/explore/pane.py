@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
@@ -15,6 +15,7 @@ from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.rule_steps import Concerned
+    from dispatch_cli.model.edit import Edit
 
 
 LOW = 14
@@ -106,6 +107,13 @@ class Pane(Contained, Vertical):
 
         if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (said := switch.said_of(ones)):
             self.notify(said)
+
+    def try_advice(self, edits: Iterable[Edit], more: str = "") -> None:
+        """Make advised changes on trial. more: to be said then."""
+        from dispatch_cli.explore import switch
+
+        if self.try_out(lambda: switch.take_advice(self.session, edits)):
+            self.notify(f"The change is on trial: 4 shows what it leads to, u takes it back.{more}")
 
     def say_no_file(self, state: str | None) -> None:
         """Say why the place of a registration cannot be opened. state: the embedded state that it is part of."""

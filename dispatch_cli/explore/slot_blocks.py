@@ -19,6 +19,7 @@ from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import became_stale
 from dispatch_cli.explore.answers.table import said_once
 from dispatch_cli.explore.change_words import name_text
+from dispatch_cli.explore.source import source_blocks
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
@@ -94,7 +95,7 @@ class SlotBlocks:
         if isinstance(report, ExplainHigherOrderReport):
             return explain_higher_order.document(report, width)
         if isinstance(report.what, SlotExplanation):
-            return self._slot(report, report.what)
+            return self._slot(report, report.what, width)
         return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
@@ -119,7 +120,7 @@ class SlotBlocks:
         found = what.registrations if isinstance(what, SlotExplanation) else ()
         return next((ToRegistration(one, True) for one in found if one.role is Role.FILLS), None)
 
-    def _slot(self, report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
+    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
         """The answer first, then what it follows from."""
         title = Paragraph(
             report.operator if report.schema is None else schema_label(report.operator, report.schema),
@@ -154,6 +155,7 @@ class SlotBlocks:
             yield Paragraph(Run(line, Tone.DIM))
         yield from self._around(what)
         yield from self._advice(what.advice)
+        yield from source_blocks(what.answer.span, width)
 
     def _switched_off(self) -> Iterator[Block]:
         """The registrations that are switched off."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.explain.advice.report import Change as AdvisedChange
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
-from dispatch_cli.model.edit import Action
+from dispatch_cli.model.edit import Action, Edit
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
@@ -65,12 +64,12 @@ def said_of(ones: Sequence[Concerned]) -> str:
     return f"{len(ones)} registrations are off, at {at}. u switches them on again." if len(ones) > 1 else ""
 
 
-def take_advice(session: Session, advised: AdvisedChange) -> None:
+def take_advice(session: Session, edits: Iterable[Edit]) -> None:
     """Make an advised change on trial, as one step. Errors: Refused."""
     from dispatch_cli.answers.explain.advice.trial import kernel_of
 
     changes: list[Change] = []
-    for edit in advised.edits:
+    for edit in edits:
         if edit.action is Action.REMOVE:
             there = [one for one in session.whatif.registrations(edit.operator) if one.name.key == edit.key]
             changes += [Removal(one.name) for one in there[-1:]]

@@ -13,7 +13,7 @@ from dispatch_cli.answers.trace.findings.wording import (
     finding_title,
 )
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow
-from dispatch_cli.answers.trace.tree_document import ShownLine
+from dispatch_cli.answers.trace.tree_document import COLUMNS, ShownLine
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.answers.trace.wording import (
     forward_calls,
@@ -26,6 +26,7 @@ from dispatch_cli.answers.trace.wording import (
 from dispatch_cli.explore.answers.trace import MOST_LINES, ShownCalls, findings_about
 from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.call_blocks import call_blocks
+from dispatch_cli.explore.line_looks import can_be_written
 from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
@@ -73,6 +74,9 @@ def words_of(row: ShownLine | TraceFinding) -> str:
     )
 
 
+BAR = "\u2588" if can_be_written("\u2588") else "#"
+_BAR = 10
+"""Characters of the longest bar."""
 _LOOKED_AT = 2_000
 """Lines by which the widths of columns are chosen."""
 
@@ -86,6 +90,23 @@ class TreeRows(Rows):
         rows = self._table.rows
         some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
         self._layout = list_layout(some, width) if some.columns else None
+
+
+def with_bars(rows: Sequence[ShownLine]) -> list[Column[ShownLine]]:
+    """The columns of calls, with a bar of what each takes of the time of the longest; without times, of the count."""
+    is_timed = any(line.row is not None and line.row.microseconds is not None for line in rows)
+
+    def taken(line: ShownLine) -> float:
+        if line.row is None:
+            return 0
+        return (line.row.microseconds or 0) if is_timed else line.row.times
+
+    most = max(map(taken, rows), default=0)
+
+    def bar(line: ShownLine, _: bool) -> Run:
+        return Run(BAR * round(_BAR * taken(line) / most) if most > 1 else "", Tone.FALLBACK)
+
+    return [*COLUMNS, Column("Time" if is_timed else "Count", bar, Narrow.DROP, optional=True, wraps=False)]
 
 
 def notes_of(report: TraceReport) -> tuple[tuple[str, str], ...]:

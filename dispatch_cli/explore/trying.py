@@ -65,23 +65,24 @@ class Trying(App[None]):
             self.state_changed()
 
     def action_write_changes(self) -> None:
-        """Write the changes to the file that command lines name."""
-        from dispatch_cli.whatif.file import WRITTEN_TO
+        """Ask for a file, and write the changes to it."""
+        from dispatch_cli.explore.ask import Ask
+
+        asked = Ask("Write the changes to which file? enter writes, escape leaves", self.session.whatif.path)
+        self.push_screen(asked, self._write)
+
+    def _write(self, path: str | None) -> None:
         from dispatch_cli.whatif.written import CannotSave
 
+        if path is None:
+            return
         try:
-            path = self.session.whatif.write()
+            self.session.whatif.write(path)
         except CannotSave as error:
             self.notify(str(error), title="Not written", severity="error")
             return
-        there = "" if path == WRITTEN_TO else f" {WRITTEN_TO} was there already, and stays as it is."
-        self.notify(f"Written: {path}.{there}")
-        self.refresh_bindings()
-        self.saved()
-
-    def saved(self) -> None:
-        """The changes are in their file."""
-        raise NotImplementedError
+        self.notify(f"Written: {path}.")
+        self.state_changed()  # the places of the changes can be in another file
 
     async def on_event(self, event: Event) -> None:
         """textual's. Another key takes back the wish to leave."""

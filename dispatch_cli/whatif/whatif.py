@@ -114,7 +114,11 @@ class WhatIf:
         path: by default that of before. A file that is there is replaced only if all of it was written here.
         Errors: CannotSave, also for a file that the state was made from.
         """
-        return self._file.write(self.changes, self.text, path)
+        written = self._file.write(self.changes, self.text, path)
+        if written != self._now.path:
+            self._versions = [self._renamed(one) for one in self._versions]
+            self._keep_lines()
+        return written
 
     @property
     def unsaved(self) -> bool:
@@ -227,6 +231,13 @@ class WhatIf:
         """The lines that the file would have are shown as those of files are."""
         now = self._now
         read_lines.keep(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
+
+    def _renamed(self, one: TriedChanges) -> TriedChanges:
+        """A version whose places are in the file that there is now."""
+        found = TriedChanges(self.original, one.changes, self.path)
+        if one.before is not None:
+            found.follow(self._renamed(one.before))
+        return found
 
     def _takes(self, change: Change) -> bool:
         """Make a change if it can be made; whether it was."""

@@ -105,7 +105,7 @@ def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest
         await pilot.press("down", "enter")
         await found(session, pilot)
         text = pane_of(app).view.text
-        await pilot.press("w")
+        await pilot.press("w", "enter")
         return text
 
     text = drive(session, steps, WIDE)
@@ -237,7 +237,7 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> PaneAnswer | None:
         await go_to(app, pilot, "aten::mul.Tensor")
         await switch_off(app, pilot, "CPU")
-        await pilot.press("w")
+        await pilot.press("w", "enter")
         await until(pilot, lambda: pane_of(app).answer is not None and not session.unsaved)
         return pane_of(app).answer
 
@@ -389,7 +389,7 @@ def test_leaving_without_the_changes_is_asked_for_twice() -> None:
 
 
 def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is there stays, and the notice says which one was written instead."""
+    """A file that is there stays: another name is proposed."""
     monkeypatch.chdir(tmp_path)
     Path("whatif.yaml").write_text(f"{HEAD}dispatch: 1\n# of yesterday\n", encoding="utf-8")
     session = Session(newest(), ("--base", "torch-2.15"))
@@ -397,8 +397,8 @@ def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monk
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await go_to(app, pilot, "aten::add.Tensor")
         await switch_off(app, pilot, "CPU")
-        await pilot.press("w")
-        said = "Written: whatif-2.yaml. whatif.yaml was there already"
+        await pilot.press("w", "enter")
+        said = "Written: whatif-2.yaml."
         await until(pilot, lambda: any(one.message.startswith(said) for one in app._notifications))
         await until(pilot, lambda: app.query(Toast))
         command = "dispatch-cli diff torch-2.15 whatif-2.yaml --base torch-2.15 --op aten::add.Tensor"
@@ -409,6 +409,30 @@ def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monk
 
     drive(session, steps, (80, 24))
     assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# of yesterday\n")
+
+
+def test_changes_are_written_to_the_file_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places in it have its name from then on, and undo goes back over the writing."""
+    monkeypatch.chdir(tmp_path)
+    session = Session(newest(), ("--base", "torch-2.15"))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await go_to(app, pilot, "aten::add.Tensor")
+        await switch_off(app, pilot, "CPU")
+        await pilot.press("w", "escape", "w", "ctrl+u", *"mine.yaml", "enter")
+        await until(pilot, lambda: not session.unsaved)
+        assert "mine.yaml" in app.command_bar.line
+        await pilot.press("u")
+        assert not session.whatif.changes
+        await pilot.press("ctrl+r")
+        assert (
+            session.whatif.state.dispatcher.table(OperatorName.parse("aten::add.Tensor"))["CPU"].rule is not Rule.KERNEL
+        )
+
+    drive(session, steps)
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.yaml"]
+    ran = call("table", "--base", "torch-2.15", "mine.yaml", "--op", "aten::add.Tensor")
+    assert ran.code == 0, ran.out
 
 
 def said(app: ExploreApp) -> list[str]:
@@ -428,7 +452,7 @@ def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
         await go_to(app, pilot, "my::op")
         await switch_off(app, pilot, "CPU")
         gone.rmdir()
-        await pilot.press("w")
+        await pilot.press("w", "enter")
         await until(pilot, lambda: any("the working directory is not there any more" in text for text in said(app)))
         await pilot.press("q")
         await until(pilot, lambda: any("The changes are not written" in text for text in said(app)))

@@ -68,6 +68,13 @@ def test_visual_comes_first_and_no_shell_is_asked(place: Span, tmp_path: Path) -
     assert not (tmp_path / "owned").exists()
 
 
+@pytest.mark.parametrize("there", ["vi", "nano", "sensible-editor"])
+def test_without_a_variable_the_editor_that_is_there_is_taken(there: str, place: Span, tmp_path: Path) -> None:
+    call = editor_call(place, editors(tmp_path, there))
+    assert call.arguments[0] == str(tmp_path / there)
+    assert call.arguments[1].startswith("+12")
+
+
 def test_a_file_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-c").write_text("", encoding="utf-8")
@@ -78,7 +85,7 @@ def test_a_file_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("environment", "file", "said"),
     [
-        ({}, "a b.yaml", "No editor is set: give its name in the variable EDITOR. The place is a b.yaml:12:3."),
+        ({"PATH": ""}, "a b.yaml", "No editor was found: give the name of one in EDITOR. The place is a b.yaml:12:3."),
         ({"EDITOR": "no-such-one"}, "a b.yaml", "The editor 'no-such-one' (in EDITOR) was not found."),
         ({"EDITOR": "vi '"}, "a b.yaml", "EDITOR is vi ', where a quotation mark has no end."),
         ({"VISUAL": 'vi "', "EDITOR": "vi"}, "a b.yaml", 'VISUAL is vi ", where a quotation mark has no end.'),

@@ -153,7 +153,7 @@ def test_what_is_read_again_can_have_other_keys(tmp_path: Path) -> None:
         await pilot.press("3", "6")
         file.write_text(f"universe: torch-2.4\n{OPERATOR}", encoding="utf-8")
         await pilot.press("f5")
-        await until(pilot, lambda: "torch-2.4" in app.tabs.title)
+        await until(pilot, lambda: "torch-2.4" in app.crumb.parts[0])
         assert app.session.state.dispatcher.universe.name == "torch-2.4"
         await pilot.press("1")
         await until(pilot, lambda: "my_explicit" in screen_text(app))
@@ -294,7 +294,7 @@ def test_advice_with_a_fake_implementation_is_tried_and_written(
         await until(pilot, lambda: app.session.unsaved)
         await pilot.press("4")
         await until(pilot, lambda: "add the fake implementation b_fake of lib::b" in flat(screen_text(app)))
-        await pilot.press("w")
+        await pilot.press("w", "enter")
         await until(pilot, lambda: not app.session.unsaved)
 
     drive(session, steps, size=(120, 60))

@@ -71,8 +71,8 @@ def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
         "5": ("v Severity", "c Check", "t Operator", "i Summary", "f Filter", "e Edit"),
         "6": ("m All keys", "r Operators there", "f Filter", "e Edit"),
         "7": ("b Backend", "v Served by", "n Missing", "i Counts", "f Filter", "e Edit"),
-        "8": ("b Compare with", "a All", "t Operator", "h History", "f Filter", "e Edit"),
-        "9": ("v Only", "t Operator", "i Findings", "x Explain", "f Filter", "e Edit"),
+        "8": ("b Compare with", "a All", "t Operator", "f Filter", "e Edit"),
+        "0": ("v Only", "t Operator", "i Findings", "x Explain", "f Filter", "e Edit"),
     }
     recorded = session_of(REAL)
 

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from textual.pilot import Pilot
@@ -24,6 +24,7 @@ from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.differences import DifferencesPane
 from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.panes.history import HistoryPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Removal
@@ -57,10 +58,11 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     await pilot.pause(0.1)
 
 
-def view(app: ExploreApp, kind: type[ListPane]) -> ListPane:
-    found = app.query_one(kind)
-    assert isinstance(found, ListPane)
-    return found
+PaneKind = TypeVar("PaneKind", bound=Pane)
+
+
+def view(app: ExploreApp, kind: type[PaneKind]) -> PaneKind:
+    return app.query_one(kind)
 
 
 def command(pane: Pane) -> str:
@@ -210,7 +212,7 @@ def test_a_list_has_rows_in_a_tiny_terminal(key: str) -> None:
         shown = screen_text(app)
         assert "\N{LEFT HALF BLOCK}" in "".join(line[:1] for line in shown.splitlines()[2:]), shown
         first = shown.splitlines()[0]
-        assert [one for one in first.split() if one.isdigit()] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+        assert [one for one in first.split() if one.isdigit()] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
         assert app.stage.entries[app.front].title in first
         await pilot.press("tab")
         assert pane.detail.has_focus
@@ -227,7 +229,7 @@ def test_a_heading_that_is_cut_says_so() -> None:
         pane = view(app, DifferencesPane)
         await until(pilot, lambda: pane.answer is not None)
         shown = screen_text(app).splitlines()
-        assert shown[4].endswith("…") and len(str(pane.head.content)) > 4 * 50, shown
+        assert shown[5].endswith("…") and len(str(pane.head.content)) > 4 * 50, shown
 
     drive(of_newest(), steps, (50, 24))
 
@@ -261,20 +263,19 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
 def test_what_changed_for_an_operator_since_the_first_version() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName.parse("aten::linear")))
-        await pilot.press("8")
-        await until(pilot, lambda: bool(app.query(DifferencesPane)))
-        pane = view(app, DifferencesPane)
-        await until(pilot, lambda: pane.has_focus_within)
-        await pilot.press("h")
+        await pilot.press("9")
+        await until(pilot, lambda: bool(app.query(HistoryPane)))
+        pane = view(app, HistoryPane)
         await until(pilot, lambda: pane.answer is not None and pane.answer.command[0] == "history")
         assert command(pane) == "history aten::linear"
-        text = pane.detail.text
+        text = pane.view.text
         changed = pane.answer.report.operators[0].registrations_changed_in  # type: ignore[union-attr]
         assert changed
         for version in changed:
             assert version.removeprefix("torch-") in text
-        await pilot.press("t")
-        await until(pilot, lambda: command(pane).endswith("--op aten::linear.default"))
+        await pilot.press("8", "t")
+        changes = view(app, DifferencesPane)
+        await until(pilot, lambda: command(changes).endswith("--op aten::linear.default"))
 
     drive(of_newest(), steps)
 

@@ -285,8 +285,6 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         await shown_in(app, pilot)
         await pilot.press("o")
         await until(pilot, lambda: app.operators.list.has_focus)
-        for _ in range(4):
-            await pilot.press("f")
         assert app.operators.filters.marked is Marked.CALLED
         listed = {app.catalogue.entries[number].name for number in app.operators.list.found}
         assert listed == {*recorded_counts(OWN)}
@@ -301,8 +299,8 @@ def test_without_a_recording_there_is_no_such_view() -> None:
     session.trace = None
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        assert "9 Trace" not in screen_text(app)
-        await pilot.press("9")
+        assert "0 Trace" not in screen_text(app)
+        await pilot.press("0")
         assert app.front == "table"
         assert Marked.CALLED not in app.catalogue.marks
         await pilot.press("question_mark")
@@ -316,10 +314,10 @@ def test_help_and_palette_know_the_view() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await shown_in(app, pilot)
         await pilot.press("question_mark")
-        await until(pilot, lambda: "Show the call alone" in screen_text(app))
+        await until(pilot, lambda: "Show the call alone, explained" in screen_text(app))
         await pilot.press("escape", "1")
         await until(pilot, lambda: app.front == "table")
-        await pilot.press("9")
+        await pilot.press("0")
         await until(pilot, lambda: app.front == "trace")
 
     drive(session_of(OWN), steps)

@@ -121,7 +121,7 @@ def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monke
         await pilot.press("x", "4", "home", "enter")
         await until(pilot, lambda: said(app))
         assert said(app) == ["A change on trial is in no file yet: w writes it."]
-        await pilot.press("w")
+        await pilot.press("w", "enter")
         await pilot.pause()
         app.clear_notifications()
         await pilot.press("home", "enter")

@@ -17,12 +17,20 @@ from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 __all__ = ["document", "sheet"]
 
 
+WAYS = "--op GLOB, --key KEY and --only show parts, --format json or csv has all."
+
+
 def document(
-    report: DiffReport, _: int | None = None, *, universes: tuple[Universe, Universe], each: bool = False
+    report: DiffReport,
+    _: int | None = None,
+    *,
+    universes: tuple[Universe, Universe],
+    each: bool = False,
+    ways: str = WAYS,
 ) -> Iterator[Block]:
     """The counts, then a section for each kind of difference.
 
-    universes: of both sides. each: nothing is grouped or left out.
+    universes: of both sides. each: nothing is grouped or left out. ways: to see what is left out.
     """
     sides = sides_label(report.old, report.new)
     yield Paragraph((Run(sides, Tone.HEAD), Run(f": {outcome(report)}.")))
@@ -34,5 +42,4 @@ def document(
     yield from others(report, fold)
     if fold.left_out:
         yield Gap()
-        hint = "Not all is listed: --op GLOB, --key KEY and --only show parts, --format json or csv has all."
-        yield Paragraph(Run(hint, Tone.DIM))
+        yield Paragraph(Run(f"Not all is listed: {ways}", Tone.DIM))

@@ -6,9 +6,9 @@ from dispatch_cli.answers.findings.report import UnlistedFindings
 from dispatch_cli.render.words import plural
 
 
-def unlisted_sentence(one: UnlistedFindings) -> str:
-    """How many there are, what of, and how to list them."""
+def unlisted_sentence(one: UnlistedFindings, way: str = "--full lists all") -> str:
+    """How many there are, what of, and how to list them. way: of the viewer."""
     subject = "" if one.reason is None else f"{one.reason}: "
     listed = f" ({one.listed:,} listed)" if one.listed else ""
     verb = "is" if one.findings == 1 else "are"
-    return f"{subject}{plural(one.findings, 'more finding')}{listed} {verb} not listed; --full lists all"
+    return f"{subject}{plural(one.findings, 'more finding')}{listed} {verb} not listed; {way}"

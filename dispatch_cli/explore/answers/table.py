@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.report import changed_slots as changed_by_files
 from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import changed_slots
@@ -121,6 +122,19 @@ def _names(state: State) -> list[str]:
 def said_once(row: TableRow, was: Before | None) -> TableRow:
     """A row without what its slot held before the files, where it held the same before the changes on trial (*was*)."""
     return row._replace(before=None) if was is not None and row.before == was else row
+
+
+def with_key(session: Session, spot: Spot, last: str | None) -> Spot:
+    """A spot with a key: its own, else the last one, or the first of those that are changed where that is none."""
+    if spot.key is not None:
+        return spot
+    name, state = spot.operator, session.state
+    changed: set[str] = set()
+    if name is not None and name in state.dispatcher:
+        changed = {*tried_slots(session, name), *changed_by_files(state, name)}
+    if changed and last not in changed:
+        last = min(changed, key=state.dispatcher.universe.slot.__getitem__)
+    return spot._replace(key=last or DEFAULT_KEY)
 
 
 def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:

@@ -21,9 +21,10 @@ PANES = (
     PaneEntry("findings", "Findings", "5"),
     PaneEntry("keys", "Keys", "6"),
     PaneEntry("coverage", "Coverage", "7"),
-    PaneEntry("differences", "Versions", "8"),
+    PaneEntry("differences", "Changes", "8"),
+    PaneEntry("history", "History", "9"),
 )
-TRACE = PaneEntry("trace", "Trace", "9")
+TRACE = PaneEntry("trace", "Trace", "0")
 """Only where a recording is given."""
 
 

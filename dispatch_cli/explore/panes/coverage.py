@@ -192,9 +192,10 @@ class CoveragePane(ListPane):
         """Choose a backend from a list."""
         known = backends(self.session)
         now = next((one for one in known if one.key == self.backend), None)
-        self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), self._take)
+        self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), self.take)
 
-    def _take(self, backend: CoveredBackend | None) -> None:
+    def take(self, backend: CoveredBackend | None) -> None:
+        """Show another backend; None for the one that is shown."""
         if backend is not None:
             self.backend = backend.key
             self._answer()

@@ -1,4 +1,4 @@
-"""What is different from another version, or from what the files start from; an operator over all versions."""
+"""What is different from another version, or from what the files start from."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from textual.binding import Binding, BindingType
 from dispatch_cli.answers.diff import document as diff_documents
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.wording import outcome, sides_label
-from dispatch_cli.answers.history import document as history_documents
-from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.differences import (
     ComparedStates,
     diff_answer,
-    every_version,
     everything,
-    history_answer,
 )
 from dispatch_cli.explore.answers.sides import Old, old_of, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
@@ -29,39 +25,35 @@ from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.render.document import Block, Column, TableBlock
 
+_WAYS = "enter on an operator in the list shows its differences whole, t those of the one that you are at."
 _OLDS: list[Column[Old]] = [Column("State", lambda one, _: one.name)]
 
 
 class DifferencesPane(ListPane):
-    """The operators that are different, and how; the history of one."""
+    """The operators that are different, and how."""
 
-    TITLE = "Versions"
+    TITLE = "Changes"
     WORDS = "operator, what is different"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
         Binding("a", "go('everything')", "All", tooltip="Show all that differs"),
         Binding("t", "go('this')", "Operator", tooltip="Show what differs in the operator that you are at"),
-        Binding("h", "go('history')", "History", tooltip="Show that operator in all embedded versions"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self._work = Background(self)
-        self._opening = Background(self)
         self._chosen: Old | None = None
         self._made: tuple[State, Old] | None = None
         self._states: ComparedStates | None = None
         self._whole: PaneAnswer | None = None
         self._shown: PaneAnswer | None = None
-        self._versions: Versions | None = None
         self._mode = "everything"
 
     def open(self, spot: Spot) -> None:
         """Show what is different; where the state is another one, it is looked for in a thread."""
         self.spot = spot
-        if self._mode == "history":
-            self._show_history()
-        elif self._mode == "this":
+        if self._mode == "this":
             self._show_this()
         else:
             self._compare()
@@ -97,7 +89,7 @@ class DifferencesPane(ListPane):
                 lambda step: everything(self.session, old, original, new, step),
                 lambda found: self._compared(*found),
                 self._failed,
-                self._told,
+                lambda text: self.say(text),
             )
 
     def _compared(self, states: ComparedStates, answer: PaneAnswer | None) -> None:
@@ -109,10 +101,6 @@ class DifferencesPane(ListPane):
                 self.refill(keep=True)
         elif self._mode == "this":
             self._show_this()
-
-    def _told(self, text: str) -> None:
-        if self._mode != "history":
-            self.say(text)
 
     def _failed(self, error: Exception) -> None:
         self._made = None
@@ -161,18 +149,14 @@ class DifferencesPane(ListPane):
         """In the words of the command."""
         if self._shown is None:
             return ()
-        if isinstance(self._shown.report, DiffReport):
-            assert self._states is not None, "they were compared"
-            universes = (self._states.old.dispatcher.universe, self._states.new.dispatcher.universe)
-            each = self._shown is not self._whole
-            return diff_documents.document(self._shown.report, width, universes=universes, each=each)
-        return history_documents.document(self._shown.report, width)
+        assert self._states is not None, "they were compared"
+        universes = (self._states.old.dispatcher.universe, self._states.new.dispatcher.universe)
+        each = self._shown is not self._whole
+        return diff_documents.document(self._shown.report, width, universes=universes, each=each, ways=_WAYS)
 
     def opens(self, item: Any) -> Any:
         """The operator, or the place, of a row of differences."""
-        if self._shown is None or not isinstance(self._shown.report, DiffReport):
-            return None
-        return opened_by(item, self.session.state)
+        return None if self._shown is None else opened_by(item, self.session.state)
 
     def chosen(self, row: Any) -> None:
         """To the operator, if the state has it."""
@@ -205,30 +189,6 @@ class DifferencesPane(ListPane):
         self.say((f"{spot.operator or spot.higher_order}", "bold"), f": {outcome(report)}")
         self._show()
 
-    def _show_history(self) -> None:
-        """The operator under the cursor over the embedded versions; opening these takes a moment, once."""
-        self.add_class("-no-list")
-        spot = self.spot
-        if self._versions is None:
-            self._say_nothing("Opening the embedded versions…")
-            if not self._opening.busy:
-                self._opening.start(every_version, self._have_versions, self._not_opened, lambda text: self.say(text))
-            return
-        self._shown = history_answer(spot, self._versions)
-        if self._shown is None:
-            self._say_nothing(f"No embedded version has {spot.operator or spot.higher_order or 'an operator'}.")
-            return
-        self.say((f"{spot.operator or spot.higher_order}", "bold"), " over the embedded versions")
-        self._show()
-
-    def _not_opened(self, error: Exception) -> None:
-        self._say_nothing(f"Opening the embedded versions failed: {type(error).__name__}: {str(error)[:500]}")
-
-    def _have_versions(self, versions: Versions) -> None:
-        self._versions = versions
-        if self._mode == "history":
-            self._show_history()
-
     def _show(self) -> None:
         self.detail.show(lambda width: self.details(None, width), self.opens)
         self.answered(self._shown)
@@ -251,11 +211,10 @@ class DifferencesPane(ListPane):
     def _take(self, old: Old | None) -> None:
         if old is not None:
             self._chosen = old
-            self._mode = "everything" if self._mode == "history" else self._mode
             self.open(self.spot)
 
     def action_go(self, mode: str) -> None:
-        """Show all that is different; or of the operator under the cursor, what is; or that one over all versions."""
+        """Show all that is different, or what is of the operator under the cursor."""
         self._mode = mode
         self.open(self.spot)
         if mode == "everything":

@@ -15,7 +15,7 @@ from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.findings import chosen_search, findings_search, new_findings
 from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingRow, finding_rows
+from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingFix, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.severity import Severity
@@ -203,14 +203,18 @@ class FindingsPane(ListPane):
         unlisted = 0 if self._report is None else sum(one.findings for one in self._report.unlisted)
         if not unlisted:
             return "No finding is like that."
-        return (
-            f"No listed finding is like that. {unlisted:,} more are not listed: check-invariants --full lists "
-            "them, and t those of an operator."
-        )
+        return f"No listed finding is like that. {unlisted:,} more are not listed: t lists those of an operator."
 
     def opens(self, item: Any) -> Any:
         """What a part of a finding opens."""
         return None if self._part is None else self._part.opens(item)
+
+    def go_to(self, target: Any) -> None:
+        """As elsewhere; a fix is tried."""
+        if isinstance(target, FindingFix):
+            self.try_advice(target.edits)
+        else:
+            super().go_to(target)
 
     def place_of(self, row: Any) -> Span | None:
         """The declaration to look at first."""

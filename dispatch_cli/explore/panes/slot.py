@@ -13,7 +13,7 @@ from dispatch_cli.answers.explain.advice.adviser import Steps
 from dispatch_cli.answers.explain.advice.document import further_step
 from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
-from dispatch_cli.explore.answers.table import DEFAULT_KEY, tried_slots
+from dispatch_cli.explore.answers.table import tried_slots, with_key
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -27,7 +27,7 @@ from dispatch_cli.explore.slot_blocks import (
     ToSwitchedOff,
 )
 from dispatch_cli.explore.slot_view import ExplainedSlot
-from dispatch_cli.explore.switch import filling, switch_at, switched_off, take_advice
+from dispatch_cli.explore.switch import filling, switch_at, switched_off
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
 
@@ -72,7 +72,7 @@ class SlotPane(Pane):
 
     def open(self, spot: Spot) -> None:
         """Explain the slot at a spot; where it names no key, the last one."""
-        spot = spot if spot.key is not None else spot._replace(key=self._spot.key or DEFAULT_KEY)
+        spot = with_key(self.session, spot, self._spot.key)
         self._spot = spot
         shown = (spot, self.session.state)
         if shown == self._shown:
@@ -151,10 +151,9 @@ class SlotPane(Pane):
         """Try out an advised change."""
         if change is None:
             self.notify("There is no change of registrations here that could be tried.")
-        elif self.try_out(lambda: take_advice(self.session, change)):
+        else:
             further = further_step(change)
-            yours = "" if further is None else f" Its second step is yours: {further}."
-            self.notify(f"The change is on trial: 4 shows what it leads to, u takes it back.{yours}")
+            self.try_advice(change.edits, "" if further is None else f" Its second step is yours: {further}.")
 
     def action_next_slot(self, by: int) -> None:
         """The next slot of the table."""

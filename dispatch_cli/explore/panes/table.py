@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
-from dispatch_cli.explore.answers.table import DEFAULT_KEY, Resolver, TableOptions, said_once, table_answer, tried_slots
+from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText
@@ -42,6 +42,7 @@ class Detail(FittedText):
     DEFAULT_CSS = """
     Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
     Detail.-tall { height: 3; }
+    Detail.-tall.-with-source { height: 9; }
     Detail.-narrow-view { height: 4; }
     Detail.-low { height: 1; }
     """
@@ -56,6 +57,11 @@ class Detail(FittedText):
 
             sentences = other_sentences(place, key)
         text = safe(" ".join(sentences))
+        if self.has_class("-with-source", "-tall") and place is not None:
+            from dispatch_cli.explore.source import source_lines
+
+            shown = source_lines(getattr(place.row, "span", None), self.content_size.width)
+            text = "\n".join((text, *("".join(run.text for run in line) for line in shown)))
         if text != str(self.content):
             self.update(Content(text), layout=False)
 
@@ -105,7 +111,7 @@ class TablePane(Pane):
 
     def open(self, spot: Spot) -> None:
         """Show the table of the operator at a spot, with the cursor at its key."""
-        spot = spot if spot.key is not None else spot._replace(key=self._spot.key or DEFAULT_KEY)
+        spot = with_key(self.session, spot, self._spot.key)
         self._spot = spot
         shown = (spot.operator, spot.higher_order, self.session.state, self.options)
         if shown == self._shown:
@@ -123,6 +129,8 @@ class TablePane(Pane):
         """What is under the cursor is known when there is room for it."""
         detail = self.query_one(Detail)
         detail.set_class(self.size.height >= TALL, "-tall")
+        is_alone = self.size.width * 2 > self.app.size.width  # the slot beside it shows the source, too
+        detail.set_class(is_alone and bool(self.session.files), "-with-source")
         detail.set_class(self.size.width < NARROW, "-narrow-view")
         detail.set_class(self.size.height < LOW, "-low")
         self.call_after_refresh(self._say)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.trace.findings.report import TraceFinding
-from dispatch_cli.answers.trace.tree_document import COLUMNS, ShownLine
+from dispatch_cli.answers.trace.tree_document import ShownLine
 from dispatch_cli.answers.trace.wording import TIMES
 from dispatch_cli.explore import trace_blocks
 from dispatch_cli.explore.answers.trace import (
@@ -40,10 +40,10 @@ class TracePane(ListPane):
     TITLE = "Trace"
     WORDS = "operator, key, Python line"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "only", "Only", tooltip="List only calls with the next of the facts that --only knows, or all"),
+        Binding("v", "only", "Only", tooltip="List only calls with something to do about, with the next fact, or all"),
         Binding("t", "this", "Operator", tooltip="List only calls of this operator, or all"),
         Binding("i", "findings", "Findings", tooltip="Show the findings, or the calls"),
-        Binding("x", "explain", "Explain", tooltip="Show the call alone, as `trace --explain` does, or the calls"),
+        Binding("x", "explain", "Explain", tooltip="Show the call alone, explained, or the calls"),
         Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
     ]
     MARKS = (
@@ -116,7 +116,7 @@ class TracePane(ListPane):
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
         """As the command shows them."""
-        return TableBlock(FINDINGS, rows) if self._findings else TableBlock(COLUMNS, rows)
+        return TableBlock(FINDINGS, rows) if self._findings else TableBlock(trace_blocks.with_bars(rows), rows)
 
     def words_of(self, row: Any) -> str:
         """What the filter looks at."""
