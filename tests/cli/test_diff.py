@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli import api
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
 
 OLD, NEW = "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"
@@ -102,6 +104,7 @@ def test_parts_are_chosen() -> None:
             *("registrations", "moved", "fallbacks", "python_kernels", "higher_order_operators", "keys"),
         ),
         "slots": ("slots",),
+        "cells": ("cells",),
     }
     for part, names in parts.items():
         found = report(OLD, NEW, "--only", part)
@@ -115,6 +118,35 @@ def test_parts_are_chosen() -> None:
     assert [one["operator"] for one in chosen["registrations"]] == ["aten::sin"]
     assert chosen["higher_order_operators"] == chosen["fallbacks"] == []
     assert [one["name"] for one in report(OLD, NEW, "--op", "my_*")["higher_order_operators"]] == ["my_cond", "my_loop"]
+
+
+def test_cells_of_the_support_matrix(tmp_path: Path) -> None:
+    """Those that are other ones in the matrices of both sides, of the operators of files that both have."""
+    sides = [str(tmp_path / name) for name in ("old.yaml", "new.yaml")]
+    head = "dispatch: 1\noperators:\n  - func: a::f(Tensor x) -> Tensor\n    dispatch: "
+    same = "\n  - {func: 'a::g(Tensor x) -> Tensor', dispatch: {CPU: g}}\n"
+    Path(sides[0]).write_text(f"{head}{{CPU: f, Meta: f}}{same}", encoding="utf-8")
+    Path(sides[1]).write_text(f"{head}{{CPU: f, CUDA: c}}{same}", encoding="utf-8")
+    found = report(*sides)
+    states = [api.load_state([side]) for side in sides]
+    name = OperatorName("a::f")
+    columns = support_columns(states[1], [name])
+    assert {one.backend for one in columns} == {"CPU", "CUDA"}
+    (old,), (new,) = (list(support_rows(state, [name], columns)) for state in states)
+    assert [(one["backend"], one["context"], one["before"], one["after"]) for one in found["cells"]] == [
+        (column.backend, column.context.value, was.verdict.value, now.verdict.value)
+        for column, was, now in zip(columns, old.cells, new.cells, strict=True)
+        if (was.verdict, was.reason) != (now.verdict, now.reason)
+    ]
+    assert {one["operator"] for one in found["cells"]} == {"a::f"}
+    assert found["counts"]["cells"] == len(found["cells"]) > 5
+    text = call("diff", *sides, "--only", "cells").out
+    assert f"{len(found['cells'])} support cells changed" in text
+    assert "fake and compile on CPU " in text
+    assert "own → raises" in text
+    assert {one["backend"] for one in report(*sides, "--key", "CUDA")["cells"]} == {"CUDA"}
+    assert report("torch-2.4", "torch-2.15")["cells"] == []
+    assert report("torch-2.4", "torch-2.15", "--only", "cells", "--op", "aten::_jagged_to*")["cells"]
 
 
 def test_sheets_have_every_difference() -> None:

@@ -17,7 +17,7 @@ from dispatch_cli.cli.output import Output, output_options, say_written, show
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
 
-PARTS = ("registrations", "slots", "schemas")
+PARTS = ("registrations", "slots", "schemas", "cells")
 
 
 def _further(side: str) -> Callable[[Any], Any]:
@@ -50,7 +50,7 @@ def _further(side: str) -> Callable[[Any], Any]:
     type=click.Choice(PARTS),
     multiple=True,
     help="Only these differences. schemas: operators, their schemas and tags. registrations: also fallbacks, Python "
-    "kernels, higher-order operators, keys, and what PyTorch refuses. Repeatable.",
+    "kernels, higher-order operators, keys, and what PyTorch refuses. cells: of `support`. Repeatable.",
 )
 @output_options()
 def command(
@@ -74,7 +74,6 @@ def command(
     does not update the slot (check stale-live-table). Text groups what differs; --op shows each; JSON and CSV have
     everything. Exits with 1 if there is a difference.
     """
-    from dispatch_cli.answers.diff.parts import PARTS as EVERY_PART
     from dispatch_cli.answers.diff.parts import DiffChoice
     from dispatch_cli.answers.diff.report import diff_report
 
@@ -84,7 +83,7 @@ def command(
     if absent is not None:
         states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)
-    chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
+    chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or PARTS)
     report = diff_report(states[0], states[1], ((sides[0], *further_old), (sides[1], *further_new)), chosen)
     for state in states:
         note_conditions(state, state.own_operators(), out.color)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.diff.cells.document import cells
 from dispatch_cli.answers.diff.registrations_document import others, refused, registrations
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.schemas_document import definitions
@@ -39,6 +40,7 @@ def document(
     yield from registrations(report, fold)
     yield from refused(report, fold)
     yield from slots(report, fold, universes)
+    yield from cells(report, fold)
     yield from others(report, fold)
     if fold.left_out:
         yield Gap()

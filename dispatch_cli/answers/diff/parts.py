@@ -31,10 +31,12 @@ from dispatch_cli.model.simplify import text_of_all
 PARTS = ("schemas", "registrations", "slots")
 """What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
 keys; slots."""
+CELLS = "cells"
+"""A part that is made only where it is asked for: of each cell, calls are simulated."""
 
 
 class DiffChoice(NamedTuple):
-    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
+    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`, and `CELLS`."""
 
     operators: Collection[str] | None = None
     higher_order: Collection[str] | None = None

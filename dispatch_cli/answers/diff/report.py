@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dispatch_cli.answers.diff import parts as rows
-from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.cells.changed import DiffCell, changed_cells
+from dispatch_cli.answers.diff.parts import CELLS, EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.rows import (
     DiffCounts,
     DiffFallback,
@@ -56,6 +57,7 @@ class DiffReport:
     keys: tuple[DiffKey, ...]
     slots: tuple[DiffSlots, ...]
     refused: tuple[DiffRefused, ...]
+    cells: tuple[DiffCell, ...]
 
 
 def diff_report(
@@ -83,6 +85,7 @@ def diff_report(
         keys=tuple(rows.keys_alone(change, chosen)) if registered else (),
         slots=slot_groups(change, chosen) if "slots" in chosen.parts else (),
         refused=tuple(rows.refused(change, chosen)) if registered else (),
+        cells=tuple(changed_cells(change, chosen)) if CELLS in chosen.parts else (),
     )
     counts = _counts(report)
     return replace(report, counts=counts, equal=not any(counts))
@@ -109,4 +112,5 @@ def _counts(report: DiffReport) -> DiffCounts:
         keys=len(report.keys),
         refused_added=sum(one.change is ChangeKind.ADDED for one in report.refused),
         refused_removed=sum(one.change is ChangeKind.REMOVED for one in report.refused),
+        cells=len(report.cells),
     )

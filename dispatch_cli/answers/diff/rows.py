@@ -43,6 +43,7 @@ class DiffCounts(NamedTuple):
     keys: int = 0
     refused_added: int = 0
     refused_removed: int = 0
+    cells: int = 0
 
 
 class DiffKernel(NamedTuple):

@@ -50,6 +50,10 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
     for refused in report.refused:
         yield _refused(refused)
     yield from _slots(report)
+    for cell in report.cells:
+        answers = (f"{cell.context.value}: {one.value}" for one in (cell.before, cell.after))
+        places = cell.old_declared_at, cell.new_declared_at
+        yield ("cell", "changed", cell.operator, cell.backend, *answers, cell.new_reason or cell.old_reason, *places)
 
 
 def _definitions(report: DiffReport) -> Iterator[tuple[object, ...]]:

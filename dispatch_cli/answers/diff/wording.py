@@ -64,6 +64,8 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
     if counts.slots:
         found = f"{plural(counts.slots, 'slot')} of {plural(counts.slot_operators, 'operator')}"
         yield f"{found} {'gives' if counts.slots == 1 else 'give'} another answer"
+    if counts.cells:
+        yield f"{plural(counts.cells, 'support cell')} changed"
     others = [
         (counts.python_kernels, "Python kernel", None),
         (counts.higher_order_operators, "higher-order operator", None),

@@ -1,0 +1,64 @@
+"""Cells of the support matrix that give another answer: a row per group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.answers.diff.cells.changed import DiffCell
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.sections_document import Fold, grouped, heading, table
+from dispatch_cli.checks.support_words import contexts_words, reason_words
+from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
+from dispatch_cli.model.support import SupportContext
+from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone
+from dispatch_cli.render.words import plural
+
+Outcome = tuple[Verdict, Reason | None]
+
+
+class CellChange(NamedTuple):
+    """What operators have in common: a backend, the answers, and the contexts."""
+
+    backend: str
+    before: Outcome
+    after: Outcome
+    contexts: tuple[SupportContext, ...]
+
+
+def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """The groups, those with the most operators first."""
+    if not report.cells:
+        return
+    yield from heading(f"{plural(report.counts.cells, 'support cell')} with another answer")
+    by_operator = grouped(report.cells, _kind)
+    changes = [
+        (CellChange(backend, before, after, tuple(one.context for one in some)), operator)
+        for (operator, backend, before, after), some in by_operator
+    ]
+    groups = [(one, [operator for _, operator in some]) for one, some in grouped(changes, lambda one: one[0])]
+    columns: list[Column[tuple[CellChange, list[str]]]] = [
+        Column("Count", lambda row, _: f"{len(row[0].contexts) * len(row[1]):,}", right=True),
+        Column("Cells", lambda row, _: f"{contexts_words(row[0].contexts)} on {row[0].backend}"),
+        Column("Answer", lambda row, _: (_answer(row[0].before), Run(" → "), _answer(row[0].after))),
+        Column("Because", lambda row, _: _because(row[0]), Narrow.BELOW),
+        fold.examples(lambda row: row[1]),
+    ]
+    yield from table(columns, groups, fold, "groups")
+
+
+def _kind(one: DiffCell) -> tuple[str, str, Outcome, Outcome]:
+    return one.operator, one.backend, (one.before, one.old_reason), (one.after, one.new_reason)
+
+
+def _answer(outcome: Outcome) -> Run:
+    verdict, _ = outcome
+    tone = Tone.KERNEL if verdict.works else Tone.BAD if verdict.fails else Tone.WARN
+    return Run(verdict.value.replace("-", " "), tone)
+
+
+def _because(one: CellChange) -> Inline:
+    """Why it does not work now; where it does, why it did not."""
+    if one.after[1] is not None:
+        return reason_words(Cell(*one.after))
+    return "" if one.before[1] is None else f"before: {reason_words(Cell(*one.before))}"
