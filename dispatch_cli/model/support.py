@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -46,3 +47,14 @@ class Promise(NamedTuple):
     reason: str | None = None
     span: Span | None = None
     through: tuple[Span, ...] = ()
+
+
+def boxes(
+    cells: Iterable[tuple[str, SupportContext]],
+) -> Iterator[tuple[tuple[str, ...], tuple[SupportContext, ...]]]:
+    """Cells, as backend and context, in few pieces: backends with the same contexts go together."""
+    contexts: dict[str, tuple[SupportContext, ...]] = {}
+    for backend, context in cells:
+        contexts[backend] = (*contexts.get(backend, ()), context)
+    for alike in dict.fromkeys(contexts.values()):
+        yield tuple(backend for backend, some in contexts.items() if some == alike), alike

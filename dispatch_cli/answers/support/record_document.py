@@ -8,7 +8,7 @@ from dispatch_cli.answers.findings.guards.yaml_document import operators, scalar
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import Promise, SupportContext
+from dispatch_cli.model.support import Promise, SupportContext, boxes
 
 
 def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[str]:
@@ -59,10 +59,7 @@ _RECORDED = frozenset(SupportContext) - {SupportContext.CUSTOM}
 
 
 def _promises(ops: tuple[str, ...], mask: int, columns: Sequence[Column]) -> Iterator[Promise]:
-    """The cells of a mask: backends with the same contexts are one promise."""
-    contexts: dict[str, tuple[SupportContext, ...]] = {}
-    for at, column in enumerate(columns):
-        if mask >> at & 1:
-            contexts[column.device] = (*contexts.get(column.device, ()), column.context)
-    for alike in dict.fromkeys(contexts.values()):
-        yield Promise(ops, tuple(device for device, some in contexts.items() if some == alike), alike)
+    """The cells of a mask."""
+    cells = ((one.device, one.context) for at, one in enumerate(columns) if mask >> at & 1)
+    for devices, contexts in boxes(cells):
+        yield Promise(ops, devices, contexts)

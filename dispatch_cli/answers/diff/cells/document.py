@@ -9,8 +9,9 @@ from dispatch_cli.answers.diff.cells.changed import DiffCell
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.sections_document import Fold, grouped, heading, table
 from dispatch_cli.checks.support_words import contexts_words, reason_words
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
-from dispatch_cli.model.support import SupportContext
+from dispatch_cli.model.support import SupportContext, boxes
 from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone
 from dispatch_cli.render.words import plural
 
@@ -18,11 +19,11 @@ Outcome = tuple[Verdict, Reason | None]
 
 
 class CellChange(NamedTuple):
-    """What operators have in common: a backend, the answers, and the contexts."""
+    """What operators have in common: the answers, in each of the contexts on each of the backends."""
 
-    backend: str
     before: Outcome
     after: Outcome
+    backends: tuple[str, ...]
     contexts: tuple[SupportContext, ...]
 
 
@@ -31,15 +32,15 @@ def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
     if not report.cells:
         return
     yield from heading(f"{plural(report.counts.cells, 'support cell')} with another answer")
-    by_operator = grouped(report.cells, _kind)
     changes = [
-        (CellChange(backend, before, after, tuple(one.context for one in some)), operator)
-        for (operator, backend, before, after), some in by_operator
+        (CellChange(before, after, *box), operator)
+        for (operator, before, after), some in grouped(report.cells, _kind)
+        for box in boxes((one.backend, one.context) for one in some)
     ]
     groups = [(one, [operator for _, operator in some]) for one, some in grouped(changes, lambda one: one[0])]
     columns: list[Column[tuple[CellChange, list[str]]]] = [
-        Column("Count", lambda row, _: f"{len(row[0].contexts) * len(row[1]):,}", right=True),
-        Column("Cells", lambda row, _: f"{contexts_words(row[0].contexts)} on {row[0].backend}"),
+        Column("Count", lambda row, _: f"{len(row[0].contexts) * len(row[0].backends) * len(row[1]):,}", right=True),
+        Column("Cells", lambda row, _: f"{contexts_words(row[0].contexts)} on {keys_text(row[0].backends)}"),
         Column("Answer", lambda row, _: (_answer(row[0].before), Run(" → "), _answer(row[0].after))),
         Column("Because", lambda row, _: _because(row[0]), Narrow.BELOW),
         fold.examples(lambda row: row[1]),
@@ -47,8 +48,8 @@ def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
     yield from table(columns, groups, fold, "groups")
 
 
-def _kind(one: DiffCell) -> tuple[str, str, Outcome, Outcome]:
-    return one.operator, one.backend, (one.before, one.old_reason), (one.after, one.new_reason)
+def _kind(one: DiffCell) -> tuple[str, Outcome, Outcome]:
+    return one.operator, (one.before, one.old_reason), (one.after, one.new_reason)
 
 
 def _answer(outcome: Outcome) -> Run:
