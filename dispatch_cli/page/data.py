@@ -26,6 +26,7 @@ from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
 from dispatch_cli.page.python_choices import python_data
+from dispatch_cli.page.support import support_data
 from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
@@ -113,6 +114,7 @@ def page_data(
         "python": python_data(state, names, pools),
         "higher_order": higher_order_data(state),
         "coverage": coverage_data(state, names),
+        "support": support_data(state),
         "findings": report_data(findings),
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),

@@ -7,7 +7,7 @@ Blocks hold text as it is, from files too: each writer makes it safe for its own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby
@@ -211,6 +211,14 @@ Block = Paragraph | Gap | Facts | TableBlock | Matrix  # type: ignore[type-arg]
 def title_of(cell: MatrixCell) -> str:
     """What a cell says in words: its title, or what its marks mean."""
     return cell.title or ", ".join(mark.meaning for mark in cell.marks if mark.meaning)
+
+
+def legend_of(matrix: Matrix) -> Iterator[Paragraph]:
+    """What the marks of a matrix mean, as a text; nothing where none is explained."""
+    if marks := matrix.legend:
+        last = len(marks) - 1
+        meanings = [(mark, f" {mark.meaning}{', ' if at < last else ''}") for at, mark in enumerate(marks)]
+        yield Paragraph(tuple(run for mark, text in meanings for run in (Run(mark.text, mark.tone), Run(text))))
 
 
 def runs_of(inline: Inline) -> tuple[Run, ...]:

@@ -21,6 +21,7 @@ from dispatch_cli.render.document import (
     Tone,
     cells_of,
     indented,
+    legend_of,
     lines_of,
     runs_of,
     title_of,
@@ -62,7 +63,6 @@ dd { margin: 0 }
 .matrix thead { display: table-header-group } .matrix thead > * > * { position: static; text-align: center }
 .matrix tbody th { font: 13px/1.5 ui-monospace, monospace; position: sticky; left: 0; background: var(--page) }
 .matrix tbody tr { background: none } .matrix thead th { vertical-align: bottom }
-.legend > span { margin-right: 1rem; white-space: nowrap }
 .upright span { writing-mode: vertical-rl; transform: rotate(180deg) }
 td.mark { text-align: center; min-width: 2.2em !important }
 td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transparent) } td.mark.dim { background: none }
@@ -180,9 +180,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         cells = "".join(map(_cell, row.cells))
         yield f'<tr><th scope="row">{_escaped(row.label)}</th>{cells}</tr>\n'
     yield "</tbody></table></div>\n"
-    if matrix.legend:
-        marks = (f"<span>{_run(Run(mark.text, mark.tone))} {_escaped(mark.meaning)}</span>" for mark in matrix.legend)
-        yield f'<p class="legend">{" ".join(marks)}</p>\n'
+    yield from map(_paragraph, legend_of(matrix))
 
 
 def _cell(cell: MatrixCell) -> str:

@@ -19,6 +19,7 @@ from dispatch_cli.render.document import (
     Tone,
     cells_of,
     indented,
+    legend_of,
     lines_of,
 )
 from dispatch_cli.render.text_safety import safe
@@ -123,8 +124,8 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     for row in matrix.rows:
         cells = ("".join(map(_mark, cell.marks)) for cell in row.cells)
         yield f"| {' | '.join((escaped(row.label), *cells))} |\n"
-    if matrix.legend:
-        yield f"\n{', '.join(f'{_mark(mark)} {escaped(mark.meaning)}' for mark in matrix.legend)}\n"
+    for paragraph in legend_of(matrix):
+        yield f"\n{_paragraph(paragraph)}"
 
 
 def _mark(mark: Mark) -> str:

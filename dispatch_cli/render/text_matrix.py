@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.render.document import Block, Gap, Matrix, MatrixCell, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.document import Block, Gap, Matrix, MatrixCell, Paragraph, ParagraphKind, Run, Tone, legend_of
 from dispatch_cli.render.text_lines import TextLine, width_of
 from dispatch_cli.render.text_list import cut
 from dispatch_cli.render.text_safety import safe
@@ -69,12 +69,9 @@ class TextMatrix:
         if shortened:
             yield Gap()
             yield Paragraph(Run(", ".join(shortened), Tone.DIM))
-        if legend := self._matrix.legend:
-            if not shortened:
-                yield Gap()
-            last = legend[-1]
-            meanings = [(mark, f" {mark.meaning}{'' if mark is last else ', '}") for mark in legend]
-            yield Paragraph(tuple(run for mark, text in meanings for run in (Run(mark.text, mark.tone), Run(text))))
+        if self._matrix.legend and not shortened:
+            yield Gap()
+        yield from legend_of(self._matrix)
 
     def _chosen(self, heads: Sequence[str]) -> list[_Column]:
         """The columns below these heads; of a group, the last is as wide as the group's name asks for."""

@@ -9,7 +9,7 @@ from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.support.cell import Cell, SupportContext, Verdict
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Mark, Tone
-from dispatch_cli.render.words import plural
+from dispatch_cli.render.words import plural, short_kernel
 
 MARKS = {
     Verdict.OWN: Mark("K", Tone.KERNEL, "own kernel"),
@@ -63,10 +63,16 @@ def by_context(report: SupportReport) -> str:
 
 
 def cell_title(operator: OperatorName, column: SupportColumn, cell: Cell) -> str:
+    """What a cell says, in words, and where it is."""
+    return f"{operator} on {column.backend}, {column.name}: {cell_words(cell)}"
+
+
+def cell_words(cell: Cell) -> str:
     """What a cell says, in words."""
     why = reason_words(cell)
-    serving = "" if why or cell.kernel is None else f", {cell.kernel} at {cell.key}"
-    return f"{operator} on {column.backend}, {column.name}: {MARKS[cell.verdict].meaning}{serving}{why and f', {why}'}"
+    if not why and cell.kernel is not None:
+        why = f"{short_kernel(cell.kernel)} for {cell.key}"
+    return f"{MARKS[cell.verdict].meaning}{why and f': {why}'}"
 
 
 def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColumn]) -> str:

@@ -95,6 +95,8 @@ Object.assign(Page.prototype, {
       key: (key) => ["keys", key, ...this.universeArguments()],
       tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
       page: () => ["page", ...this.whatIsShown()],
+      support: () => ["support", ...source],
+      call: (name, call) => ["resolve", name, ...source, ...givenTo(call)],
       trace: (name) => ["trace", this.data.trace.argument, ...(name === null ? [] : ["--op", glob(name)])],
       "trace-call": (number) => ["trace", this.data.trace.argument, "--explain", number],
     };
@@ -132,6 +134,12 @@ Object.assign(Page.prototype, {
     return `$'${Array.from(text, (sign) => (plain(sign) ? sign : ansiQuoted(sign))).join("")}'`;
   },
 });
+
+/* What `resolve` is told of a call. */
+function givenTo({ tensors, contexts, arguments: others }) {
+  const given = { "--tensor": tensors, "--context": contexts, "--argument": others };
+  return Object.entries(given).flatMap(([option, values]) => values.flatMap((value) => [option, value]));
+}
 
 /* A character within $'…'. */
 function ansiQuoted(sign) {

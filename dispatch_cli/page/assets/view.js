@@ -16,6 +16,7 @@ const VIEWS = {
   fallbacks: fallbacksView,
   "higher-order": higherOrderView,
   about: aboutView,
+  support: supportView,
   trace: traceView,
 };
 

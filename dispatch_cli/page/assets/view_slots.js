@@ -24,26 +24,38 @@ function slotLink(name, row, named) {
 function slotGrid(found) {
   const grid = page.grid(found);
   const name = found.operator;
-  const head = make("tr", {}, make("td", {}, make("span", { class: "unseen" }, "Functionality")),
-    grid.backends.map((backend) => make("th", { scope: "col" }, make("span", {}, backend))));
-  const lines = grid.lines.map(({ label, cells }) => make("tr", {},
-    make("th", { scope: "row" }, label),
-    cells.map((row) => make("td", {}, row && slotLink(name, row, false)))));
-  const caption = make("caption", {}, "Functionalities that are per backend; each cell is a slot");
-  const body = make("tbody", {}, lines);
-  body.addEventListener("keydown", gridKey);
-  body.querySelectorAll("a").forEach((link, at) => link.setAttribute("tabindex", at === 0 ? "0" : "-1"));
+  const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
+  const caption = "Functionalities that are per backend; each cell is a slot";
   return [
-    lines.length > 0 && marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, caption, make("thead", {}, head), body))),
+    lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
     legendTable(found),
   ];
 }
 
+/** Rows and columns of links. heads: a name each, and a group with its neighbours. rows: a label, and a node for each column. */
+function matrix(caption, corner, heads, rows) {
+  const groups = [];
+  for (const { group } of heads) {
+    if (group && groups.at(-1)?.group === group) groups.at(-1).count += 1;
+    else groups.push({ group, count: 1 });
+  }
+  const looks = heads.map(({ group }, at) => at > 0 && group !== heads[at - 1].group && "apart");
+  const above = heads[0]?.group && make("tr", { class: "groups" }, make("td", {}),
+    groups.map(({ group, count }) => make("th", { scope: "colgroup", colspan: count }, group)));
+  const head = make("tr", {}, make("td", {}, make("span", { class: "unseen" }, corner)),
+    heads.map(({ name }, at) => make("th", { scope: "col", class: looks[at] }, make("span", {}, name))));
+  const body = make("tbody", {}, rows.map(({ label, cells }) =>
+    make("tr", {}, make("th", { scope: "row" }, label), cells.map((cell, at) => make("td", { class: looks[at] }, cell)))));
+  body.addEventListener("keydown", gridKey);
+  body.querySelectorAll("a").forEach((link, at) => link.setAttribute("tabindex", at === 0 ? "0" : "-1"));
+  return marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, make("caption", {}, caption), make("thead", {}, above, head), body)));
+}
+
 /** Arrows, Home and End in the grid. */
 function gridKey(event) {
-  const cell = event.target.closest("td");
+  const cell = event.target.closest("td, th");
   const line = cell?.parentElement;
   if (!line || !event.key.startsWith("Arrow") && event.key !== "Home" && event.key !== "End") return;
   event.preventDefault();

@@ -6,6 +6,7 @@ function startView() {
     title: "What PyTorch's dispatcher decides, and why",
     parts: [
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
+      page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
       facts([
         ["Changed by the files", page.changes.has_base && stateFiles().length > 0 && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],

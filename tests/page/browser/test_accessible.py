@@ -13,7 +13,17 @@ BYPASS = "examples/scenarios/10_sparse_bypass.yaml"
 STALE = "examples/stale.yaml"
 ADDRESSES = (
     *("!start", "!changes", "!findings", "!coverage/CPU", "!keys", "!keys/CUDA", "!keys/Autograd", "!fallbacks"),
-    *("!higher-order", "!about", "stale::explicit", "stale::explicit/AutogradCPU", "stale::nothing", "!nothing"),
+    *(
+        "!higher-order",
+        "!about",
+        "!support",
+        "!support/1,stale::explicit",
+        "!support/x",
+        "stale::explicit",
+        "stale::explicit/AutogradCPU",
+        "stale::nothing",
+        "!nothing",
+    ),
 )
 _RUN = """axe.run(document, { resultTypes: ['violations'], ONLY }).then(found => found.violations.flatMap(one =>
   one.nodes.map(node => `${one.id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`)))"""

@@ -174,7 +174,7 @@ def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], page_of: 
 def test_a_short_view_needs_no_scrollbar(new_tab: Callable[..., Tab], page_of: Pages) -> None:
     tab = new_tab(1280, 900)
     tab.open(page_of("examples/overlay.yaml"))
-    for view in ("start", "changes", "about"):
+    for view in ("changes", "about"):
         tab.go(f"!{view}")
         assert tab.evaluate("document.documentElement.scrollHeight") == 900, view
 
@@ -265,3 +265,19 @@ def test_files_that_the_page_does_not_name_are_counted(tab: Tab, page_of: Pages,
     assert f"and {MOST_FILES + 6} more files" in tab.text("main .lead")
     tab.go("!about")
     assert "8 more files" in tab.text("main")
+
+
+def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+    """The first view of a page of files: arrows go from cell to cell, enter opens the call with its command."""
+    tab = new_tab()
+    tab.open(page_of("examples/custom_ops.yaml"))
+    assert tab.texts("main .grid .groups th")[:2] == ["CPU", "CUDA"]
+    assert tab.texts("main .grid tbody th")[:2] == ["pylib::add", "pylib::normalize"]
+    tab.evaluate("document.querySelector('.grid a').focus()")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        tab.press(key)
+    tab.press("Enter")
+    assert tab.text("h1") == "pylib::normalize on CPU, train"
+    assert tab.text("main .lead") == "Loses the gradient: its backward pass raises: no derivative is registered"
+    assert tab.text("main .command code").startswith("dispatch-cli resolve pylib::normalize examples/custom_ops.yaml ")
+    assert tab.texts(".slot[aria-current]") == tab.texts(".slot[aria-current]")[:1] != []

@@ -1,0 +1,53 @@
+"""The support matrix of a page has the cells, the sentences and the commands of ``dispatch-cli support``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import ROOT, call
+from tests.page.node import needs_node, script_of
+from tests.page.pages import page_of
+
+pytestmark = needs_node
+
+OPERATORS = "examples/custom_ops.yaml"
+OF_CELL = ("verdict", "reason", "key", "kernel", "declared_at", "error", "call")
+
+
+def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with script_of(page_of(OPERATORS)) as script:
+        found = script.ask("data")["support"]
+        assert found["verdict"] in call("support", OPERATORS).out
+        words = shlex.split(script.ask("command", "support"))[1:]
+        report = json.loads(call(*words, "--format", "json").out)
+        assert found["heads"] == [[column["backend"], column["context"]] for column in report["columns"]]
+        for (name, *numbers), row in zip(found["rows"], report["operators"], strict=True):
+            cells = [found["answers"][number] for number in numbers]
+            assert name == row["operator"]
+            assert [{field: cell[field] for field in OF_CELL} for cell in cells] == row["cells"]
+        commands = {
+            script.ask("command", "call", name, found["answers"][number]["call"])
+            for name, *numbers in found["rows"]
+            for number in numbers
+            if found["answers"][number]["call"] is not None
+        }
+        assert {one["command"] for one in report["reasons"]} <= commands
+        assert [one["text"] for one in found["reasons"]] == [one["text"] for one in report["reasons"]]
+
+
+def test_a_state_without_operators_of_its_own_has_no_matrix() -> None:
+    with script_of(page_of("--base", "torch-2.15")) as script:
+        assert script.ask("data")["support"] is None
+
+
+def test_a_copy_of_pytorch_is_no_library(tmp_path: Path) -> None:
+    operators = "".join(f"- func: a::op{at}(Tensor x) -> Tensor\n  dispatch: {{CPU: k}}\n" for at in range(1_001))
+    file = tmp_path / "many.yaml"
+    file.write_text(f"dispatch: 1\noperators:\n{operators}", encoding="utf-8")
+    with script_of(page_of(str(file))) as script:
+        assert script.ask("data")["support"] is None
