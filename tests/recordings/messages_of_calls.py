@@ -41,7 +41,7 @@ def _double(x):
     return x * 2
 
 
-@prints("not explained", "has no overload name", operator="aten::add")
+@prints("not-defined", "has no overload name", operator="aten::add")
 def overload_that_is_not_there():
     torch.ops.aten.add.Nothing(_one(), _one())
 
@@ -51,27 +51,27 @@ def library_that_is_not_there():
     torch.ops.load_library("/nowhere/libmine.so")
 
 
-@prints("not explained", "Expected a value of type", operator="aten::relu")
+@prints("wrong-arguments", "Expected a value of type", operator="aten::relu")
 def argument_of_another_type():
     torch.ops.aten.relu.default("x")
 
 
-@prints("not explained", "is missing value for argument", operator="aten::relu")
+@prints("wrong-arguments", "is missing value for argument", operator="aten::relu")
 def argument_that_is_missing():
     torch.ops.aten.relu.default()
 
 
-@prints("not explained", "expected at most", operator="aten::relu")
+@prints("wrong-arguments", "expected at most", operator="aten::relu")
 def arguments_too_many():
     torch.ops.aten.relu.default(_one(), 1, 2)
 
 
-@prints("not explained", "Unknown keyword argument", "got an unexpected keyword", operator="aten::add")
+@prints("wrong-arguments", "Unknown keyword argument", "got an unexpected keyword", operator="aten::add")
 def keyword_that_is_not_there():
     torch.ops.aten.add.Tensor(_one(), _one(), colour=1)
 
 
-@prints("not explained", "does not have a kernel registered for", operator="zeros_of")
+@prints("no-rule", "does not have a kernel registered for", operator="zeros_of")
 def custom_op_of_another_device():
     @custom_op("mydevices::zeros_of", mutates_args=(), device_types="cuda")
     def zeros_of(n: int, device: torch.device) -> torch.Tensor:
@@ -80,7 +80,7 @@ def custom_op_of_another_device():
     zeros_of(2, torch.device("cpu"))
 
 
-@prints("not explained", "there is no cpu impl registered", operator="olddevices::f")
+@prints("no-rule", "there is no cpu impl registered", operator="olddevices::f")
 def old_custom_op_of_another_device():
     torch._custom_ops.custom_op("olddevices::f", "(Tensor x) -> Tensor")
     torch.ops.olddevices.f(_one())
@@ -195,7 +195,7 @@ def gradient_of_an_inference_tensor():
     x.requires_grad_()
 
 
-@prints("not explained", "does not have a version counter")
+@prints("inference-tensor", "does not have a version counter")
 def version_set_of_an_inference_tensor():
     with torch.inference_mode():
         x = _one()
@@ -232,12 +232,12 @@ def class_that_handles_nothing():
     torch.add(_one(), Thing())
 
 
-@prints("not explained", "object has no attribute")
+@prints("not-defined", "object has no attribute")
 def higher_order_operator_that_is_not_there():
     torch.ops.higher_order.nothing
 
 
-@prints("not explained", "symbolic", "SymInt")
+@prints("symbolic-sizes", "symbolic", "SymInt")
 def symbolic_sizes():
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -303,7 +303,7 @@ def tensor_of_a_device_of_another_system():
     torch.empty(2, device="mps")
 
 
-@prints("not explained", "Autograd not implemented for")
+@prints("no-rule", "Autograd not implemented for")
 def higher_order_operator_without_a_gradient():
     from torch._higher_order_ops.utils import autograd_not_implemented
 

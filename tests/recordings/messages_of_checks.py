@@ -19,7 +19,7 @@ def operator_without_a_fake():
     opcheck(_operator("f", "(Tensor x) -> Tensor", CPU=lambda x: x.clone()), (torch.ones(2),))
 
 
-@prints("not explained", "found mismatched tensor metadata", operator="checked::other_size")
+@prints("fake-mismatch", "found mismatched tensor metadata", operator="checked::other_size")
 def fake_of_another_size():
     kernels = {"CPU": lambda x: x.clone(), "Meta": lambda x: x.new_empty(7)}
     opcheck(_operator("other_size", "(Tensor x) -> Tensor", **kernels), (torch.ones(2),))
@@ -34,7 +34,7 @@ def inputs_without_a_gradient():
     autograd_registration_check(op, (torch.ones(2),), {})
 
 
-@prints("not explained", "does not have an autograd kernel defined")
+@prints("bad-backward", "does not have an autograd kernel defined")
 def gradient_at_another_key():
     class Double(torch.autograd.Function):
         @staticmethod
@@ -49,7 +49,7 @@ def gradient_at_another_key():
     opcheck(op, (torch.ones(2, requires_grad=True),), test_utils="test_autograd_registration")
 
 
-@prints("not explained", "is not defined as mutable but was mutated")
+@prints("wrong-mutation", "is not defined as mutable but was mutated")
 def argument_that_is_changed():
     opcheck(_operator("h", "(Tensor x) -> Tensor", CPU=lambda x: x.add_(1).clone()), (torch.ones(2),))
 
@@ -68,7 +68,7 @@ def argument_that_is_returned():
     f(torch.ones(2))
 
 
-@prints("not explained", "for argument", operator="changed::f")
+@prints("wrong-mutation", "for argument", operator="changed::f")
 def change_that_is_not_told():
     from torch._library.utils import MutationChecker
 

@@ -14,7 +14,7 @@ def autocast_of_a_device_without():
     custom_op("casts::f", mutates_args=())(_clone).register_autocast("meta", torch.half)
 
 
-@prints("not explained", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
+@prints("bad-backward", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
 def backward_of_too_many():
     f = custom_op("gradients::f", mutates_args=())(_clone)
     f.register_autograd(lambda ctx, g: (g, g))
@@ -55,7 +55,7 @@ def old_custom_op_that_mutates():
     torch._custom_ops.custom_op("olddefinitions::h", "(Tensor(a!) x) -> Tensor")
 
 
-@prints("not explained", "is a reserved namespace")
+@prints("bad-registration", "is a reserved namespace")
 def old_custom_op_in_a_reserved_namespace():
     torch._custom_ops.custom_op("aten::g", "(Tensor x) -> Tensor")
 
@@ -72,12 +72,12 @@ def fake_of_a_number():
     torch.library.register_fake(3, _clone)
 
 
-@prints("not explained", "tagged with torch.Tag.out must")
+@prints("bad-registration", "tagged with torch.Tag.out must")
 def out_operator_without_a_mutation():
     torch.library.define("tags::f", "(Tensor x) -> Tensor", tags=(torch.Tag.out,))
 
 
-@prints("not explained", "tagged with torch.Tag.inplace requires")
+@prints("bad-registration", "tagged with torch.Tag.inplace requires")
 def in_place_operator_without_a_mutation():
     torch.library.define("tags::g_", "(Tensor x) -> Tensor", tags=(torch.Tag.inplace,))
 
@@ -88,7 +88,7 @@ def formula_of_an_out_operator():
     torch.library.register_autograd("tags::h", _clone)
 
 
-@prints("not explained", "register_vmap with kwarg-only Tensor args")
+@prints("bad-backward", "register_vmap with kwarg-only Tensor args")
 def batching_rule_of_keyword_tensors():
     torch.library.define("keywordrules::f", "(*, Tensor x) -> Tensor")
     torch.library.register_vmap("keywordrules::f", _clone)
@@ -124,14 +124,14 @@ def two_conjugates_changed():
     torch.ops.bits.f(x, y)
 
 
-@prints("not explained", "mismatched tensor metadata")
+@prints("fake-mismatch", "mismatched tensor metadata")
 def fake_of_another_size_compiled():
     f = custom_op("sizes::f", mutates_args=())(_clone)
     f.register_fake(lambda x: x.new_empty(3))
     torch.library.opcheck(f, (torch.ones(2),))
 
 
-@prints("not explained", "overrideable")
+@prints("no-stub", "overrideable")
 def convolution_of_another_backend():
     torch.ops.aten.convolution_overrideable(
         torch.ones(1, 1, 4, 4), torch.ones(1, 1, 2, 2), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1
@@ -203,7 +203,7 @@ def modes_of_two_inputs():
     detect_fake_mode([FakeTensorMode().from_tensor(torch.ones(2)) for _ in range(2)])
 
 
-@prints("not explained", "Invalid dispatch key")
+@prints("bad-registration", "Invalid dispatch key")
 def kernel_asked_at_no_key():
     torch.library.get_kernel("aten::add.Tensor", "CPUTensorId")
 

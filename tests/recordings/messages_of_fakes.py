@@ -120,7 +120,7 @@ def fake_without_a_kernel():
         torch.ops.metaless.f(torch.ones(2))
 
 
-@prints("not explained", "mismatch", operator="mismatched::f")
+@prints("fake-mismatch", "mismatch", operator="mismatched::f")
 def fake_that_says_something_else():
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 

@@ -59,7 +59,7 @@ def python_twice():
         library.impl("f", _double, "CUDA", **_NOT_OVER)
 
 
-@prints("not explained", "Trying to override a python impl", operator="impls::f")
+@prints("bad-registration", "Trying to override a python impl", operator="impls::f")
 def py_impl_twice():
     _operator("impls")
     for _ in range(2):
@@ -76,13 +76,13 @@ def torch_dispatch_twice():
         torch.library.register_torch_dispatch("rules::f", Mode, _double)
 
 
-@prints("not explained", "multiple backend fallbacks")
+@prints("bad-registration", "multiple backend fallbacks")
 def fallback_twice():
     for line in (1, 2):
         _raw("IMPL", "_", "PrivateUse2", line).fallback_fallthrough("PrivateUse2")
 
 
-@prints("not explained", "Fallback can only be registered using library fragment on the global")
+@prints("bad-registration", "Fallback can only be registered using library fragment on the global")
 def fallback_of_a_namespace():
     _library("narrow", "IMPL").fallback(_double, "PrivateUse3")
 
@@ -113,44 +113,44 @@ def meta_for_composite():
     _library("aten", "IMPL").impl("dropout", _double, "Meta")
 
 
-@prints("not explained", "is a reserved namespace")
+@prints("bad-registration", "is a reserved namespace")
 def reserved_namespace():
     Library("prim", "DEF")
 
 
-@prints("not explained", "does not match namespace of enclosing")
+@prints("bad-registration", "does not match namespace of enclosing")
 def definition_of_another_namespace():
     _library("here").define("there::f(Tensor x) -> Tensor")
 
 
-@prints("not explained", "does not match namespace of enclosing")
+@prints("bad-registration", "does not match namespace of enclosing")
 def kernel_of_another_namespace():
     _raw("FRAGMENT", "here2").def_("f(Tensor x) -> Tensor")
     _raw("IMPL", "here2", "CPU").impl_t_t("there::f", "CPU", "x")
 
 
-@prints("not explained", "Cannot define an operator inside of a TORCH_LIBRARY_IMPL block")
+@prints("bad-registration", "Cannot define an operator inside of a TORCH_LIBRARY_IMPL block")
 def definition_in_a_block_of_kernels():
     _raw("IMPL", "blocks", "CPU").def_("f(Tensor x) -> Tensor")
 
 
-@prints("not explained", "is inconsistent with the dispatch key of the enclosing")
+@prints("bad-registration", "is inconsistent with the dispatch key of the enclosing")
 def key_of_another_block():
     _raw("FRAGMENT", "blocks2").def_("f(Tensor x) -> Tensor")
     _raw("IMPL", "blocks2", "CPU").impl_t_t("f", "CUDA", "x")
 
 
-@prints("not explained", "Cannot define an operator inside of a TORCH_LIBRARY block", "only a single namespace")
+@prints("bad-registration", "Cannot define an operator inside of a TORCH_LIBRARY block", "only a single namespace")
 def fallback_in_a_block_of_definitions():
     _raw("IMPL", "narrow2", "PrivateUse3").fallback_fallthrough("PrivateUse3")
 
 
-@prints("not explained", "could not parse dispatch key")
+@prints("bad-registration", "could not parse dispatch key")
 def key_of_an_older_version():
     C._dispatch_key_parse("SparseCPUTensorId")
 
 
-@prints("not explained", "could not parse dispatch key")
+@prints("bad-registration", "could not parse dispatch key")
 def kernel_at_a_key_of_an_older_version():
     _operator("older").impl("f", _double, "VariableTensorId")
 
@@ -181,17 +181,17 @@ def function_without_annotations():
         return x.clone()
 
 
-@prints("not explained", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
+@prints("bad-registration", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
 def name_without_a_namespace():
     torch.library.define("nowhere", "(Tensor x) -> Tensor")
 
 
-@prints("not explained", "expected schema to look like")
+@prints("bad-registration", "expected schema to look like")
 def schema_with_a_name():
     torch.library.define("schemas::f", "f(Tensor x) -> Tensor")
 
 
-@prints("not explained", "mutates_args")
+@prints("wrong-mutation", "mutates_args")
 def other_mutation_than_in_the_schema():
     @torch.library.custom_op("mutating::f", mutates_args=("x",), schema="(Tensor x) -> Tensor")
     def f(x):
@@ -204,13 +204,13 @@ def schema_of_another_kernel():
     _raw("IMPL", "mismatch", "CPU").impl_t_t("f", "CPU", "x")
 
 
-@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
+@prints("bad-backward", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
 def formula_of_a_mutating_operator():
     _library("formulas").define("f(Tensor(a!) x) -> ()")
     torch.library.register_autograd("formulas::f", _double)
 
 
-@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
+@prints("bad-backward", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
 def formula_of_a_mutating_custom_op():
     @torch.library.custom_op("formulas2::f", mutates_args=("x",))
     def f(x: torch.Tensor) -> None:
@@ -219,18 +219,18 @@ def formula_of_a_mutating_custom_op():
     f.register_autograd(_double)
 
 
-@prints("not explained", "kwarg-only Tensor args")
+@prints("bad-backward", "kwarg-only Tensor args")
 def formula_of_keyword_tensors():
     _library("keywords").define("f(*, Tensor x) -> Tensor")
     torch.library.register_autograd("keywords::f", _double)
 
 
-@prints("not explained", "Cannot register privateuse1 backend with in-tree device name")
+@prints("bad-registration", "Cannot register privateuse1 backend with in-tree device name")
 def name_of_a_device_in_tree():
     torch.utils.rename_privateuse1_backend("cuda")
 
 
-@prints("not explained", "has already been set")
+@prints("bad-registration", "has already been set")
 def second_name_of_a_backend():
     torch.utils.rename_privateuse1_backend("mine")
     torch.utils.rename_privateuse1_backend("yours")

@@ -123,17 +123,17 @@ def function_without_a_rule():
     vmap(_Set.apply)(_batch())
 
 
-@prints("not explained", "has both generate_vmap_rule=True")
+@prints("function-transform", "has both generate_vmap_rule=True")
 def function_with_two_rules():
     vmap(_Both.apply)(_batch())
 
 
-@prints("not explained", "NYI: Functionalize rule for custom_function_call")
+@prints("function-transform", "NYI: Functionalize rule for custom_function_call")
 def function_functionalized():
     functionalize(_Set.apply)(torch.ones(2, requires_grad=True))
 
 
-@prints("not explained", "may have escaped from inside a function")
+@prints("vmap-escaped", "may have escaped from inside a function")
 def tensor_that_escaped():
     kept = []
     vmap(lambda x: kept.append(x) or x)(_batch())
@@ -154,7 +154,7 @@ def mutation_functionalized():
     functionalize(torch.ops.aliases.changes)(_batch())
 
 
-@prints("not explained", "mutating a non-functional tensor with a functional tensor")
+@prints("functional-mixed", "mutating a non-functional tensor with a functional tensor")
 def outer_tensor_changed():
     y = torch.ones(2, 3)
     functionalize(lambda x: y.add_(x))(_batch())
@@ -166,7 +166,7 @@ def sparse_functionalized():
     functionalize(lambda x: x[0].resize_(9))(torch.eye(2))
 
 
-@prints("not explained", "There was no rule registered for", operator="cond")
+@prints("no-rule", "There was no rule registered for", operator="cond")
 def mode_without_a_rule():
     class Mode(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -176,7 +176,7 @@ def mode_without_a_rule():
         torch.ops.higher_order.cond(torch.tensor(True), lambda x: x.sin(), lambda x: x.cos(), (torch.ones(2),))
 
 
-@prints("not explained", "could not find kernel for HigherOrderOperator", operator="cond")
+@prints("no-rule", "could not find kernel for HigherOrderOperator", operator="cond")
 def key_without_a_rule():
     torch.ops.higher_order.cond.dispatch(
         torch._C.DispatchKey.AutocastCPU, torch.tensor(True), lambda x: x, lambda x: x, ()

@@ -13,11 +13,12 @@ from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.errors.reading.chain import link_between
-from dispatch_cli.answers.errors.reading.printed_keys import read_key
+from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.reading.version import TextVersion, numbers_of, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
+from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -35,6 +36,9 @@ AUTOGRAD_TOO = (
     "the math kernel calls operators that the backend has, and they have gradients."
 )
 """Advice for the author of a kernel that displaces a math kernel at an autograd key."""
+TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
+NEWER_BACKEND = "Use a newer package of the backend: kernels are added in each release."
+EXPLAIN_ELSEWHERE = "Explain it over the state of its own PyTorch: `--base`."
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -106,7 +110,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     universe = dispatcher.universe
     printed = None if text.key is None else read_key(universe, text.key)
     if text.key is not None and (printed is None or printed.key not in universe.slot):
-        return _no_such_key(report, universe, text.key)
+        return _no_such_key(report, universe, text)
     known = name in dispatcher
     if printed is not None:
         key = printed.key
@@ -138,15 +142,21 @@ def _label(case: Case) -> str:
     return case.key if case.backend_name is None else f"{case.text.key} ({case.key})"
 
 
-def _no_such_key(report: ErrorReport, universe: Universe, key: str) -> ErrorReport:
+def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
+    key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
     if key in universe.per_backend or universe.is_alias(key):
         means = (
-            f"{key} has no slot in the dispatch tables of {universe.name}; `explain {report.operator} {key}` says more."
+            f"{key} has no slot in the dispatch tables of {universe.name}; `explain {text.operator} {key}` says more."
         )
+    elif key == UNNAMED:
+        means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
     else:
-        means = f"{universe.name} has no key {key}: the text is from another version, or it is cut there."
-    return replace(report, means=means, user=("Explain it over the state of its own PyTorch: `--base`.",))
+        means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
+    there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
+    user = (TO_CPU,) if "CPU" in (kernels or ()) else ()
+    known = any(key in other.slot for other in api.load_universes(bases.names()))
+    return replace(report, means=means + there, user=(*user, EXPLAIN_ELSEWHERE if known else NEWER_BACKEND))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:

@@ -15,7 +15,7 @@ from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, TextPattern, patterns
 from dispatch_cli.answers.errors.reading import table_lines
 from dispatch_cli.answers.errors.symbols import demangled
-from dispatch_cli.answers.errors.template import DETAILS, expression
+from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
 
 WINDOW = 1 << 16
@@ -100,7 +100,7 @@ def _match(kind: TextKind, match: re.Match[str]) -> Match:
         length=match.end() - match.start(),
         operator=_operator(groups),
         key=groups.get("key") or MESSAGES[kind].key,
-        details=tuple((name, _detail(name, groups[name])) for name in DETAILS if name in groups),
+        details=tuple((name, _detail(name, value)) for name, value in groups.items() if name not in ("op", "key")),
     )
 
 

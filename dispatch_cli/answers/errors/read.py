@@ -129,10 +129,10 @@ def lines_of_table(text: str) -> int:
 
 def _turn(error: ErrorText) -> tuple[object, ...]:
     """Sort key of errors; where it is equal, they stay in the order of the text."""
+    message = MESSAGES[error.kind]
     # a call for which vmap falls back to a loop is warned about, and succeeds
-    is_warning = MESSAGES[error.kind].warning or error.detail("loops") is not None
-    chain, part, step = error.place
-    return is_warning, chain, part, step
+    is_warning = message.warning or error.detail("loops") is not None
+    return is_warning, message.aside, *error.place
 
 
 def _worth(text: str) -> int:

@@ -1,7 +1,7 @@
 """The text of a message as a template, and the regular expression that finds it in pasted texts.
 
 In a template, ``{op}`` and the other names in `HOLES` stand for what PyTorch fills in, ``{*}`` for anything, and what
-is in ``[[`` and ``]]`` may be missing. A name in `FLAGS` stands for nothing: texts of the template have that detail. A
+is in ``[[`` and ``]]`` may be missing. Another name stands for nothing: texts of the template have that detail. A
 space stands for any gap, a line break too; a quote mark for any quote mark.
 """
 
@@ -14,19 +14,6 @@ GAP = r"[\s>|*]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
-FLAGS = (
-    "fake",
-    "loops",
-    "disabled",
-    "meta",
-    "of_input",
-    "custom",
-    "kernel",
-    "composite",
-    "generator",
-    "script_object",
-    "nothing",
-)
 _OF_PYTORCH = r"_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|5torch|6caffe2|\d{1,2}THP)\w{1,1000}"
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
@@ -34,6 +21,9 @@ _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
+    "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    "dotted_op": r"(?P<op>\w{1,100}\.[\w.]{1,300})",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -41,12 +31,24 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
+    "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": r"(?P<device>privateuseone)",
     "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
+    "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
     r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
+    "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "type": r"(?P<type>[^'\n]{1,80})",
+    "given": r"(?P<given>[^'\n.]{1,80})",
+    "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
+    "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
+    "python_module": r"(?P<python_module>[\w.]{1,200}?)",
+    "cpu_type": r"[A-Z]\w{3,30}Tensor",
+    "number": r"(?:c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",
+    "device_type": r"(?:cuda|hip|xpu|mps)",
+    "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     "argument": r"(?P<argument>\w{1,100})",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
@@ -67,19 +69,12 @@ HOLES = {
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
-    **{flag: f"(?P<{flag}>)" for flag in FLAGS},
 }
 """The expression of each hole. All are bounded."""
 AT_END = {
     name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
 }
 """Places where something was registered, where a template ends with them: up to the end of the line."""
-_GROUP = re.compile(r"\(\?P<(\w+)>")
-DETAILS = tuple(
-    dict.fromkeys(name for hole in HOLES.values() for name in _GROUP.findall(hole) if name not in ("op", "key"))
-)
-"""The details of a text, beside its operator and its key."""
-
 _OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
 """A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
@@ -88,12 +83,13 @@ _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]
 
 
 def expression(template: str, gap: str = GAP) -> str:
-    """The regular expression of a template. Errors: KeyError for a hole that there is not."""
+    """The regular expression of a template."""
     parts: list[str] = []
     last = template.rstrip("]").rpartition("{")[2].removesuffix("}")  # what the template ends with, if that is a hole
     for hole, begins, ends, space, quote, text in _PART.findall(template):
         if hole:
-            parts.append(AT_END.get(hole, HOLES[hole]) if hole == last else HOLES[hole])
+            pattern = HOLES.get(hole, f"(?P<{hole}>)")
+            parts.append(AT_END.get(hole, pattern) if hole == last else pattern)
         elif begins or ends:
             parts.append("(?:" if begins else ")?")
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +20,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from tests.messages.table import read_texts
+from tests.reports.table import TEXTS
 from tests.support import load_recording, slot_errors
 
-REPORTS = Path(__file__).parents[2] / "reports"
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
 Statement = tuple[Proof, str, bool]
 """The text or the state; a slot; True for a kernel of the operator there."""
@@ -34,8 +33,7 @@ def texts() -> Iterator[str]:
         yield from (error["text"] for error in slot_errors(version))
         yield from (message["text"] for message in load_recording(f"{version}.messages")["messages"])
     yield from (text.text for text in read_texts())
-    for folder in ("texts", "sixty", "forty"):
-        yield from (path.read_text(encoding="utf-8") for path in sorted(REPORTS.joinpath(folder).glob("*.txt")))
+    yield from (path.read_text(encoding="utf-8") for path in sorted(TEXTS.glob("*.txt")))
 
 
 @cache

@@ -137,9 +137,10 @@ def test_the_names_of_keys() -> None:
         ("CUDATensorId", "CUDA", None),
         ("Autocast", "AutocastCUDA", None),
         ("SparseCUDA", "SparseCUDA", None),
+        ("DML", "PrivateUse1", "DML"),
     ):
         assert read_key(universe, printed) == PrintedKey(key, backend)
-    for cut in ("Dispa", "Spar", "NPU", "UNKNOWN_TENSOR_TYPE_ID", ""):
+    for cut in ("Dispa", "Spar", "UNKNOWN_TENSOR_TYPE_ID", ""):
         assert read_key(universe, cut) is None
 
 

@@ -26,19 +26,26 @@ MESSAGES = (
     ),
     Message(
         TextKind.NO_DTYPE,
-        "the kernel {function} has no code for tensors of {dtype}",
-        ("\"{function}\" not implemented for '{dtype}'",),
-        "AT_DISPATCH_SWITCH in ATen/Dispatch.h",
+        "a kernel has no code for tensors of {dtype}[[: {function}]]",
+        (
+            "\"{function}\" not implemented for '{dtype}'",
+            "Unsupported dtype {dtype}",
+            "{function} is only supported for {*} tensors, but got a tensor of scalar type: {dtype}",
+            "{device} device does not support {function} for non-float inputs",
+            "Cannot convert a {device} Tensor to {torch_dtype} dtype as the MPS framework doesn't support",
+            "Trying to convert {dtype} to the {device} backend but it does not have support for that dtype",
+        ),
+        "AT_DISPATCH_SWITCH in ATen/Dispatch.h, aten/src/ATen/native/mps",
         means=(
             "This has nothing to do with dispatch keys: the dispatcher has found a kernel and called it. The kernel "
-            "itself chooses its code by dtype, and has none for {dtype}. {function} is the name of that kernel, "
-            "which is seldom the name of an operator."
+            "itself chooses its code by dtype, and has none for {dtype}.[[ {function} is the name of that kernel, "
+            "which is seldom the name of an operator.]]"
         ),
         user=(
             "Convert the tensors before the call, such as `x.float()`, or run the model in another dtype.",
             "Under autocast: turn it off around this call.",
-            "If the model should run on a GPU and {function} is a CPU kernel: torch.cuda.is_available() says whether "
-            "PyTorch was built with CUDA and finds the GPU.",
+            "[function] If the model should run on a GPU and {function} is a CPU kernel: torch.cuda.is_available() "
+            "says whether PyTorch was built with CUDA and finds the GPU.",
         ),
         author=("Add {dtype} to the kernel's AT_DISPATCH macro.",),
     ),
@@ -63,6 +70,8 @@ MESSAGES = (
             "DispatchStub: unsupported device type[[ {device}]]",
             "DispatchStub: missing kernel for [[{device}]]",
             "DispatchStub: missing default kernel",
+            "{function}_overrideable not implemented{overrideable}",
+            "{function}_overrideable: You are likely triggering this with tensor backend{overrideable}",
         ),
         "aten/src/ATen/native/DispatchStub.cpp",
         means=(
@@ -71,8 +80,10 @@ MESSAGES = (
         ),
         user=("Move the tensors to the CPU for this call, or import a newer package of the backend.",),
         author=(
-            "For PrivateUse1: use REGISTER_PRIVATEUSE1_DISPATCH for the stub, or register a kernel of the operator "
-            "at PrivateUse1, so that the shared one is not called.",
+            "[overrideable] Register a kernel of aten::{function}_overrideable for the backend: the operator is "
+            "there for that.",
+            "[!overrideable] For PrivateUse1: use REGISTER_PRIVATEUSE1_DISPATCH for the stub, or register a kernel "
+            "of the operator at PrivateUse1, so that the shared one is not called.",
         ),
     ),
     Message(
@@ -80,7 +91,7 @@ MESSAGES = (
         "this PyTorch was built without {device}",
         (
             "Torch not compiled with {device} enabled",
-            "PyTorch is not linked with support for {device} devices",
+            "PyTorch is not linked with support for {pytorch_device} devices",
             "Cannot initialize {device} without {*} library",
             "PyTorch was compiled without CUDA support",
             "PyTorch not compiled with CUDA support",
@@ -108,6 +119,14 @@ MESSAGES = (
             "Tensor on device {other_device} is not on the expected device meta{meta}",
             "tensors to be on the same device",
             "tensors must [[all ]]be on the same device",
+            "to have the same device as tensor for argument",
+            "indices should be either on {*} or on the same device as the indexed tensor",
+            "Expected a '{device}' device type for generator but found '{other_device}'{generator}",
+            "Placeholder storage has not been allocated on MPS device",
+            "Passed CPU tensor to MPS op",
+            "Input type (torch.{device_type}.{*}) and [[weight]][[bias]] type (torch.{cpu_type}) should be the same",
+            "Input type (torch.{cpu_type}) and [[weight]][[bias]] type (torch.{device_type}.{*}) should be the same",
+            "Pointer argument (at {*}) cannot be accessed from Triton (cpu tensor?)",
         ),
         "common_device_check_failure in adaption.cpp, TensorIterator.cpp, check_same_device in torch/_prims_common",
         means=(
@@ -116,6 +135,7 @@ MESSAGES = (
             "that is not on its device."
         ),
         user=(
+            "[generator] Create the generator on the device of the tensors: `torch.Generator(device=x.device)`.",
             "[!meta] Move the tensors, and the module's parameters, to one device: `x.to(weight.device)`.",
             "[!meta] `model.to(…)` does not move a layer that is created in `forward` or kept in a Python list or "
             "dict: create it in `__init__`, in a ModuleList or ModuleDict.",
@@ -133,6 +153,7 @@ MESSAGES = (
             "Invalid device string: '{device}",
             "Device '{device}' does not have a corresponding module registered as 'torch.",
             "No module named 'torch.{private_device}'",
+            "PyTorch is not linked with support for {private_device} devices{guard}",
         ),
         "parse_type in c10/core/Device.cpp, torch/__init__.py, torch/_utils.py",
         means=(
@@ -145,6 +166,7 @@ MESSAGES = (
             "If it is a misspelled name: write one of those that the text lists.",
         ),
         author=(
+            "[guard] Register a guard for the device in C++: `C10_REGISTER_GUARD_IMPL(PrivateUse1, MyGuard)`.",
             "Call torch.utils.rename_privateuse1_backend('name') for the name, and "
             "torch._register_device_module('name', module) for the module.",
         ),
@@ -163,6 +185,28 @@ MESSAGES = (
         author=(
             "[!generator] Derive a class from at::PrivateUse1HooksInterface and pass it to "
             "at::RegisterPrivateUse1HooksInterface.",
+        ),
+    ),
+    Message(
+        TextKind.EXTENSION_NOT_BUILT,
+        "a package was built without its code for [[{gpu}GPUs]][[{cpu}the CPU]][[: {function}]]",
+        (
+            "[[{function} ]]is not compiled with GPU support{gpu}",
+            "Not compiled with GPU support{gpu}",
+            "Not compiled with CUDA support{gpu}",
+            "Not [[implemented]][[implement]] on [[the ]][[CPU]][[cpu]]{cpu}",
+        ),
+        "the package itself, such as mmcv, detectron2, torchvision or torch_scatter",
+        means=(
+            "The package's function chooses its code by the device of the tensors, without the dispatcher.[[{gpu} It "
+            "was compiled without CUDA.]][[{cpu} It has code for GPUs only.]]"
+        ),
+        user=(
+            "[gpu] Install a build of the package for the CUDA of the installed PyTorch (`torch.version.cuda`). If "
+            "you compile it: delete its folder `build` first, and check that nvcc is there; FORCE_CUDA=1 compiles "
+            "for GPUs on a machine that has none.",
+            "[gpu] Or move the tensors to the CPU for this call.",
+            "[cpu] Move the model and its inputs to the GPU: `x.cuda()`.",
         ),
     ),
 )

@@ -83,6 +83,7 @@ MESSAGES = (
             "Inplace update to inference tensor outside InferenceMode is not allowed",
             "Cannot set version_counter for inference tensor",
             "Inference tensors do not track version counter",
+            "a tensor that does not have a version counter. Was it created in inference mode?",
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
             "A view was created in inference mode and",
             "clarify your code by moving both the view and the inplace either both inside the inference_mode block",
@@ -165,6 +166,8 @@ MESSAGES = (
         (
             printed_texts.FUNCTION_IN_TRANSFORM,
             "To use autograd.Function with vmap, you must either override the vmap staticmethod",
+            "You tried to vmap over {function}, but it has both generate_vmap_rule=True and an",
+            "NYI: Functionalize rule for custom_function_call",
             "You tried to vmap over {function}, but it does not have vmap support",
             "cannot use C++ torch::autograd::Function with functorch transforms",
         ),
@@ -223,5 +226,95 @@ MESSAGES = (
             "argument.",
         ),
         contexts=("compile",),
+    ),
+    Message(
+        TextKind.NO_GRAD_FN,
+        "backward was called on a tensor that has no history",
+        ("element {*} of tensors does not require grad and does not have a grad_fn",),
+        "torch/csrc/autograd/autograd.cpp",
+        key=AUTOGRAD,
+        means=(
+            "No call on the way to it was recorded by an autograd kernel: no input requires a gradient, or autograd "
+            "was off, or an operator on the way has kernels for devices only, whose results are not recorded."
+        ),
+        user=(
+            "Check that parameters require a gradient (`p.requires_grad`), and that nothing on the way is under "
+            "torch.no_grad(), inference_mode() or `detach()`. Setting requires_grad on the loss hides the error, and "
+            "nothing is trained.",
+            "Go back from the loss, and look for the first tensor whose `requires_grad` is False.",
+        ),
+        author=("Give a custom operator a backward: `torch.library.register_autograd(op, backward)`.",),
+        aside=True,
+    ),
+    Message(
+        TextKind.BAD_BACKWARD,
+        "a backward does not fit its forward[[: {op}]][[: {function}]]",
+        (
+            "The backward formula for {op} returned an incorrect number of gradients ({rest}",
+            "function {function} returned an incorrect number of gradients ({rest}",
+            "function {function} returned a gradient different than None at position",
+            "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
+            "autograd kernel{elsewhere}",
+            "Cannot register autograd formula for non-functional operator [[<CustomOpDef(]]{op}[[)>]] "
+            "with{non_functional}",
+            "Expected the return from backward to be of the same structure as the inputs",
+            "Cannot register autograd formula for non-functional operator {*}{non_functional}",
+            "with kwarg-only Tensor args. {*}make your tensors not kwarg-only{keyword}",
+        ),
+        "torch/_library/autograd.py, torch/library.py, torch/csrc/autograd/python_function.cpp",
+        key=AUTOGRAD,
+        means=(
+            "A backward returns one gradient for each argument of the forward, in their order. [[{non_functional}An "
+            "operator that changes an argument, or returns a view of one, cannot have a "
+            "formula.]][[{keyword}Formulas and custom_op take tensors as positional arguments only.]][[ The text "
+            "says: {rest}]]"
+        ),
+        author=(
+            "[elsewhere] Register the backward at an autograd key: with register_autograd, or a kernel at Autograd; "
+            "not in the kernel of a device.",
+            "[non_functional] Register the formula for an operator that returns a new tensor, and call that from a "
+            "Python function that copies the result: `x.copy_(f(x))`.",
+            "[keyword] Move the tensors before the `*` of the signature or the schema.",
+            "Return a gradient, or None, for each argument; for a list of tensors, a list. In a "
+            "torch.autograd.Function, count the arguments of `forward` without ctx. Before PyTorch 2.13 the numbers "
+            "in the text are one too high for operators of torch.library.",
+        ),
+    ),
+    Message(
+        TextKind.VMAP_ESCAPED,
+        "a tensor of vmap or grad is used outside of it",
+        (
+            printed_texts.ESCAPED,
+            "maybe_layer.has_value() INTERNAL ASSERT FAILED",
+        ),
+        "TensorWrapper.cpp, VmapGeneratedPlumbing.h",
+        key=BATCHED,
+        means=(
+            "Inside of vmap, grad and jvp, tensors are wrapped, and have the keys of that transform. A wrapped "
+            "tensor was kept, in a list, a global or an attribute, and used when the transform was over."
+        ),
+        user=("Return what you need from the function, instead of keeping it.",),
+    ),
+    Message(
+        TextKind.FUNCTIONAL_MIXED,
+        "functional tensors and others meet in a call",
+        (
+            "mutating a non-functional tensor with a functional tensor is not allowed",
+            "Tried to mutate a non-functional tensor with a functional tensor",
+            "cannot mutate a non-functional tensor with a functional tensor",
+            "Attempting to use FunctionalTensor on its own{alone}",
+        ),
+        "FunctionalTensorWrapper.cpp, RegisterFunctionalization.cpp, torch/_subclasses/functional_tensor.py",
+        key="Functionalize",
+        means=(
+            "Under torch.compile, export and functionalize, inputs are wrapped so that changes in place can be "
+            "replayed. [[{alone}A wrapped tensor came out of that region.]]"
+        ),
+        user=(
+            "[!alone] Make the tensor that is changed in place (a buffer, a cache, a global) an argument of the "
+            "function, or return a new tensor.",
+            "[alone] Keep no tensors of the traced function, and use one tracer only. If it is PyTorch's own code, "
+            "such as flex_attention: try a newer release.",
+        ),
     ),
 )

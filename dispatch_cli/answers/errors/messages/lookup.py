@@ -17,6 +17,9 @@ MESSAGES = (
             "No such operator {op}",
             "Tried to access the schema for {op} which doesn't have a schema registered yet",
             "Could not find any similar ops to {op}",
+            "The underlying op of '{op}' has no overload name '{overload}'",
+            "'torch.ops.higher_order' object has no attribute '{name}'",
+            "Following ops cannot be found: [{op}{mobile}",
         ),
         "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
         means=(
@@ -26,6 +29,8 @@ MESSAGES = (
             "no longer exists. Or the name is misspelled."
         ),
         user=(
+            "[mobile] Build PyTorch with this operator in the list of operators (SELECTED_OP_LIST), or with all of "
+            "them, and link the libraries of torchvision and others that the model uses.",
             "Import the package that defines it before the call; a warning at the import may say why its library was "
             "not loaded.",
             "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not match "
@@ -89,15 +94,24 @@ MESSAGES = (
         (
             "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
             "Failed to load image Python extension",
+            "{library}: cannot open shared object file",
+            "DLL load failed[[ while importing {module}]]: {windows}",
+            "No module named '{python_module}._C'",
+            "cannot import name '_C' from [[partially initialized module ]]'{python_module}'",
         ),
         "torch.ops.load_library, the loader of the system",
         means=(
-            "The file, or a library that it depends on, is missing or was built for another Python or CUDA. The "
-            "operators of that library are not registered then."
+            "The file, or a library that it depends on, is missing or was built for another Python, CUDA or PyTorch. "
+            "The operators of that library are not registered then.[[{windows} 'The specified module' is a DLL that "
+            "is missing; 'the specified procedure' is a function that the installed PyTorch, or another DLL, does "
+            "not have.]]"
         ),
         user=(
             "If the text names a CUDA library, such as libcudart.so.11.0: the package was built for that CUDA "
             "version. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
+            "If it names a library of PyTorch, such as libc10.so or torch_cpu.dll: import torch before the package.",
+            "[python_module] If Python runs in the folder of the package's sources, it finds these and not the "
+            "installed package: start it elsewhere.",
             "Else reinstall the package, in a build for the installed PyTorch and Python.",
         ),
     ),
@@ -131,5 +145,27 @@ MESSAGES = (
             "Call torch.classes.load_library(path), or import the extension module, first. The class is registered by "
             '`m.class_<T>("Class")` in a TORCH_LIBRARY block.',
         ),
+    ),
+    Message(
+        TextKind.NO_API,
+        "the installed PyTorch does not have `{name}`, which a package uses to register operators",
+        (
+            "module 'torch.library' has no attribute '{name}'",
+            "cannot import name '{name}' from 'torch.library'",
+            "'CustomOpDef' object has no attribute '{name}'",
+            "module 'torch.compiler' has no attribute '{name}'",
+        ),
+        "the interpreter of Python",
+        means=(
+            "The package was written for a newer PyTorch. torch.library has register_fake, custom_op, "
+            "register_autograd and opcheck from 2.4 on (register_fake was impl_abstract before), triton_op from 2.6 "
+            "on."
+        ),
+        user=(
+            "Install versions that belong together: each torchvision and torchaudio is for one PyTorch (torchvision "
+            "0.19 for 2.4). `pip list` shows what is installed; a second PyTorch in another folder, or a notebook "
+            "that was not restarted, is also a cause.",
+        ),
+        author=("Ask `hasattr(torch.library, 'register_fake')`, and use impl_abstract where it is missing.",),
     ),
 )

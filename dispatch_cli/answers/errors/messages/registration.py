@@ -10,6 +10,7 @@ MESSAGES = (
         TextKind.OVERRIDDEN,
         "{op} got a second kernel at {key}, which replaces the first",
         (
+            "Overriding a previously registered kernel for the same operator and the same dispatch key",
             "Overriding a previously registered kernel for the same operator and the same dispatch key "
             "{**}operator: {op}[[({**}dispatch key: {key}"
             "[[ {**}previous kernel: {previous_line}[[ {**}new kernel: {new}]]]]]]",
@@ -99,6 +100,7 @@ MESSAGES = (
         (
             "infer_schema(func): {rest}",
             "Cannot infer operator schema ",
+            "expected {*} but found '{*}' here:",
             "unknown type specifier. Common valid schema types include",
         ),
         "torch/_library/infer_schema.py, function_schema_parser.cpp",
@@ -135,5 +137,81 @@ MESSAGES = (
             "The text shows both; change the function or the schema.",
             "A `def` without a schema infers it from the function, without names and defaults: write the whole schema.",
         ),
+    ),
+    Message(
+        TextKind.WRONG_MUTATION,
+        "{op} changes an argument, and its schema does not say so, or the other way round",
+        (
+            "{op}: for argument '{argument}': the operator's schema {*} specified that the operator",
+            "Argument {argument} is not defined as mutable but was mutated",
+            "Attempted to create a custom op with `mutates_args={*}` and `schema={*}",
+        ),
+        "torch/_library/utils.py, torch/_subclasses/schema_check_mode.py, torch/_library/custom_ops.py",
+        means=(
+            "torch.compile and autograd rely on the schema: `Tensor(a!) x` is changed in place, `Tensor x` is not. A "
+            "schema that is wrong there gives wrong results silently."
+        ),
+        user=("Do not compile or export the call before the operator's authors have corrected it.",),
+        author=(
+            "Mark the argument in the schema, `Tensor(a!) x`, or name it in `mutates_args`; or let the kernel work on "
+            "`x.clone()`.",
+        ),
+    ),
+    Message(
+        TextKind.BAD_REGISTRATION,
+        "PyTorch refuses a registration",
+        (
+            "(Error occurred while processing {block} block at {new}",
+            "could not parse dispatch key: {label}",
+            "Invalid dispatch key: {label}",
+            "{label} is a reserved namespace",
+            "Tried to register multiple backend fallbacks for the same dispatch key {key}",
+            "Fallback can only be registered using library fragment on the global namespace",
+            "Trying to override a python impl for {key} on operator {op}",
+            "Expected `qualname` to be of the form",
+            "expected schema to look like e.g.",
+            "Schema tagged with torch.Tag.{*}Got: {op}(",
+            "Cannot register privateuse1 backend",
+            "torch.register_privateuse1_backend() has already been set",
+        ),
+        "aten/src/ATen/core/library.cpp, torch/library.py",
+        means=(
+            "TORCH_LIBRARY(ns, m), and _FRAGMENT, define operators of one namespace (`m.def`); "
+            "TORCH_LIBRARY_IMPL(ns, key, m) registers kernels at one key (`m.impl`), and with the namespace _ "
+            "fallbacks of that key (`m.fallback`). torch.library has the same rules. The sentence in the text says "
+            "what does not fit."
+        ),
+        author=(
+            "Compare the registration with that: names of operators are `ns::name` in Python, and without another "
+            "namespace in a block; each has a schema; keys are those that `dispatch-cli keys` lists.",
+            "[block] If it is an assertion instead of a sentence: the library was compiled with headers of another "
+            "PyTorch than it runs with.",
+        ),
+    ),
+    Message(
+        TextKind.OPCHECK,
+        "torch.library.opcheck found a fault in an operator",
+        (
+            "opcheck(op, ...): test_schema failed with{schema}",
+            "opcheck(op, ...): test_faketensor failed with{fake_kernel}",
+            "opcheck(op, ...): test_autograd_registration failed with{autograd}",
+            "opcheck(op, ...): test_aot_dispatch_{*} failed with{compiled}",
+        ),
+        "torch/testing/_internal/optests/generate_tests.py",
+        means=(
+            "[[{schema}The operator does something with its arguments that its schema does not "
+            "say.]][[{fake_kernel}The fake implementation is missing, fails, or describes another result than the "
+            "kernel returns.]][[{autograd}Its gradient is computed elsewhere than at an autograd "
+            "key.]][[{compiled}Under torch.compile the operator or its backward fails, or gives other results.]] The "
+            "error above the text has the cause."
+        ),
+        author=(
+            "[schema] Mark arguments that are changed: `Tensor(a!) x`, or in `mutates_args`; return no argument.",
+            "[fake_kernel] Let the fake implementation return the shape, strides, dtype and device of the kernel's "
+            "result.",
+            "[autograd] Use register_autograd, or a kernel at the key Autograd.",
+            "[compiled] Use only operators on tensors in the backward: no `.item()`, no `if` on data, no NumPy.",
+        ),
+        aside=True,
     ),
 )

@@ -8,10 +8,20 @@ from functools import cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.kinds import Message, TextKind
-from dispatch_cli.answers.errors.messages import devices, gradients, lookup, python, registration, slots, tracing
+from dispatch_cli.answers.errors.messages import (
+    asides,
+    calls,
+    devices,
+    gradients,
+    lookup,
+    python,
+    registration,
+    slots,
+    tracing,
+)
 from dispatch_cli.answers.errors.template import words
 
-_PARTS = (slots, tracing, devices, gradients, registration, lookup, python)
+_PARTS = (slots, tracing, devices, gradients, registration, lookup, python, calls, asides)
 MESSAGES: dict[TextKind, Message] = {message.kind: message for part in _PARTS for message in part.MESSAGES}
 _CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\] ")
 
@@ -59,7 +69,7 @@ def filled(text: str, operator: str | None, key: str | None, details: tuple[tupl
     def optional(part: re.Match[str]) -> str:
         return part[1] if all(name in names for name in re.findall(r"\{(\w+)\}", part[1])) else ""
 
-    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], re.sub(r"\[\[(.*?)\]\]", optional, text))
+    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], re.sub(r"\[\[(.*?)\]\]", optional, text)).strip()
 
 
 def advice(

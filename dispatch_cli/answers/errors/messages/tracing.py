@@ -31,6 +31,8 @@ MESSAGES = (
         "the size of the result of {op} depends on data, which fake tensors do not have",
         (
             "DynamicOutputShapeException: {op}",
+            "dynamic shape operator: {op}",
+            "Operator `{op}`'s output shape depends on input Tensor data",
             "You're trying to run this operator with meta Tensors (as opposed to FakeTensors), but this operator may "
             "return an output Tensor with data-dependent shape",
             "Attempted to call get_ctx() for the meta implementation for {op}[[.]]",
@@ -54,6 +56,8 @@ MESSAGES = (
         "{op} reads data, which fake tensors do not have",
         (
             "DataDependentOutputException: {op}",
+            "data dependent operator: {op}",
+            "Operator `{op}` has a non-Tensor output whose value is dependent on the data",
             "It appears that you're trying to get value out of a tracing tensor with {op}",
         ),
         "torch/_subclasses/fake_impls.py, torch/fx/experimental/proxy_tensor.py",
@@ -209,6 +213,54 @@ MESSAGES = (
             "For a module: call `module.to_empty(device=…)` instead of `module.to(device)`, then load the weights.",
             "With accelerate or transformers: `device_map` or `low_cpu_mem_usage` left a part of the model on the "
             "device 'meta'. Load the model without them, or with a map that has room for all of it.",
+        ),
+    ),
+    Message(
+        TextKind.FAKE_MISMATCH,
+        "the fake implementation[[ of {op}]] describes another result than the kernel returns",
+        (
+            "output of {op} on FakeTensor and concrete Tensors, found mismatched tensor metadata",
+            "MetadataMismatchError: ",
+            "This error most often comes from a incorrect fake (aka meta) kernel for a custom op",
+            "expected size {*}, stride {*} at dim=",
+            "wrong number of dimensions{*} for op: torch.ops.{dotted_op}",
+            "Real tensor propagation found {*}mismatch between",
+            "Real tensor propagation found {*}mismatch between {*} for func: {op}",
+        ),
+        "torch/_subclasses/fake_utils.py, assert_size_stride of torch/_inductor, torch/testing/_internal/optests",
+        key=META,
+        means=(
+            "torch.compile plans with the shape, strides, dtype and device that the fake implementation returns, and "
+            "the kernel returned something else; most often other strides.[[ The check says: {rest}]]"
+        ),
+        user=(
+            "If the operator is not yours: exclude the function that calls it, `@torch.compiler.disable`, and show "
+            "this text to its authors. For one of PyTorch's own (aten::), try another release.",
+        ),
+        author=(
+            "Let both return the same: `torch.empty_strided` or `x.new_empty` in the fake implementation with the "
+            "sizes and strides of the kernel's result; or end the kernel with `.contiguous()`.",
+            "`torch.library.opcheck(op, args)` compares the two without torch.compile.",
+        ),
+    ),
+    Message(
+        TextKind.SYMBOLIC_SIZES,
+        "C++ code asks for the numbers of a size that is only known as a symbol",
+        (
+            "Cannot call sizes() on tensor with symbolic sizes/strides",
+            "Cannot call strides() on tensor with symbolic sizes/strides",
+            "Cannot call numel() on tensor with symbolic sizes/strides",
+            "SymIntArrayRef expected to contain only concrete integers",
+        ),
+        "c10/core/TensorImpl.cpp, c10/core/SymIntArrayRef.h",
+        means=(
+            "With dynamic shapes, torch.compile and torch.export give fake tensors symbols, such as s0, in the place "
+            "of sizes. A kernel at Meta or at a composite key, or a tensor subclass, reads them as integers."
+        ),
+        user=("Compile without dynamic shapes: `torch.compile(dynamic=False)`, or keep the call out of the region.",),
+        author=(
+            "Use `sym_sizes()`, `sym_numel()` and c10::SymInt there, and SymInt in the schema; or write the fake "
+            "implementation in Python (register_fake).",
         ),
     ),
 )

@@ -39,7 +39,8 @@ def key_named(universe: Universe, printed: str) -> str | None:
 def read_key(universe: Universe, printed: str) -> PrintedKey | None:
     """The key at which a call ended; None where the universe has none of that name.
 
-    There PyTorch prints the names of renamed backends. Their small letters tell them: ``npu``, ``SparseCsrnpu``.
+    There PyTorch prints the names of renamed backends. Their small letters tell them: ``npu``, ``SparseCsrnpu``. A fork
+    has a key of its own for its backend, in capital letters: ``DML``.
     """
     named = key_named(universe, printed)
     if named is not None:
@@ -47,7 +48,12 @@ def read_key(universe: Universe, printed: str) -> PrintedKey | None:
     heads = (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED))
     for head in sorted(heads, key=len, reverse=True):
         backend = printed.removeprefix(head)
-        if printed.startswith(head) and backend and backend == backend.lower() and backend[0].isalpha():
+        if (
+            printed.startswith(head)
+            and backend in (backend.lower(), backend.upper())
+            and backend[:1].isalpha()
+            and backend != UNNAMED
+        ):
             return PrintedKey(f"{head}{RENAMED}", None if backend == "privateuseone" else backend)
     return None
 

@@ -54,14 +54,20 @@ def class_that_handles_nothing(advice):
     torch.add(ONE, ONE if "plain" in advice else Thing())
 
 
-def mesh():
+def group(backend):
+    """The process group of one process."""
     import os
 
     import torch.distributed as dist
-    from torch.distributed.device_mesh import init_device_mesh
 
     os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+
+
+def mesh():
+    from torch.distributed.device_mesh import init_device_mesh
+
+    group("gloo")
     return init_device_mesh("cpu", (1,))
 
 
@@ -116,4 +122,3 @@ def composite_operator_in_inference_mode(advice):
 
 untried("mixed-dtensor", "The usual cause is a buffer or a constant", "an explanation")
 untried("mixed-dtensor", "use torch.no_grad()", "tried for the text that an operator has no strategy")
-untried("mixed-dtensor", "For an operator of your own", "tried for the text that an operator has no strategy")

@@ -21,6 +21,7 @@ import torch.export
 
 from tests.answers.errors.advice import (
     builds,
+    calls,
     devices,
     fakes,
     gradients,
@@ -32,7 +33,7 @@ from tests.answers.errors.advice import (
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
-MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, modes)
+MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, modes, calls)
 LATE = 120
 """Seconds after which a program is stuck."""
 
