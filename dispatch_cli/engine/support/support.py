@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.support.calls import Caller
 from dispatch_cli.engine.support.cell import Column, SupportContext, SupportRow
-from dispatch_cli.engine.support.verdicts import Judge
+from dispatch_cli.engine.support.verdicts import Judges
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.suggest import suggestion
@@ -44,9 +43,9 @@ def support_columns(
 
 def support_rows(state: State, names: Sequence[OperatorName], columns: Sequence[Column]) -> Iterator[SupportRow]:
     """The rows, one operator at a time; work grows with what is asked for."""
-    caller = Caller(state)
+    judges = Judges(state)
     for name in names:
-        judge = Judge(caller, name)
+        judge = judges.new(name)
         definition = judge.operator.definition
         schema, span = (None, None) if definition is None else (str(definition.schema), definition.span)
         yield SupportRow(name, schema, span, tuple(map(judge.cell, columns)))

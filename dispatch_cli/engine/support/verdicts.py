@@ -5,21 +5,23 @@ A kernel is taken to do what the schema and the fake kernel say. What is not dec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
+from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import backend_keys, is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
+from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.calls import Caller, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
-from dispatch_cli.engine.support.derivatives import Derivative, derivative
 from dispatch_cli.engine.support.hazards import (
     drops_call,
     is_triton_op,
@@ -27,6 +29,7 @@ from dispatch_cli.engine.support.hazards import (
     returns_a_number,
     writes_in_silence,
 )
+from dispatch_cli.engine.support.tables import Derivative, calls, derivative
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
@@ -56,6 +59,12 @@ _LOST = {
 }
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
 RETURNS_A_NUMBER = "torch.* op returned non-Tensor"
+_WITHOUT_SPARSE = (SupportContext.COMPILE, SupportContext.VMAP, SupportContext.JVP)
+"""Contexts that do not take sparse results, which an operator named so may have."""
+_TRACED = (SupportContext.FAKE, SupportContext.COMPILE)
+_CALLING = (Verdict.COMPOSITE, Verdict.DECOMPOSITION)
+_DOUBTFUL = frozenset(Verdict) - {one for one in Verdict if one.works} - {Verdict.NOT_APPLICABLE}
+SPARSE = "sparse"
 OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
 AUTOCAST = "Autocast"
 _GENERATED = "VariableType"
@@ -63,10 +72,29 @@ NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
 INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
 
 
-class Judge:
-    """Judges the calls of one operator."""
+class Judges:
+    """Judges of the operators of one state."""
 
-    def __init__(self, caller: Caller, name: OperatorName) -> None:
+    def __init__(self, state: State) -> None:
+        self._caller = Caller(state)
+        self._kept: dict[OperatorName, Judge] = {}
+
+    def of(self, name: OperatorName) -> Judge:
+        """The judge of an operator, which is kept: others call the operator."""
+        if name not in self._kept:
+            self._kept[name] = self.new(name)
+        return self._kept[name]
+
+    def new(self, name: OperatorName) -> Judge:
+        """A judge of an operator."""
+        return self._kept.get(name) or Judge(self._caller, name, self)
+
+
+class Judge:
+    """Judges the calls of one operator. judges: those of the operators that it calls."""
+
+    def __init__(self, caller: Caller, name: OperatorName, judges: Judges) -> None:
+        self._judges = judges
         self._state = caller.state
         self.universe = caller.state.dispatcher.universe
         self.operator = caller.state.dispatcher.operator(name)
@@ -83,8 +111,39 @@ class Judge:
         """The verdict of a column."""
         found = self._found.get(column)
         if found is None:
-            found = self._found[column] = self._cell(column)
+            self._found[column] = NOT_APPLICABLE  # while the operators that it calls are looked at
+            found = self._found[column] = self._with_called(column, self._cell(column))
         return found
+
+    def _with_called(self, column: Column, cell: Cell) -> Cell:
+        """The cell of one of PyTorch's operators, once what its kernel calls, or its derivative, is known."""
+        if not cell.verdict.works or not self._is_own:
+            return cell
+        context, name = column.context, self.name.name
+        sparse = SPARSE in name and context in _WITHOUT_SPARSE
+        reshapes = INPLACE_VIEW in self.tags and context in (SupportContext.COMPILE, SupportContext.VMAP)
+        called = list(self._called(column, cell))
+        unseen = cell.verdict in _CALLING and not called
+        meta = column.backend == META and (unseen or context in _WITH_GRADIENT)  # much has no kernel there
+        if sparse or reshapes or meta or any(one.verdict in _DOUBTFUL for one in called):
+            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+        return cell
+
+    def _called(self, column: Column, cell: Cell) -> Iterator[Cell]:
+        """The cells of the operators that the composite kernel of a cell calls, as far as that is known."""
+        if cell.verdict not in _CALLING:
+            return
+        dispatcher = self._state.dispatcher
+        yield from (self._judges.of(one).cell(column) for one in calls(self.name) if one in dispatcher)
+        below = None if cell.kernel is None else called_by(dispatcher, self.name, self.tags, cell.kernel)
+        if below is not None:  # it is called below autograd, and by a kernel
+            context = SupportContext.FAKE if column.context in _TRACED else SupportContext.EAGER
+            yield self._judges.of(below).cell(column._replace(context=context))
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether it is one of PyTorch's own operators, of whose kernels declarations say little."""
+        return self.operator.definition is not None and self.operator.definition.captured
 
     def _cell(self, column: Column) -> Cell:
         if self.schema is None:
@@ -165,7 +224,8 @@ class Judge:
         if end.error is None:
             return None
         assumed = self._assumed(call)
-        if end.error.kind in _MISSING and assumed is not None and assumed.slot == BACKEND_SELECT:
+        may_compute = assumed is not None and (assumed.slot == BACKEND_SELECT or not self._has_backends)
+        if end.error.kind in _MISSING and assumed is not None and may_compute:
             return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
         is_gap = end.error.kind in _MISSING and last.slot in backend_keys(self.universe)
         text = end.error.text or None
@@ -175,8 +235,8 @@ class Judge:
 
     def _ended(self, call: Call) -> Call:
         """The call as it ends at a kernel above the backends that can only compute the result itself."""
-        assumed = self._assumed(call)
-        if assumed is None or call.end.error is None or call.end.error.kind not in _MISSING or self._has_backends:
+        assumed, error = self._assumed(call), call.end.error
+        if assumed is None or error is None or error.kind not in _MISSING or self._has_backends or META in self.keys:
             return call
         hops = call.hops[: call.hops.index(assumed)]
         return call._replace(hops=(*hops, assumed._replace(does=Does.ENDS)), end=End(EndKind.KERNEL))

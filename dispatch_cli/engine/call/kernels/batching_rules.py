@@ -12,6 +12,7 @@ from dispatch_cli.engine.call.kernels.handwritten import (
     CALLS_OTHERS,
     COMPUTES,
     EXCLUDES,
+    NO_BATCHING_RULE,
     NORMALIZES_WITHOUT_WEIGHT,
     Place,
 )
@@ -39,6 +40,9 @@ def batching_rule(moment: Moment, place: Place) -> KernelStep:
         return raises(_dynamic_shape(moment), Why.CORE_KERNEL)
     if not moment.thread.layers:
         return raises(_escaped(source), Why.CORE_KERNEL)
+    if place in NO_BATCHING_RULE:
+        text = f"Error: {moment.name} requires special handling, and does not yet have a batching rule. Feel free to "
+        return raises(refused(ErrorKind.TRANSFORM, f"{text}file a github issue!"), Why.CORE_KERNEL)
     if place in COMPUTES:
         return ends(Why.CORE_KERNEL)
     if place in CALLS_OTHERS or source == _OF_OTHERS:

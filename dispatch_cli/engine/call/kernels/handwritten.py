@@ -71,6 +71,9 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 )
 """The kernel goes on with other operators."""
 
+NO_BATCHING_RULE = frozenset({("BatchRulesScatterOps", "FuncTorchBatched", "aten::as_strided_scatter")})
+"""The batching rule only raises an error."""
+
 NORMALIZES_WITHOUT_WEIGHT: frozenset[Place] = frozenset(
     ("BatchRulesNorm", "FuncTorchBatched", f"aten::{name}") for name in ("native_group_norm", "native_layer_norm")
 )

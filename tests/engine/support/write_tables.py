@@ -1,0 +1,115 @@
+"""Writes the tables of facts about PyTorch's own operators.
+
+    python -m tests.engine.support.write_tables PYTHON FOLDER…
+
+PYTHON has PyTorch and NumPy: composite operators are called there with the samples of OpInfo. Each folder has a PyTorch
+(``site-packages``), whose wheel carries ``derivatives.yaml`` and the code that reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dispatch_cli.api import load_state
+from dispatch_cli.bases import load, names
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.support import tables
+from dispatch_cli.model.names import OperatorName
+
+_OUT = re.compile(r"\*, .*!\)")
+_READ = """
+import json, os, sys, torchgen
+from torchgen.api.autograd import match_differentiability_info
+from torchgen.gen import parse_native_yaml
+from torchgen.packaged.autograd.load_derivatives import load_derivatives
+
+folder = os.path.join(os.path.dirname(torchgen.__file__), "packaged")
+native, tags = (os.path.join(folder, "ATen/native", name) for name in ("native_functions.yaml", "tags.yaml"))
+infos, _ = load_derivatives(os.path.join(folder, "autograd", "derivatives.yaml"), native, tags)
+found = {}
+for one in match_differentiability_info(parse_native_yaml(native, tags).native_functions, infos):
+    entry = one.info.get("Default") if one.info else None
+    with_formula = {name for formula in entry.derivatives for name in formula.var_names} if entry else set()
+    if entry is None:
+        found[str(one.func.func.name)] = "none"
+    elif not entry.has_derivatives or any("not_implemented" in one.formula for one in entry.derivatives) or any(
+        argument.name not in {*with_formula, *entry.non_differentiable_arg_names}
+        for argument in one.func.func.arguments.flat_non_out
+        if argument.type.is_tensor_like() and not argument.type.is_list_like()
+    ):
+        found[str(one.func.func.name)] = "some"
+    elif not (one.fw_derivatives or {}).get("Default"):
+        found[str(one.func.func.name)] = "backward"
+    else:
+        found[str(one.func.func.name)] = "both"
+json.dump(found, sys.stdout)
+"""
+
+
+def main(python: str, *folders: str) -> None:
+    """Write all tables."""
+    write_calls(python)
+    write_derivatives(folders)
+
+
+def write_calls(python: str) -> None:
+    """Ask PyTorch which operators composite kernels come to."""
+    state = load_state([], bases=[names()[-1]])
+    asked = [name for name in state.dispatcher.names() if _is_composite(state.dispatcher, OperatorName.parse(name))]
+    script = Path(__file__).with_name("live_calls.py")
+    text = subprocess.check_output([python, script], input=json.dumps(asked).encode())
+    _write(tables.CALLS, {name.removeprefix("aten::"): called for name, called in sorted(json.loads(text).items())})
+
+
+def _is_composite(dispatcher: Dispatcher, name: OperatorName) -> bool:
+    return dispatcher.operator(name).live["CPU"].rule in (Rule.MATH, Rule.DEFAULT)
+
+
+def write_derivatives(folders: Sequence[str]) -> None:
+    """Read each folder, and write what holds in all of them; what differs counts as partly there."""
+    read = [_read(folder) for folder in folders]
+    generated = _with_generated_kernels()
+    kinds: dict[str, list[str]] = {"none": [], "some": [], "backward": []}
+    for name in sorted(set().union(*read) & generated):
+        found = {one[name] for one in read if name in one}
+        if found != {"both"}:
+            kind = "none" if found == {"none"} else "backward" if found <= {"both", "backward"} else "some"
+            kinds[kind].append(name)
+    _write(tables.DERIVATIVES, kinds)
+
+
+def _write(file: str, table: Mapping[str, Sequence[str]]) -> None:
+    texts = (" ".join([f"{key}:", *(word.removeprefix("aten::") for word in words)]) for key, words in table.items())
+    lines = [textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) for text in texts]
+    (tables.FOLDER / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _read(folder: str) -> dict[str, str]:
+    environment = {**os.environ, "PYTHONPATH": folder}
+    text = subprocess.check_output([sys.executable, "-c", _READ], env=environment)
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def _with_generated_kernels() -> set[str]:
+    """The operators with a generated autograd kernel that is not for ``out=``, in any embedded state."""
+    found = set()
+    for base in map(load, names()):
+        for name in base.names:
+            header = base.header(name)
+            is_generated = any("VariableType" in debug for debug, _ in header.kernels.values())
+            if is_generated and not _OUT.search(header.schema or ""):
+                found.add(name.removeprefix("aten::"))
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
