@@ -1,0 +1,319 @@
+"""Call operators in every context of the support matrix, each in a process of its own, and say what came of it.
+
+usage: PYTHON live.py < LIST   (with the Python that has PyTorch)
+
+LIST: operators, as `operators.Operator` has them, in JSON. Each gives a line: what refused it, or its cells. A cell is
+the device, the context, the outcome and what was seen: ``works``, ``raises``, ``gradient`` (it returns, and the
+gradient is missing, wrong, or raises), ``wrong``, ``none`` (the context means nothing here), or ``not judged``.
+"""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+SECONDS = 30
+"""The longest time of a cell."""
+KEPT = []
+"""The libraries of this process."""
+
+
+class Call:
+    """A call of tensors alone. fill: from tensors to arguments and keywords. writes: which are written to."""
+
+    def __init__(self, called, fill, writes):
+        self.called, self.fill, self.writes, self.returned = called, fill, writes, False
+
+    def plain(self, *tensors):
+        """The tensors of the result, and after them those that were written to."""
+        self.returned = False
+        result = self.result(*tensors)
+        self.returned = True
+        return self.all_of(result, tensors)
+
+    def result(self, *tensors):
+        arguments, keywords = self.fill(tensors)
+        return self.called(*arguments, **keywords)
+
+    def all_of(self, result, tensors):
+        return [*tensors_in(result), *(tensors[place] for place in self.writes)]
+
+    def on_copies(self, *tensors):
+        """The same where no tensor is a leaf, and none that was given is written to."""
+        return self.plain(*[one.clone() for one in tensors])
+
+
+class Subject:
+    """An operator with arguments. call: it; reference: what it is to do; tensors: on the CPU.
+
+    on_device: has `fill` name a device. as_bfloat16: whether it may cast its tensors under autocast.
+    """
+
+    def __init__(self, call, reference, tensors, on_device, as_bfloat16=False):
+        self.call, self.reference, self.tensors = call, reference, tensors
+        self.on_device, self.as_bfloat16 = on_device, as_bfloat16
+
+    def expected(self, how):
+        """What the reference gives, on the CPU; None where the context means nothing for it."""
+        self.on_device("cpu")
+        try:
+            return how(self.reference, [one.clone() for one in self.tensors])
+        except Exception:
+            return None
+
+
+def tensors_in(result):
+    if isinstance(result, (tuple, list)):
+        return [one for part in result for one in tensors_in(part)]
+    return [result] if isinstance(result, torch.Tensor) else []
+
+
+def is_float(tensor):
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def total(results):
+    """One number of all results that can have a derivative; None where none has."""
+    parts = [(one.abs() if one.is_complex() else one).sum() for one in results if is_float(one)]
+    return sum(parts) if parts else None
+
+
+def difference(found, expected, device, loose=False):
+    """How results differ from what is expected, in words; None where they do not. loose: they may be bfloat16."""
+    if len(found) != len(expected):
+        return f"{len(found)} results for {len(expected)}"
+    for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+        if one is None:
+            return f"result {place} is missing"
+        dtypes = {other.dtype, torch.bfloat16} if loose else {other.dtype}
+        if one.shape != other.shape or one.dtype not in dtypes or one.device.type != device:
+            return f"result {place} is {one.dtype} {tuple(one.shape)} on {one.device.type}"
+        if device == "meta" or isinstance(one, FakeTensor):
+            continue
+        near = 0.05 if loose else 1e-4
+        if not torch.allclose(one.detach().to(other.dtype), other.detach(), near, near, equal_nan=True):
+            return f"result {place} has other values"
+    return None
+
+
+def plain(call, tensors):
+    return call.plain(*tensors)
+
+
+def faked(call, tensors):
+    with FakeTensorMode() as mode:
+        return call.plain(*map(mode.from_tensor, tensors))
+
+
+def compiled(call, tensors):
+    torch._dynamo.reset()
+    return call.all_of(torch.compile(call.result, backend="aot_eager", fullgraph=True)(*tensors), tensors)
+
+
+def vmapped(call, tensors):
+    batch = [torch.stack([one, one + 1 if is_float(one) else one]) for one in tensors]
+    return torch.func.vmap(lambda *given: tuple(call.on_copies(*given)), randomness="different")(*batch)
+
+
+def one_by_one(call, tensors):
+    """The reference of `vmapped`; None without tensors."""
+    parts = [call.on_copies(*[one + n if is_float(one) else one for one in tensors]) for n in range(2)]
+    return [torch.stack(several) for several in zip(*parts, strict=True)] if tensors and parts[0] else None
+
+
+def autocasted(call, tensors):
+    with torch.autocast("cpu", torch.bfloat16):
+        return call.plain(*tensors)
+
+
+def in_inference(call, tensors):
+    with torch.inference_mode():
+        return call.plain(*tensors)
+
+
+def trained(call, tensors):
+    """The results, and the gradient of each floating tensor after a backward pass; None where no result has one."""
+    leaves = [one.requires_grad_() if is_float(one) else one for one in tensors]
+    results = call.on_copies(*leaves)
+    loss = total([one for one in results if one.requires_grad])
+    if loss is None:
+        return results, None
+    loss.backward()
+    return results, [one.grad for one in leaves if is_float(one)]
+
+
+def differentiable(call, tensors):
+    """A function of the floating tensors alone, and those."""
+
+    def run(*some):
+        left = iter(some)
+        return [
+            one for one in call.on_copies(*[next(left) if is_float(one) else one for one in tensors]) if is_float(one)
+        ]
+
+    return run, tuple(filter(is_float, tensors))
+
+
+def graded(call, tensors):
+    run, some = differentiable(call, tensors)
+    return torch.func.grad(lambda *given: total(run(*given)), argnums=tuple(range(len(some))))(*some)
+
+
+def jvped(call, tensors):
+    run, some = differentiable(call, tensors)
+    return torch.func.jvp(run, some, tuple(map(torch.ones_like, some)))[1]
+
+
+CONTEXTS = {
+    "eager": (plain, plain),
+    "train": (trained, trained),
+    "fake": (faked, plain),
+    "compile": (compiled, plain),
+    "vmap": (vmapped, one_by_one),
+    "grad": (graded, graded),
+    "jvp": (jvped, jvped),
+    "autocast": (autocasted, plain),
+    "inference": (in_inference, plain),
+}
+"""How a context calls, and how the reference does."""
+DERIVATIVES = (trained, graded, jvped)
+CELLS = [(device, context) for device in ("cpu", "meta") for context in CONTEXTS]
+CELLS.remove(("meta", "autocast"))  # PyTorch has none
+
+
+def cell(subject, device, context):
+    """The outcome, and what was seen."""
+    how, reference = CONTEXTS[context]
+    call, expected = subject.call, subject.expected(reference)
+    subject.on_device(device)
+    given = [one.clone() if device == "cpu" else one.to(device) for one in subject.tensors]
+    if (
+        expected is None
+        or (how is trained and expected[1] is None)
+        or (how in DERIVATIVES and not any(map(is_float, given)))
+    ):
+        return "none", ""
+    call.returned = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = how(call, given)
+        except Exception as error:
+            lost = how in DERIVATIVES and call.returned
+            return "gradient" if lost else "raises", f"{type(error).__name__}: {error}"[:600]
+    if how not in DERIVATIVES:
+        differs = difference(found, expected, device, how is autocasted and subject.as_bfloat16)
+        return ("works", "") if differs is None else ("wrong", differs)
+    if how is trained:
+        differs = difference(found[0], expected[0], device)
+        if differs is not None:
+            return "wrong", differs
+        found, expected = found[1], expected[1]
+        if found is None:
+            return "gradient", "no result requires a gradient"
+    # a tensor that does not contribute has no gradient, or one of zeros
+    pairs = [(one, other) for one, other in zip(found, expected, strict=True) if other is not None and other.any()]
+    differs = difference([one for one, _ in pairs], [other for _, other in pairs], device)
+    if differs is None:
+        return "works", ""
+    warned = next((str(one.message) for one in caught if "autograd kernel was not registered" in str(one.message)), "")
+    return "gradient", f"{differs} {warned[:100]}".strip()
+
+
+def made(operator, folder):
+    """The subject of a random operator; its library is run from a file, as a user's is."""
+    path = Path(folder, "library.py")
+    path.write_text(operator["source"], encoding="utf-8")
+    KEPT.append({"__name__": "library", "__file__": str(path)})
+    exec(compile(operator["source"], path, "exec"), KEPT[0])
+    torch.manual_seed(0)
+    values, device, places, tensors = operator["values"], ["cpu"], [], []
+    for name, kind in values.items():
+        if name in operator["writes"]:
+            places.append(len(tensors))
+        tensors += [torch.rand(3, 3) for _ in kind] if kind in ("t", "tt") else []
+
+    def fill(given):
+        left, arguments, keywords = iter(given), [], {}
+        for name, kind in values.items():
+            several = [next(left) for _ in kind] if kind in ("t", "tt") else [kind]
+            value = torch.device(device[0]) if kind == "device" else several if kind == "tt" else several[0]
+            if name in operator["keywords"]:
+                keywords[name] = value
+            else:
+                arguments.append(value)
+        return arguments, keywords
+
+    scope = {"torch": torch}
+    exec(operator["body"], scope)
+    called = torch.ops.judge
+    for part in operator["name"].partition("::")[2].split("."):
+        called = getattr(called, part)
+    calls = Call(called, fill, places), Call(scope["body"], fill, places)
+    return Subject(*calls, tensors, lambda name: device.__setitem__(0, name), "utocast" in operator["source"])
+
+
+def run(make, cells, out):
+    """Be the process of an operator. A cell that takes too long ends it."""
+    signal.alarm(SECONDS)
+    try:
+        subject = make()
+    except Exception as error:
+        print(json.dumps(["refused", f"{type(error).__name__}: {error}"[:600]]), file=out, flush=True)
+        return
+    for device, context in cells:
+        signal.alarm(SECONDS)
+        try:
+            outcome = cell(subject, device, context)
+        except Exception as error:
+            outcome = ("not judged", f"the judge fails: {error}"[:200])
+        print(json.dumps([device, context, *outcome]), file=out, flush=True)
+
+
+def in_fork(make, cells):
+    """What `run` writes in a process of its own. A cell in which that ends is not judged, and it goes on behind it."""
+    left, found = list(cells), []
+    while left:
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+            run(make, left, os.fdopen(write, "w"))
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as lines:
+            said = [json.loads(line) for line in lines]
+        os.waitpid(child, 0)
+        found += said
+        left = left[len(said) :] if not said or len(said[0]) > 2 else []
+        if left:
+            found.append([*left.pop(0), "not judged", "the process ends, or takes too long"])
+    return found
+
+
+def prepare():
+    """Do what each process would do again."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch._C._functorch._set_vmap_fallback_warning_enabled(False)
+    torch.func.vmap(torch.sin)(torch.ones(2))
+    torch.compile(torch.sin, backend="aot_eager", fullgraph=True)(torch.ones(2))
+
+
+def main():
+    prepare()
+    with tempfile.TemporaryDirectory() as folder:
+        for operator in json.load(sys.stdin):
+            cells = in_fork(lambda operator=operator: made(operator, folder), CELLS)
+            print(json.dumps({"name": operator["name"], "cells": cells}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
