@@ -62,9 +62,11 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     context.define(definition, custom=True)
     default = read_function(problems, context.keys, values.get("kernel"))
     _register_fake(operator, values, default if maker == TRITON_OP else None, span)
-    backward, wraps = read_backward(operator, values)
-    place = span if backward is None else backward.span
-    operator.register(AUTOGRAD, library.custom_op, wraps, place, Redispatch(RedispatchKind.BELOW_AUTOGRAD))
+    operator.refuse(text_of(problems, values.get("refused")), node)
+    backward, wraps, setup = read_backward(operator, values)
+    place, body = (span, None) if backward is None else (backward.span, backward.body)
+    below = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
+    operator.register(AUTOGRAD, library.custom_op, wraps, place, below, body, setup)
     _register_in_place(operator, schema, span, "mutates_args" in values)
     _register_kernels(operator, schema, values, default, node)
     _register_vmap(operator, values)
@@ -90,13 +92,14 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
 
 def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
     """The kernel at Meta, which is there without a fake implementation, too; the last one that is declared counts."""
-    fake = FakeImpl(None if default is None else default.name)
+    fake, body = (FakeImpl(), None) if default is None else (FakeImpl(default.name), default.body)
     for node in _items(values.get("fake")):
         with operator.context.placed(node):
             if (found := read_fake(operator.context, node)) is not None:
-                fake, span = found[0], operator.context.problems.span(node)
+                fake, _, body = found
+                span = operator.context.problems.span(node)
     said = None if fake.function is None else _COMPUTES
-    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake)
+    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake, body=body)
     operator.context.implement(operator.block, operator.name, META, kernel, span)
 
 
@@ -141,7 +144,8 @@ def _register_kernels(
         function = functions[looked_up]
         key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
         said = function.redispatches or _COMPUTES
-        operator.register(key, operator.library.custom_op, function.wrapped(WrapKind.KERNEL), function.span, said)
+        wraps, debug = function.wrapped(WrapKind.KERNEL), operator.library.custom_op
+        operator.register(key, debug, wraps, function.span, said, function.body)
 
 
 def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
@@ -163,7 +167,7 @@ def _register_vmap(operator: LibraryOperator, values: Values) -> None:
     if functions:
         last = functions[-1]
         wraps = last.wrapped(WrapKind.VMAP)
-        operator.register(BATCHED, operator.library.custom_op, wraps, last.span, last.redispatches)
+        operator.register(BATCHED, operator.library.custom_op, wraps, last.span, last.redispatches, last.body)
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:

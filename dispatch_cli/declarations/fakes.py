@@ -10,9 +10,11 @@ from dispatch_cli.declarations.fields import expect, is_true, read_record, scala
 from dispatch_cli.declarations.kernel_format import FAKE_IMPL, FALLTHROUGH
 from dispatch_cli.declarations.kernels import entries
 from dispatch_cli.declarations.operator_format import FAKE_TENSOR_MODE
+from dispatch_cli.declarations.python_functions import read_body
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
+from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import META
@@ -21,7 +23,7 @@ _NAME = ("the name of a Python function", "remove the field if there is no fake 
 
 
 _RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
-_FLAGS = ("no_decomposition", "zero_dim_counts")
+_FLAGS = ("no_decomposition", "zero_dim_counts", "side_effects")
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
@@ -33,10 +35,10 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
         with context.placed(entry):
             found = read_fake(context, entry)
             if found is not None and name is not None:
-                fake, debug = found
+                fake, debug, body = found
                 debug = debug or fake.function or f"registered at {block.file}:{block.line}"
                 # PyTorch wraps the function anew in every registration, so no two kernels are one function.
-                kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake)
+                kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake, body=body)
                 context.implement(block, name, META, kernel, kernel.span)
 
 
@@ -53,8 +55,8 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     context.fake_rules.append(DeclaredFakeRules(name, rules))
 
 
-def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] | None:
-    """A fake implementation and its debug text; None, noting why, when there is none."""
+def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:
+    """A fake implementation, its debug text and its function's body; None, noting why, when there is none."""
     problems = context.problems
     if type(node) is Scalar:
         function = text_of(problems, node, *_NAME)
@@ -62,7 +64,7 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] |
             if function is not None:
                 expect(problems, node, _NAME[0])
             return None
-        return FakeImpl(function), None
+        return FakeImpl(function), None, None
     values = read_record(problems, node, FAKE_IMPL)
     if values is None:
         return None
@@ -76,4 +78,5 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] |
         problems.add(
             "bad-value", "a fake implementation with 'missing: true' has no function", values["missing"] or node
         )
-    return FakeImpl(function, source, is_true(values.get("allow_override"))), debug
+    fake = FakeImpl(function, source, is_true(values.get("allow_override")))
+    return fake, debug, read_body(problems, values.get("body"))

@@ -25,6 +25,8 @@ from dispatch_cli.declarations.format_types import (
 from dispatch_cli.declarations.higher_order_format import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.kernel_format import (
     A_KERNEL,
+    ARGUMENT_USE,
+    BODY,
     FAKE_IMPL,
     KERNEL,
     LIBRARY_KERNEL,
@@ -177,6 +179,8 @@ RECORDS = (
     KERNEL,
     PYTHON_FUNCTION,
     WRAPS,
+    BODY,
+    ARGUMENT_USE,
     FAKE_IMPL,
     FAKE_TENSOR_MODE,
     LIBRARY,

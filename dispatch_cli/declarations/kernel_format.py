@@ -14,6 +14,7 @@ from dispatch_cli.declarations.format_types import (
     Record,
     Type,
     choice,
+    list_of,
     record,
     some,
     text_or,
@@ -33,6 +34,46 @@ FAKES = some(text_or("the name of a Python function", "fake_impl"), "fake implem
 A_FUNCTION = text_or("the name of a Python function", "python_function")
 SOME_FUNCTIONS = some(A_FUNCTION, "Python functions")
 _AT = Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known")
+ARGUMENT_USE = Record(
+    "argument_use",
+    "a use of an argument",
+    "A place where a Python function writes to an argument, or returns it or a view of it.",
+    (
+        Field("argument", TEXT, "The name of the parameter.", required=True),
+        Field("text", TEXT, "The expression, such as `x.add_(1)`.", required=True),
+        AT,
+        Field(
+            "sometimes",
+            BOOLEAN,
+            "Not every call that returns gets there, or the result shares storage with some tensors only.",
+            default="false",
+        ),
+    ),
+)
+_USES = list_of(record("argument_use"), "uses of arguments")
+BODY = Record(
+    "function_body",
+    "the body of a function",
+    "What the source of a Python function says; `extract` writes it.",
+    (
+        Field(
+            "parameters",
+            list_of(TEXT, "strings"),
+            "Its parameters as Python writes them, with `=` for a default: `[x, n=, '*', out]`.",
+            required=True,
+        ),
+        Field("writes", _USES, "Writes to its arguments, or to views of them.", default="none are known"),
+        Field("returns", _USES, "Results that are its arguments, or views of them.", default="none are known"),
+        Field(
+            "values",
+            list_of(TEXT, "numbers"),
+            "Of its `return` statements whose values are written out, the fewest values, and the most up to the last "
+            "one that is not None.",
+            default="not known",
+        ),
+    ),
+)
+_BODY = Field("body", record("function_body"), "What its source says.", default="not known")
 REDISPATCHES = Record(
     "redispatches",
     "a redispatch",
@@ -83,6 +124,7 @@ _KERNEL_FIELDS = (
         default="assumed from the kernel's dispatch key, and the answer says so",
     ),
     Field("wraps", record("wraps"), "The user's Python function that the kernel wraps."),
+    _BODY,
     AT,
     WHEN,
 )
@@ -100,6 +142,7 @@ PYTHON_FUNCTION = Record(
             default="a function for a device type computes the result; a batching rule is assumed to call the operator "
             "again",
         ),
+        _BODY,
     ),
 )
 WRAPS = Record(
@@ -169,6 +212,7 @@ FAKE_IMPL = Record(
             "Whether it may replace an earlier fake implementation or kernel at `Meta`; otherwise PyTorch refuses it.",
             default="true; false before PyTorch's `register_fake` had this parameter",
         ),
+        _BODY,
         AT,
     ),
     ("kernel", "missing"),

@@ -7,7 +7,7 @@ from dispatch_cli.declarations.fields import Values, expect, is_true, read_recor
 from dispatch_cli.declarations.kernel_format import FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.limits import MAX_KERNELS
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.python_functions import read_wraps
+from dispatch_cli.declarations.python_functions import read_body, read_wraps
 from dispatch_cli.declarations.redispatches import read_redispatches
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -91,7 +91,8 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     if redispatches is not None and name is not None:
         context.known.functions.note(problems, name, redispatches, values["redispatches"] or node)
     wraps = read_wraps(problems, values.get("wraps"))
-    return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches, wraps=wraps)
+    kernel = Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches, wraps=wraps)
+    return kernel._replace(body=read_body(problems, values.get("body")))
 
 
 def _fallthrough(block: Block, span: Span) -> Kernel:

@@ -111,6 +111,12 @@ FAKE_TENSOR_MODE = Record(
             "Python meta function (`torch._decomp.meta_table`), or a C++ kernel at `Meta` that takes symbolic sizes.",
             default="false",
         ),
+        Field(
+            "side_effects",
+            BOOLEAN,
+            "Calls of it are kept when their results are not used (`torch.fx.node.has_side_effect`).",
+            default="false",
+        ),
         Field("prim_meta", TEXT, "The function that computes the result of a `prims` operator (`prim_meta_impl`)."),
         Field("implementation", TEXT, "The mode's own function for it (`register_op_impl`)."),
         Field(
@@ -171,6 +177,7 @@ OPERATOR = Record(
             "For `custom_op`: the arguments that it writes to, if the schema does not say so; `unknown` means all "
             "tensors.",
         ),
+        Field("refused", TEXT, "For `custom_op` with `schema: unknown`: why PyTorch refuses the function."),
         Field(
             "kernel",
             A_FUNCTION,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
-from dispatch_cli.declarations.kernel_format import PYTHON_FUNCTION, WRAPS
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, read_records, scalars, text_of
+from dispatch_cli.declarations.kernel_format import ARGUMENT_USE, BODY, PYTHON_FUNCTION, WRAPS
 from dispatch_cli.declarations.keys import KeyReader
-from dispatch_cli.declarations.places import parse_place
+from dispatch_cli.declarations.places import parse_place, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import read_redispatches
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.kernel import Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.span import Span
 
@@ -24,6 +26,7 @@ class PythonFunction(NamedTuple):
     place: str | None
     redispatches: Redispatch | None
     span: Span
+    body: FunctionBody | None = None
 
     def wrapped(self, kind: WrapKind) -> Wrapped:
         """What PyTorch makes a kernel of."""
@@ -45,7 +48,33 @@ def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> Pyt
     redispatches = read_redispatches(problems, keys, values.get("redispatches"))
     if name == "" and name_node is not None:
         expect(problems, name_node, _NAME[0])
-    return PythonFunction(name, place, redispatches, span or problems.span(node)) if name else None
+    body = read_body(problems, values.get("body"))
+    return PythonFunction(name, place, redispatches, span or problems.span(node), body) if name else None
+
+
+def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
+    """The body of a function; None, noting why, where nothing is said of it."""
+    values = None if node is None else read_record(problems, node, BODY)
+    if node is None or values is None or values.get("parameters") is None:
+        return None
+    parameters = tuple(filter(None, (text_of(problems, one) for one in scalars(problems, values["parameters"]))))
+    writes, returns = (tuple(_read_uses(problems, values.get(field))) for field in ("writes", "returns"))
+    numbers = [one.text for one in scalars(problems, values.get("values"))]
+    body = FunctionBody(parameters, writes, returns)
+    try:
+        body.signature  # noqa: B018  # a cached property, which raises
+        return body._replace(values=(int(numbers[0]), int(numbers[1]))) if numbers else body
+    except (ValueError, IndexError):
+        problems.add("bad-value", "Python has no such function", node, "extract writes it: extract again")
+        return None
+
+
+def _read_uses(problems: Problems, node: Node | None) -> Iterator[ArgumentUse]:
+    for at, values in read_records(problems, node, ARGUMENT_USE) if node is not None else ():
+        argument, text = (text_of(problems, values.get(field)) for field in ("argument", "text"))
+        place = read_place(problems, values.get("at")) or problems.span(at)
+        if argument is not None and text is not None:
+            yield ArgumentUse(argument, text, place, is_true(values.get("sometimes")) is True)
 
 
 def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:

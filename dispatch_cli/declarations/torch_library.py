@@ -17,6 +17,7 @@ from dispatch_cli.declarations.python_functions import PythonFunction, read_func
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node
 from dispatch_cli.model.declarations import Block, PythonKernel
+from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -60,7 +61,14 @@ class LibraryOperator(NamedTuple):
         return message is not None
 
     def register(
-        self, key: str, debug: str, wraps: Wrapped | None, span: Span, redispatches: Redispatch | None = None
+        self,
+        key: str,
+        debug: str,
+        wraps: Wrapped | None,
+        span: Span,
+        redispatches: Redispatch | None = None,
+        body: FunctionBody | None = None,
+        setup: FunctionBody | None = None,
     ) -> None:
         """Register a kernel, where PyTorch does not refuse a second one. wraps: None for one of PyTorch's in C++."""
         if not self.library.overrides and self.context.has_python_kernel(self.name, key):
@@ -72,6 +80,7 @@ class LibraryOperator(NamedTuple):
             self.context.problems.add_at(CODE, message, span)
             return
         kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
+        kernel = kernel._replace(body=body, setup_body=setup)
         self.context.implement(self.block, self.name, key, kernel, span)
 
     def debug(self, function: str) -> str:
@@ -127,7 +136,8 @@ def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
             said = function.redispatches or Redispatch(RedispatchKind.NO)
             for key in dict.fromkeys(_key(operator, device) for device in devices):
                 wraps = function.wrapped(WrapKind.FUNCTION)
-                operator.register(key, operator.debug("register_kernel"), wraps, function.span, said)
+                debug = operator.debug("register_kernel")
+                operator.register(key, debug, wraps, function.span, said, function.body)
 
 
 def _key(operator: LibraryOperator, device: str) -> str:
@@ -138,10 +148,11 @@ def _key(operator: LibraryOperator, device: str) -> str:
 
 
 def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
-    function, wraps = read_backward(operator, values)
+    function, wraps, setup = read_backward(operator, values)
     if function is not None:
         said = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
-        operator.register(AUTOGRAD, operator.debug("register_autograd"), wraps, function.span, said)
+        debug = operator.debug("register_autograd")
+        operator.register(AUTOGRAD, debug, wraps, function.span, said, function.body, setup)
 
 
 def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
@@ -149,7 +160,8 @@ def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
         return
     for function in read_functions(operator.context.problems, operator.context.keys, node):
         wraps = function.wrapped(WrapKind.VMAP)
-        operator.register(BATCHED, operator.debug("register_vmap"), wraps, function.span, function.redispatches)
+        debug = operator.debug("register_vmap")
+        operator.register(BATCHED, debug, wraps, function.span, function.redispatches, function.body)
 
 
 def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
@@ -200,8 +212,10 @@ def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool =
     return False
 
 
-def read_backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunction | None, Wrapped]:
-    """The backward, and what the autograd kernel is made of; what PyTorch refuses is noted."""
+def read_backward(
+    operator: LibraryOperator, values: Values
+) -> tuple[PythonFunction | None, Wrapped, FunctionBody | None]:
+    """The backward, what the autograd kernel is made of, and the body of ``setup_context``; refusals are noted."""
     problems, keys = operator.context.problems, operator.context.keys
     node, setup_node = values.get("backward"), values.get("setup_context")
     function, setup = read_function(problems, keys, node), read_function(problems, keys, setup_node)
@@ -211,13 +225,13 @@ def read_backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunc
             "missing-field", "'setup_context' needs the field 'backward', for which it saves values", setup_node, hint
         )
     if function is None or node is None:
-        return None, Wrapped(WrapKind.AUTOGRAD)
+        return None, Wrapped(WrapKind.AUTOGRAD), None
     if operator.schema is not None:
         message = refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
         if operator.refuse(message, node):
-            return None, Wrapped(WrapKind.AUTOGRAD)
-    name = None if setup is None else setup.name
-    return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name)
+            return None, Wrapped(WrapKind.AUTOGRAD), None
+    name, body = (None, None) if setup is None else (setup.name, setup.body)
+    return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name), body
 
 
 def read_autocast(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[str, str, Span]]:

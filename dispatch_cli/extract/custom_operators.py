@@ -15,6 +15,7 @@ from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.undecided import Data, placed
 from dispatch_cli.model.condition import And, Condition, negated
 from dispatch_cli.model.extracted import CustomOperator, FunctionRole, OperatorFunction
+from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.worlds import can_hold, exclude_each_other
 
 DEFAULT = "default"
@@ -84,8 +85,8 @@ def _is_of_replaced(
     )
 
 
-_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL}
-"""What is registered through ``custom_op``'s object; ``py_impl`` is apart from it."""
+_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
+"""What is registered through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
 
 def _custom(one: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
@@ -115,12 +116,13 @@ def _definition(one: CustomOperator) -> Data:
     entry: Data = {maker: str(one.name) if one.schema is None else one.schema}
     if one.schema is None:
         entry |= {"schema": UNKNOWN} | ({"reason": one.why_unknown} if one.why_unknown else {})
+        entry |= {"refused": one.refused} if one.refused else {}
     if one.mutates_args is not None and one.mutates_args != ():
         entry["mutates_args"] = one.mutates_args if isinstance(one.mutates_args, str) else list(one.mutates_args)
     if one.tags:
         entry["tags"] = list(one.tags)
     if one.triton or one.device_types is None:
-        entry["kernel"] = {"kernel": one.function, "at": str(one.at)}
+        entry["kernel"] = {"kernel": one.function, "at": str(one.at), **body_entry(one.body)}
     elif not one.device_types:
         entry["kernels"] = {}
     return entry
@@ -130,7 +132,24 @@ def _own(one: CustomOperator) -> Sequence[tuple[str, Data]]:
     """The function of the definition itself, where it is for some device types."""
     if not one.device_types or one.triton:
         return []
-    return [(", ".join(one.device_types), {"kernel": one.function, "at": str(one.at)})]
+    entry = {"kernel": one.function, "at": str(one.at), **body_entry(one.body)}
+    return [(", ".join(one.device_types), entry)]
+
+
+def body_entry(body: FunctionBody | None) -> Data:
+    """The field that says what the source of a Python function says."""
+    if body is None:
+        return {}
+    entry: Data = {"parameters": list(body.parameters)}
+    entry |= {"writes": [_use(one) for one in body.writes]} if body.writes else {}
+    entry |= {"returns": [_use(one) for one in body.returns]} if body.returns else {}
+    entry |= {"values": list(map(str, body.values))} if body.values is not None else {}
+    return {"body": entry}
+
+
+def _use(one: ArgumentUse) -> Data:
+    entry: Data = {"argument": one.argument, "text": one.text, "at": str(one.at)}
+    return entry | ({"sometimes": True} if one.sometimes else {})
 
 
 def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:
@@ -138,7 +157,7 @@ def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data
     fields: Data = {}
     kernels = [(devices, entry) for devices, entry in own]
     for one in functions:
-        entry: Data = {"kernel": one.function, **({"at": str(one.at)} if with_places else {})}
+        entry: Data = {"kernel": one.function, **({"at": str(one.at)} if with_places else {}), **body_entry(one.body)}
         devices = [str(device) for device in one.devices]
         match one.role:
             case FunctionRole.FAKE:
@@ -150,11 +169,14 @@ def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data
             case FunctionRole.AUTOGRAD:
                 fields["backward"] = entry
                 if one.setup_context is not None:
-                    fields["setup_context"] = one.setup_context
+                    setup = body_entry(one.setup_body)
+                    fields["setup_context"] = {"kernel": one.setup_context, **setup} if setup else one.setup_context
             case FunctionRole.VMAP:
                 fields.setdefault("vmap", []).append(entry)
             case FunctionRole.AUTOCAST:
                 fields.setdefault("autocast", {}).update(dict.fromkeys(devices, one.dtype or "float16"))
+            case FunctionRole.EFFECT:
+                fields["fake_tensor_mode"] = {"side_effects": True}
             case FunctionRole.PY_IMPL:
                 fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, one.function))
     for name, entry in kernels:

@@ -12,7 +12,7 @@ from dispatch_cli.audit import Unaccounted
 from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
-from dispatch_cli.extract.custom_operators import operator_entries
+from dispatch_cli.extract.custom_operators import body_entry, operator_entries
 from dispatch_cli.extract.undecided import (
     Data,
     called_function_entry,
@@ -150,7 +150,7 @@ def _kernel(one: ExtractedKernel) -> Data:
         entry["unboxed"] = False
     if one.python and not one.fallthrough:
         entry["python"] = True
-    return entry
+    return entry | body_entry(one.body)
 
 
 def _fallback(one: ExtractedFallback) -> Data:

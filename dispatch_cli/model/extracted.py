@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 
@@ -72,7 +73,7 @@ class ExtractedKernel(NamedTuple):
     """``m.impl``.
 
     operator: with namespace and overload. key: None for the catch-all. kernel: the function, as the source names it.
-    signature: of the C++ function, where it is known. boxed_only: it has no unboxed function.
+    signature: of the C++ function, where it is known. boxed_only: it has no unboxed function. body: of a Python one.
     """
 
     block: ExtractedBlock
@@ -85,6 +86,7 @@ class ExtractedKernel(NamedTuple):
     signature: str | None = None
     boxed_only: bool = False
     python: bool = False
+    body: FunctionBody | None = None
 
 
 class ExtractedFallback(NamedTuple):
@@ -103,6 +105,7 @@ class CustomOperator(NamedTuple):
     """``torch.library.custom_op`` or ``triton_op``.
 
     schema: with the name; None where it is not known. device_types: None for all; ``()`` for none.
+    refused: what PyTorch says where it refuses the function.
     """
 
     name: str | Unknown
@@ -115,6 +118,8 @@ class CustomOperator(NamedTuple):
     tags: tuple[str, ...] = ()
     triton: bool = False
     why_unknown: str | None = None
+    refused: str | None = None
+    body: FunctionBody | None = None
 
 
 class FunctionRole(Enum):
@@ -126,6 +131,7 @@ class FunctionRole(Enum):
     VMAP = "register_vmap"
     AUTOCAST = "register_autocast"
     PY_IMPL = "py_impl"
+    EFFECT = "has_side_effect"
 
 
 class OperatorFunction(NamedTuple):
@@ -133,7 +139,7 @@ class OperatorFunction(NamedTuple):
 
     devices: of KERNEL, the device types (``default`` for none given); of AUTOCAST, the one; of PY_IMPL, the dispatch
         key.
-    setup_context: of AUTOGRAD. dtype: of AUTOCAST. allow_override: of FAKE, where it is given.
+    setup_context, setup_body: of AUTOGRAD. dtype: of AUTOCAST. allow_override: of FAKE, where it is given.
     """
 
     role: FunctionRole
@@ -145,6 +151,8 @@ class OperatorFunction(NamedTuple):
     setup_context: str | None = None
     dtype: str | None = None
     allow_override: bool | None = None
+    body: FunctionBody | None = None
+    setup_body: FunctionBody | None = None
 
 
 class HigherOrderFunction(NamedTuple):

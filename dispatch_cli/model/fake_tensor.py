@@ -22,6 +22,8 @@ class FakeRules(NamedTuple):
     mixes: the device type whose tensors may be in a call beside tensors of another device, as ``cpu``; None where all
         tensors have to be on one device. zero_dim_counts: that holds of CPU tensors without dimensions, too, which may
         otherwise be beside all others (``FakeTensor._find_common_device``).
+    side_effects: calls are kept when their results are not used (``torch.fx.node.has_side_effect``, and effects that
+        ``torch.library`` registers).
     """
 
     decomposition: str | None = None
@@ -32,6 +34,7 @@ class FakeRules(NamedTuple):
     mixes: str | None = None
     zero_dim_counts: bool = False
     meta_refuses: tuple[str, ...] = ()
+    side_effects: bool = False
 
 
 NO_FAKE_RULES = FakeRules()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Kernel(NamedTuple):
     wraps: the user's Python function that PyTorch made the kernel of, where that is known.
     fake: of a kernel at Meta that ``torch.library.register_fake`` registered, the fake implementation.
     when: the conditions of its registration; None where it has none.
+    body: of the user's Python function, where its source is known. setup_body: of the one that saves for a backward.
     """
 
     debug: str
@@ -171,6 +173,8 @@ class Kernel(NamedTuple):
     fake: FakeImpl | None = None
     wraps: Wrapped | None = None
     when: str | None = None
+    body: FunctionBody | None = None
+    setup_body: FunctionBody | None = None
 
     @property
     def function_name(self) -> str | None:

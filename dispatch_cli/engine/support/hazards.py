@@ -19,7 +19,7 @@ from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META,
 
 TAGS_COUNT_FROM = (2, 13)
 """The first PyTorch whose functionalization takes an operator that returns what it writes to, by its tag."""
-_TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
+TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
 """Keys with whose kernels a call is traced as it is, and not taken apart."""
 
 
@@ -37,7 +37,7 @@ def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]
     """
     if not writes_in_silence(schema) or schema.name.namespace in BUILTIN:
         return False
-    return not _TRACED.isdisjoint(keys) or (IMPLICIT in keys and not decomposes(universe, schema, keys))
+    return not TRACED.isdisjoint(keys) or (IMPLICIT in keys and not decomposes(universe, schema, keys))
 
 
 def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
@@ -47,7 +47,7 @@ def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]
     """
     if IMPLICIT not in keys:
         return False
-    return has_aliases(schema) or not any(key in universe.backends or key in _TRACED for key in keys if key != META)
+    return has_aliases(schema) or not any(key in universe.backends or key in TRACED for key in keys if key != META)
 
 
 def mutable_result(schema: FunctionSchema) -> bool:

@@ -20,7 +20,7 @@ from dispatch_cli.model.extracted import Extraction, SourceKind
 _REGISTERS = re.compile(
     r"torch\.library|torch\._library|_custom_ops?\b|\bLibrary\(|_scoped_library|custom_op\b|triton_op\b|py_impl\b|"
     r"register_(?:fake|kernel|autograd|vmap|autocast)\b|impl_abstract\b|_register_fake\b|direct_register_custom_op|"
-    r"\.(?:impl|define|fallback)\("
+    r"\.(?:impl|define|fallback)\(|\bhas_side_effect\("
 )
 """What a file has that registers something itself."""
 _PARTS = (
@@ -34,7 +34,7 @@ _PARTS = (
         "triton_op",
         "py_impl",
     ),
-    *("register_", "impl_abstract", ".impl(", ".define(", ".fallback("),
+    *("register_", "impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
 )
 """One of these is in all that `_REGISTERS` finds; looking for them is faster."""
 

@@ -62,12 +62,27 @@ _RETURNS: dict[object, str] = {
 }
 
 
-class NoSchema(Exception):
-    """The schema cannot be inferred. why: as a sentence without a full stop."""
+_OTHERS = ("None", "NoneType", "builtins.dict", "typing.Any", "typing.Dict", "torch.Generator")
+_KNOWN = frozenset((*SPELLINGS.values(), *_OTHERS))
 
-    def __init__(self, why: str) -> None:
+
+def is_known_type(kind: object) -> bool:
+    """True if all parts of a type are known, so that no class of a project is among them."""
+    if isinstance(kind, tuple | frozenset):
+        return all(map(is_known_type, kind))
+    return kind in _KNOWN
+
+
+class NoSchema(Exception):
+    """The schema cannot be inferred.
+
+    why: as a sentence without a full stop. refused: the beginning of PyTorch's words, where it surely refuses it.
+    """
+
+    def __init__(self, why: str, refused: str | None = None) -> None:
         super().__init__(why)
         self.why = why
+        self.refused = None if refused is None else f"infer_schema(func): {refused}"
 
 
 def schema_type(kind: object) -> str | None:

@@ -7,6 +7,7 @@ import ast
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.bodies import body_of, is_as_written
 from dispatch_cli.extract.python.higher_order import HigherOrderRegistrations
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.values import (
@@ -59,13 +60,13 @@ class CustomCalls(HigherOrderRegistrations):
             return Prepared(which, (found.get("name"),), keywords, self.run.call_path(scope.file, node))
         name = keys.operator_of(found.get("name"), node)
         tags = keys.tags_of(found.get("tags"))
-        schema, why = found.get("schema"), None
+        schema, why, refused = found.get("schema"), None, None
         mutates = found.get("mutates_args", ())
         if schema is None:
             try:
                 schema = infer_schema(function, mutates, self.value, tags)
             except NoSchema as error:
-                why = error.why
+                why, refused = error.why, error.refused if is_as_written(function) else None
         elif not isinstance(schema, str):
             why = f"the schema is `{keys.shown(schema, node)}`"
         text = f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None
@@ -87,6 +88,8 @@ class CustomCalls(HigherOrderRegistrations):
                 tags,
                 triton,
                 why,
+                refused,
+                body_of(function, self.run),
             ),
             node,
         )

@@ -25,6 +25,9 @@ _ELSEWHERE = {
     "torch._custom_ops.impl_save_for_backward": "legacy_save",
     "torch._custom_ops.impl_backward": "legacy_backward",
     "torch._decomp.register_decomposition": "register_decomposition",
+    "torch._higher_order_ops.effects._register_effectful_op": "_register_effectful_op",
+    "torch.fx.has_side_effect": "has_side_effect",
+    "torch.fx.node.has_side_effect": "has_side_effect",
     "torch._inductor.decomposition.register_decomposition": "register_decomposition",
 }
 TORCH_FUNCTIONS = {**{f"torch.library.{name}": name for name in FUNCTIONS}, **_ELSEWHERE}
@@ -75,7 +78,7 @@ HARMLESS = frozenset(
 )
 """Names of what registers nothing with the dispatcher, although it looks so."""
 
-CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER)) - HARMLESS
+CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER, "has_side_effect")) - HARMLESS
 """Names whose calls are looked at: they register something."""
 
 UNMISTAKABLE = frozenset(

@@ -7,6 +7,7 @@ from abc import abstractmethod
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.bodies import body_of
 from dispatch_cli.extract.python.libraries import Libraries
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.values import (
@@ -123,8 +124,9 @@ class LibraryCalls(Libraries):
         first = given[0] if given else keywords.get("lib", keywords.get("qualname"))
         if given and isinstance(first, LibraryValue):
             found = Arguments("lib name dispatch_key", given, keywords)
-            arguments = (first, found.get("name"), found.get("dispatch_key", ""))
-            return Prepared(Bound(first, "impl of"), arguments[1:], {}, self.run.call_path(scope.file, node))
+            arguments = (found.get("name"), found.get("dispatch_key", ""))
+            keyset = {name: value for name, value in keywords.items() if name == "with_keyset"}
+            return Prepared(Bound(first, "impl of"), arguments, keyset, self.run.call_path(scope.file, node))
         unknown = isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords
         if unknown or _is_library_of_torch(given):
             self.run.not_known(scope.file, node, f"it is not known what `{function_name(first)}` is")
@@ -153,8 +155,9 @@ class LibraryCalls(Libraries):
         function: Value,
         node: ast.AST,
         scope: Scope,
+        with_keyset: bool = False,
     ) -> None:
-        """A kernel, found."""
+        """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
         self.run.keep(function)
         at = self.run.at(scope.file, node)
         falls = keys.is_fallthrough(function)
@@ -168,6 +171,7 @@ class LibraryCalls(Libraries):
                 self.run.conditions(scope.file),
                 falls,
                 python=True,
+                body=None if with_keyset else body_of(function, self.run),
             ),
             node,
         )
@@ -178,7 +182,8 @@ class LibraryCalls(Libraries):
         found = Arguments("op_name fn dispatch_key", given, keywords)
         operator = keys.operator_in(lib.block.namespace, found.get("op_name"), node)
         own = keys.key_of(found.get("dispatch_key", ""))
-        self.kernel(lib.block, operator, own or lib.block.dispatch_key, found.get("fn", _MISSING), node, scope)
+        function, keyset = found.get("fn", _MISSING), found.get("with_keyset", False) is not False
+        self.kernel(lib.block, operator, own or lib.block.dispatch_key, function, node, scope, keyset)
         return None
 
     def _of_library(

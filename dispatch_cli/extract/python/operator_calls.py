@@ -6,6 +6,7 @@ import ast
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.bodies import body_of
 from dispatch_cli.extract.python.library_calls import LibraryCalls
 from dispatch_cli.extract.python.values import (
     Bound,
@@ -58,6 +59,8 @@ class OperatorCalls(LibraryCalls):
                 None if setup is None else function_name(setup),
                 dtype,
                 override if isinstance(override, bool) else None,
+                body_of(function, self.run),
+                body_of(setup, self.run),
             ),
             node,
         )
@@ -116,6 +119,15 @@ class OperatorCalls(LibraryCalls):
         self.function(FunctionRole.AUTOCAST, operator, Dotted("autocast"), node, scope, found, devices, name)
         return None
 
+    def _register_effect(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None."""
+        found = Arguments("op effect", given, keywords)
+        operator = keys.operator_of(found.get("op"), node)
+        self.run.account(scope.file, node)
+        if isinstance(operator, str) and not (found.has("effect") and found.get("effect") is None):
+            self.function(FunctionRole.EFFECT, operator, Dotted("effect"), node, scope, found)
+        return found.get("op")
+
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
         """``del op.py_kernels[key]``: what was registered by ``py_impl`` is removed."""
         operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
@@ -156,6 +168,8 @@ class OperatorCalls(LibraryCalls):
             return Opaque(node)
         if name in ("register_fake", "register_kernel", "register_vmap", "register_autograd", "register_autocast"):
             return self.torch_call(f"torch.library.{name}", [bound.owner, *given], keywords, node, scope)
+        if name == "register_effect":
+            return self._register_effect([bound.owner, *given], keywords, node, scope)
         if name in ("impl", "impl_abstract", "impl_save_for_backward", "impl_backward"):
             return self.legacy_method(bound, given, keywords, node, scope)
         self.run.account(scope.file, node)

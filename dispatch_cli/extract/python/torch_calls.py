@@ -71,6 +71,8 @@ class TorchCalls(CustomCalls):
             "register_fake": self._register_fake,
             "impl_abstract": self._register_fake,
             "register_vmap": self._register_vmap,
+            "_register_effectful_op": self._register_effect,
+            "has_side_effect": self._register_effect,
             "legacy_custom_op": self.legacy_custom_op,
             "legacy_custom_ops": self.legacy_custom_ops,
             "legacy_impl": self.legacy_impl,

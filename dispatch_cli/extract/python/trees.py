@@ -16,7 +16,7 @@ MAX_SCHEMA_SIZE = 1500
 REGISTERING = frozenset(
     (
         *("define", "impl", "_register_fake", "register_fake", "impl_abstract", "register_kernel"),
-        *("register_autograd", "custom_op", "triton_op"),
+        *("register_autograd", "custom_op", "triton_op", "has_side_effect"),
     )
 )
 """Names of calls in the body of a function that make it one that registers something."""

@@ -1,0 +1,95 @@
+"""`torch.compile` can functionalize what an operator returns.
+
+Compiling replaces writes and views by operators without them. It refuses an operator whose results have aliases:
+"Found a custom (non-ATen) operator whose output has alias annotations" (`FunctionalizeFallbackKernel.cpp`), also where
+a fake implementation is registered. From PyTorch 2.13 on it takes `f_(Tensor(a!) x) -> Tensor(a!)` with the tag
+`torch.Tag.inplace`, and an operator that returns its keyword-only outputs with `torch.Tag.out`
+(`can_auto_functionalize` in `torch/_higher_order_ops/auto_functionalize.py`).
+
+An operator that decomposes is not refused, nor one with a kernel at Functionalize. One that cannot be traced, because
+it has no fake implementation and no kernel at Meta or CompositeExplicitAutograd, breaks the graph before, and is not
+reported.
+
+Bad, because the result is the argument, and no tag says so:
+
+```yaml
+dispatch: 1
+operators:
+  - func: "demo::relu_(Tensor(a!) x) -> Tensor(a!)"
+    dispatch: {CPU: relu_cpu, Autograd: relu_autograd, ADInplaceOrView: inplace_or_view_fallback}
+    fake: relu_fake
+```
+
+Good, in every version of PyTorch:
+
+```yaml
+dispatch: 1
+operators:
+  - func: "demo::relu_(Tensor(a!) x) -> ()"
+    dispatch: {CPU: relu_cpu, Autograd: relu_autograd, ADInplaceOrView: inplace_or_view_fallback}
+    fake: relu_fake
+```
+
+Fix: return nothing; or, from PyTorch 2.13 on, give the operator the tag. For a view, return a clone and remove the
+alias, or register the operator at CompositeImplicitAutograd, written in operators that PyTorch knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.engine.support.hazards import TRACED, not_functionalized, takes_tags
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_mutable, writes
+from dispatch_cli.model.schema.types import TypeKind
+
+_REFUSED = (Reason.MUTABLE_RESULT, Reason.ALIASED_RESULT)
+_NO_ALIAS = "return a clone and remove the alias of the result"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator that the files define, and that functionalization refuses for its results."""
+    for name in view.touched:
+        if "(" in (view.schema_text(name) or "").rpartition("->")[2] and view.is_defined_by_files(name):
+            yield from _of_operator(view, name)
+
+
+def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
+    definition = view.dispatcher.operator(name).definition
+    schema, keys = view.schema(name), view.pattern(name).keys
+    if schema is None or definition is None or TRACED.isdisjoint(keys):
+        return
+    if not_functionalized(view.universe, schema, definition.tags, keys) not in _REFUSED:
+        return
+    what = "what it writes to" if any(map(writes, schema.returns)) else "a view of an argument"
+    yield CHECK.finding(
+        f"{name} returns {what}, as the alias of its result says: torch.compile refuses it",
+        name,
+        span=view.defined_at(name),
+        details=(("schema", str(schema)),),
+        tip=_tip(view, schema),
+    )
+
+
+def _tip(view: View, schema: FunctionSchema) -> str:
+    if not is_mutable(schema):
+        return _NO_ALIAS
+    tag = _tag(schema) if takes_tags(view.universe) else None
+    return "return nothing (-> ())" if tag is None else f"give it the tag torch.Tag.{tag}, or return nothing (-> ())"
+
+
+def _tag(schema: FunctionSchema) -> str | None:
+    """The tag that says what the operator returns; None where none does."""
+    written = [one for one in schema.arguments if writes(one)]
+    if [one.alias for one in written] != [one.alias for one in schema.returns]:
+        return None
+    if all(one.kwarg_only and one.type.kind is TypeKind.TENSOR for one in written):
+        return "out"
+    return "inplace" if written == [schema.arguments[0]] and written[0].type.kind is TypeKind.TENSOR else None
+
+
+CHECK = Check.of(find, __doc__, "DC310", Severity.WARNING)

@@ -1,0 +1,114 @@
+"""Python functions that cannot take what PyTorch passes them, or do not do what the schema says.
+
+PyTorch takes every function when it is registered, and fails when it calls it. It passes arguments as the schema has
+them: keyword-only ones by name, the others by position, and leaves out those at the end, and keyword-only ones, that
+have their default value. Sources: torch/_library/autograd.py, torch/_functorch/autograd_function.py
+(``custom_function_call_vmap``), ``parseIValuesToPyArgsKwargs`` in torch/csrc/autograd/python_variable.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
+from dispatch_cli.model.kernel import Kernel, WrapKind
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import has_tensors, is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
+
+_OF_VMAP = 2
+"""Arguments that a batching rule gets before those of the operator: ``info`` and ``in_dims``."""
+
+
+class FunctionMismatch(NamedTuple):
+    """A call of a function that fails.
+
+    function: its name. why: a sentence's end, after its name. always: every call fails, not only one with, or without,
+    arguments that have defaults.
+    """
+
+    function: str
+    why: str
+    always: bool
+
+
+def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
+    """The failing calls of the functions that a kernel is made of."""
+    name, wraps = kernel.function_name or kernel.debug, kernel.wraps
+    if wraps is not None and wraps.kind is WrapKind.AUTOGRAD:
+        if kernel.setup_body is not None:
+            yield from _of_setup(wraps.setup_context or "setup_context", kernel.setup_body, schema)
+        if kernel.body is not None:
+            yield from _of_backward(name, kernel.body, schema)
+    elif kernel.body is not None:
+        before = _OF_VMAP if wraps is not None and wraps.kind is WrapKind.VMAP else 0
+        yield from _of_function(name, kernel.body, schema, before)
+
+
+def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: int) -> Iterator[FunctionMismatch]:
+    """Calls with all arguments of the schema, and with those alone that have no default."""
+    if schema.is_vararg:
+        return
+    refusals = []
+    for arguments in (schema.arguments, [one for one in schema.arguments if one.default is None]):
+        keywords = [one.name for one in arguments if one.kwarg_only]
+        refusals.append(body.refusal(before + len(arguments) - len(keywords), *keywords))
+    words = next(filter(None, refusals), None)
+    if words is not None:
+        taken = "info, in_dims and the arguments" if before else "the arguments"
+        yield FunctionMismatch(name, f"does not take {taken} of the schema: {words}", None not in refusals)
+
+
+def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
+    keyword_only = ["keyword_only_inputs"] if any(one.kwarg_only for one in schema.arguments) else []
+    keywords = ["ctx", "inputs", *keyword_only, "output"]
+    if (words := body.refusal(0, *keywords)) is not None:
+        yield FunctionMismatch(name, f"does not take the keyword arguments {', '.join(keywords)}: {words}", True)
+
+
+def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
+    results = len(schema.returns)
+    if (words := body.refusal(1 + results)) is not None:
+        yield FunctionMismatch(name, f"does not take ctx and a gradient for each of {results} results: {words}", True)
+    inputs = sum(not one.kwarg_only for one in schema.arguments)
+    fewest, most = body.values or (inputs, inputs)
+    if has_tensors(schema) and (fewest < inputs or most > inputs):
+        count = fewest if fewest < inputs else most
+        why = f"returns {count} gradients where the operator has {inputs} positional arguments"
+        yield FunctionMismatch(name, why, fewest >= inputs or fewest == most)
+
+
+def computes(universe: Universe, key: str) -> bool:
+    """Whether a kernel at a key computes results for a schema, and no operators below it are recorded."""
+    return (key in universe.backends and key != META) or key in (EXPLICIT, NON_FUNCTIONAL)
+
+
+def undeclared_writes(kernel: Kernel, schema: FunctionSchema) -> Iterator[ArgumentUse]:
+    """The writes of a kernel's function to tensors that the schema does not say to be written to."""
+    for use in kernel.body.writes if kernel.body is not None else ():
+        argument = _argument(kernel.body, use.argument, schema)
+        if argument is None or writes(argument):
+            continue
+        if is_tensor(argument.type) or (is_tensor_list(argument.type) and use.text.startswith("torch._foreach_")):
+            yield use
+
+
+def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[ArgumentUse]:
+    """The results of a kernel's function that share storage with tensors, where the schema has no alias."""
+    if not schema.returns or any(one.alias is not None for one in schema.returns):
+        return
+    for use in kernel.body.returns if kernel.body is not None else ():
+        argument = _argument(kernel.body, use.argument, schema)
+        if argument is not None and (is_tensor(argument.type) or is_tensor_list(argument.type)):
+            yield use
+
+
+def _argument(body: FunctionBody | None, parameter: str, schema: FunctionSchema) -> Argument | None:
+    """The argument of the schema that a parameter gets: a keyword-only one by its name, others by their position."""
+    keyword_only = next((one for one in schema.arguments if one.kwarg_only and one.name == parameter), None)
+    names = [] if body is None or keyword_only is not None else [text.rstrip("=") for text in body.parameters]
+    positional = [one for one in schema.arguments if not one.kwarg_only]
+    place = [name for name in names if name != "/"].index(parameter) if parameter in names else len(positional)
+    return positional[place] if place < len(positional) else keyword_only

@@ -1,0 +1,185 @@
+"""Bodies of functions that are registered: parameters, writes to them, and results that share their storage.
+
+Only what the text makes certain is read. A parameter that is bound anew, and a nested function, say nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.values import FunctionValue, Value, source_text
+from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+MAX_USES = 20
+"""Writes and results of one function that are kept."""
+_VIEWS = frozenset(
+    (
+        *("view", "view_as", "expand", "expand_as", "squeeze", "unsqueeze", "transpose", "t", "permute", "narrow"),
+        *("select", "detach", "diagonal", "unflatten", "movedim", "swapaxes", "unbind", "chunk", "split"),
+    )
+)
+"""Methods whose results share the storage of their tensor."""
+_MAYBE_VIEWS = frozenset(
+    (
+        *("contiguous", "reshape", "reshape_as", "flatten", "ravel", "to", "type_as", "type", "float", "half"),
+        *("bfloat16", "double", "int", "long", "bool", "cpu", "cuda"),
+    )
+)
+"""Methods whose results do for some tensors."""
+_VIEW_ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH"})
+_KEEPS_DATA = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_"})
+"""Methods with the name of one that writes, which write no data."""
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_NAMING = (*_NESTED[:2], ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+
+
+def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
+    """The body of a function of the project; None for anything else, and where a decorator may replace it."""
+    if not isinstance(function, FunctionValue) or not is_as_written(function):
+        return None
+    node, file = function.node, function.scope.file
+    run.spend(names.function_facts(node).size if not isinstance(node, ast.Lambda) else 1)
+    parameters = _parameters(node)[1 if function.bound else 0 :]
+    rebound = set(_rebound(node))
+    arguments = {text.rstrip("=") for text in parameters if text[0] not in "*/"} - rebound
+    nodes = list(_own_nodes(node))
+    writes = [
+        ArgumentUse(argument, f"{source_text(one)}{' = …' * isinstance(one, ast.Subscript)}", run.span(file, one))
+        for one in nodes
+        for argument in _written(one)
+        if argument in arguments
+    ]
+    results, always = [one.value for one in nodes if isinstance(one, ast.Return)], True
+    if isinstance(node, ast.Lambda):
+        results = [node.body]
+    else:
+        always = len(results) == 1 and _ends_with_return(node.body)
+    returns = [
+        ArgumentUse(argument, source_text(part), run.span(file, part), not (sure and always))
+        for result in results
+        for part in _parts(result)
+        for argument, sure in _storage(part)
+        if argument in arguments
+    ]
+    counts = [_values(one) for one in results if isinstance(one, ast.Tuple) and not _has_star(one)]
+    values = (min(all_of for all_of, _ in counts), max(last for _, last in counts)) if counts else None
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in nodes):
+        returns, values = [], None
+    return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
+
+
+def is_as_written(function: Value) -> bool:
+    """True for a function of the project that no unknown decorator replaces; PyTorch's pass all arguments on."""
+    if not isinstance(function, FunctionValue):
+        return False
+    decorators = () if isinstance(function.node, ast.Lambda) else function.node.decorator_list
+    return not function.keeps or all(source_text(one).startswith("torch.") for one in decorators)
+
+
+def _parameters(node: Function) -> tuple[str, ...]:
+    given = node.args
+    positional = [one.arg for one in (*given.posonlyargs, *given.args)]
+    first = len(positional) - len(given.defaults)
+    found = [f"{name}=" if place >= first else name for place, name in enumerate(positional)]
+    if given.posonlyargs:
+        found.insert(len(given.posonlyargs), "/")
+    if given.vararg is not None:
+        found.append(f"*{given.vararg.arg}")
+    elif given.kwonlyargs:
+        found.append("*")
+    for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        found.append(one.arg if default is None else f"{one.arg}=")
+    return (*found, *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
+
+
+def _rebound(node: Function) -> Iterator[str]:
+    """The names that a function binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
+    augmented = {id(one.target) for one in ast.walk(node) if isinstance(one, ast.AugAssign)}
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load) and id(one) not in augmented:
+            yield one.id
+        elif isinstance(one, _NAMING) and one is not node and one.name is not None:
+            yield one.name
+        elif isinstance(one, ast.alias):
+            yield one.asname or one.name
+
+
+def _own_nodes(node: Function) -> Iterator[ast.AST]:
+    """The nodes of a function's body, in their order, without nested functions."""
+    pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body[::-1]]
+    while pending:
+        one = pending.pop()
+        if not isinstance(one, _NESTED):
+            yield one
+            pending += list(ast.iter_child_nodes(one))[::-1]
+
+
+def _written(node: ast.AST) -> Iterator[str]:
+    """The names of what a statement or call writes to."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        targets = [node.target]
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        targets = [node.value]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        own = source_text(node.func).startswith("torch.")
+        if _is_in_place(node.func.attr):
+            targets = [*_parts(node.args[0])] if own and node.args else [node.func.value]
+        targets += [part for one in node.keywords if own and one.arg == "out" for part in _parts(one.value)]
+    yield from (argument for one in targets for argument, sure in _storage(one) if sure)
+
+
+def _is_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__") and method not in _KEEPS_DATA
+
+
+def _parts(value: ast.expr | None) -> list[ast.expr]:
+    """The values of a tuple or list that is written out, or the one value."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return value.elts
+    return [] if value is None else [value]
+
+
+def _storage(node: ast.expr) -> Iterator[tuple[str, bool]]:
+    """The name of the tensor whose storage a value shares, and whether it always does."""
+    sure = True
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value, attribute) if attribute in _VIEW_ATTRIBUTES:
+                node = value
+            case ast.Subscript(value, index) if all(map(_is_plain, _parts(index))):
+                node = value
+            case ast.Call(ast.Attribute(value, method)) if method in _VIEWS or _is_in_place(method):
+                node = value
+            case ast.Call(ast.Attribute(value, method)) if method in _MAYBE_VIEWS:
+                node, sure = value, False
+            case _:
+                return
+    yield node.id, sure
+
+
+def _is_plain(index: ast.expr) -> bool:
+    """True if indexing with it gives a view: an integer, a slice, None or ``...``."""
+    if isinstance(index, ast.UnaryOp):
+        index = index.operand
+    return isinstance(index, ast.Slice) or (isinstance(index, ast.Constant) and not isinstance(index.value, bool | str))
+
+
+def _ends_with_return(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    return _ends_with_return(last.body) if isinstance(last, ast.With) else isinstance(last, ast.Return)
+
+
+def _has_star(node: ast.Tuple) -> bool:
+    return any(isinstance(one, ast.Starred) for one in node.elts)
+
+
+def _values(node: ast.Tuple) -> tuple[int, int]:
+    """The number of values, and of those up to the last that is not None."""
+    given = [place for place, one in enumerate(node.elts, 1) if source_text(one) != "None"]
+    return len(node.elts), given[-1] if given else 0

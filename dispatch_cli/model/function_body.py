@@ -1,0 +1,65 @@
+"""The body of a Python function, as far as its source says what it does with its arguments."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from inspect import Parameter, Signature
+from typing import NamedTuple
+
+from dispatch_cli.model.span import Span
+
+
+class ArgumentUse(NamedTuple):
+    """A place where a function writes to an argument or returns it.
+
+    text: the expression, such as ``x.add_(1)``. sometimes: not every call that returns gets there, or what the
+    expression gives depends on the argument, as for ``x.contiguous()``.
+    """
+
+    argument: str
+    text: str
+    at: Span
+    sometimes: bool = False
+
+
+class _Fields(NamedTuple):
+    parameters: tuple[str, ...]
+    writes: tuple[ArgumentUse, ...] = ()
+    returns: tuple[ArgumentUse, ...] = ()
+    values: tuple[int, int] | None = None
+
+
+class FunctionBody(_Fields):
+    """A function.
+
+    parameters: as Python writes them, with ``=`` for a default: ``("x", "n=", "*", "out", "**options")``.
+    writes, returns: of parameters that are not bound anew, and views of them.
+    values: of the ``return`` statements with values that are written out, the fewest values, and the most up to the
+    last that is not None. None without such a statement.
+    """
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The signature. Errors: ValueError for parameters that Python does not take."""
+        found: list[Parameter] = []
+        after_star = False
+        before = self.parameters.index("/") if "/" in self.parameters else 0
+        for place, text in enumerate(self.parameters):
+            name, default = text.strip("*=/"), Parameter.empty if not text.endswith("=") else None
+            if text.startswith("**"):
+                found.append(Parameter(name, Parameter.VAR_KEYWORD))
+            elif name and text.startswith("*"):
+                found.append(Parameter(name, Parameter.VAR_POSITIONAL))
+            elif name:
+                kind = Parameter.POSITIONAL_ONLY if place < before else Parameter.POSITIONAL_OR_KEYWORD
+                found.append(Parameter(name, Parameter.KEYWORD_ONLY if after_star else kind, default=default))
+            after_star = after_star or text.startswith("*")
+        return Signature(found)
+
+    def refusal(self, positional: int, *keywords: str) -> str | None:
+        """Python's words for why a call with these arguments fails; None where it does not."""
+        try:
+            self.signature.bind(*range(positional), **dict.fromkeys(keywords))
+        except TypeError as error:
+            return str(error)
+        return None
