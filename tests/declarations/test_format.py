@@ -52,11 +52,16 @@ operators:
       {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E, meta_refuses: [x]}
   - {name: m::unknown, schema: unknown, reason: no types, at: "x.cpp:3:4", when: [A, "not (B or C >= 2)"]}
   - name: m::devices
-    fake_tensor_mode: {mixes: cpu, zero_dim_counts: true}
+    fake_tensor_mode: {mixes: cpu, zero_dim_counts: true, side_effects: true}
   - custom_op: m::made(Tensor x) -> ()
     mutates_args: [x]
-    kernel: {kernel: k, at: "x.py:1", redispatches: false}
+    kernel:
+      kernel: k
+      at: "x.py:1"
+      redispatches: false
+      body: {parameters: [x], writes: [{argument: x, text: x.add_(1), sometimes: true}], returns: [], values: [1, 1]}
     kernels: {"cpu, cuda": f}
+  - {custom_op: m::refused, schema: unknown, refused: why, kernels: {}}
   - triton_op: m::t(Tensor x) -> Tensor
     kernel: t
     backward: b

@@ -16,7 +16,7 @@ Bad, because the result is the argument, and no tag says so:
 dispatch: 1
 operators:
   - func: "demo::relu_(Tensor(a!) x) -> Tensor(a!)"
-    dispatch: {CPU: relu_cpu, Autograd: relu_autograd, ADInplaceOrView: inplace_or_view_fallback}
+    dispatch: {CPU: relu_cpu, Autograd: fallthrough}
     fake: relu_fake
 ```
 
@@ -26,12 +26,14 @@ Good, in every version of PyTorch:
 dispatch: 1
 operators:
   - func: "demo::relu_(Tensor(a!) x) -> ()"
-    dispatch: {CPU: relu_cpu, Autograd: relu_autograd, ADInplaceOrView: inplace_or_view_fallback}
+    dispatch: {CPU: relu_cpu, Autograd: fallthrough}
     fake: relu_fake
 ```
 
-Fix: return nothing; or, from PyTorch 2.13 on, give the operator the tag. For a view, return a clone and remove the
-alias, or register the operator at CompositeImplicitAutograd, written in operators that PyTorch knows.
+Fix: return nothing; or, from PyTorch 2.13 on, give the operator the tag. An operator that returns nothing, and is not
+made by `torch.library.custom_op`, needs a kernel at ADInplaceOrView that calls `increment_version`: PyTorch's
+`autogradNotImplementedInplaceOrViewFallback` counts only writes that are returned. For a view, return a clone and
+remove the alias, or register the operator at CompositeImplicitAutograd, written in operators that PyTorch knows.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.engine.support.hazards import TRACED, not_functionalized, takes_tags
+from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized, takes_tags
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable, writes
@@ -62,6 +64,8 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
     definition = view.dispatcher.operator(name).definition
     schema, keys = view.schema(name), view.pattern(name).keys
     if schema is None or definition is None or TRACED.isdisjoint(keys):
+        return
+    if is_triton_op(view.kernels(name)):
         return
     if not_functionalized(view.universe, schema, definition.tags, keys) not in _REFUSED:
         return

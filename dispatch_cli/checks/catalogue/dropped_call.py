@@ -40,9 +40,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.call.schema_facts import BUILTIN
 from dispatch_cli.engine.python.functions import computes, undeclared_writes
-from dispatch_cli.engine.support.hazards import decomposes, drops_call, writes_in_silence
+from dispatch_cli.engine.support.hazards import decomposes, drops_call, is_triton_op, writes_in_silence
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
@@ -61,17 +63,20 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
     schema, keys = view.schema(name), view.pattern(name).keys
     if schema is None or not writes_in_silence(schema) or view.state.fake_rules(name).side_effects:
         return
+    if name.namespace in BUILTIN or is_triton_op(view.kernels(name)):
+        return
     if not keys or decomposes(view.universe, schema, keys) or _writes_are_known(view, name, schema):
         return
     drops = drops_call(view.universe, schema, keys)
     tensors = [one.name for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    shown = " or ".join(tensors) if len(tensors) <= MAX_NAMED else "any of its tensors"
     effect = (
         "torch.compile removes its calls"
         if drops
         else "compiling breaks the graph there; with a fake implementation, torch.compile would remove its calls"
     )
     yield CHECK.finding(
-        f"{name} returns nothing, and its schema declares no write to {' or '.join(tensors)}: {effect}",
+        f"{name} returns nothing, and its schema declares no write to {shown}: {effect}",
         name,
         span=view.defined_at(name),
         details=(("schema", str(schema)),),

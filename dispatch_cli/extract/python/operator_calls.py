@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.arguments import Arguments
@@ -23,6 +24,8 @@ from dispatch_cli.model.extracted import (
     OperatorFunction,
     Unknown,
 )
+
+_PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
 
 
 class OperatorCalls(LibraryCalls):
@@ -120,12 +123,19 @@ class OperatorCalls(LibraryCalls):
         return None
 
     def _register_effect(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None."""
+        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
+
+        The parameter of a helper stands for all operators that the file passes to functions.
+        """
         found = Arguments("op effect", given, keywords)
         operator = keys.operator_of(found.get("op"), node)
         self.run.account(scope.file, node)
-        if isinstance(operator, str) and not (found.has("effect") and found.get("effect") is None):
-            self.function(FunctionRole.EFFECT, operator, Dotted("effect"), node, scope, found)
+        operators = [operator] if isinstance(operator, str) else []
+        if not operators and isinstance(found.get("op"), Opaque):
+            passed = _PASSED_OPERATOR.findall(self.run.index.text(scope.file))
+            operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
+        for one in operators if not found.has("effect") or found.get("effect") is not None else ():
+            self.function(FunctionRole.EFFECT, one, Dotted("effect"), node, scope, found)
         return found.get("op")
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:

@@ -38,7 +38,7 @@ at::Tensor offset(const at::Tensor& self) {
 
 SCALED_LIBRARY(SCALED_NAMESPACE, m) {
   m.def("add(Tensor self, Tensor other, *, float scale=1) -> Tensor");
-  m.def("mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)", {at::Tag::pt2_compliant_tag});
+  m.def("mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)", {at::Tag::pt2_compliant_tag, at::Tag::inplace});
   m.def("twice(Tensor self) -> Tensor", twice); // a definition, and a kernel at CompositeImplicitAutograd
   m.def("version", &version); // the schema is that of the C++ function
 #ifdef SCALED_WITH_OFFSET
