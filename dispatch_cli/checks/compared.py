@@ -52,6 +52,10 @@ class _Answerable(View):
         """The operators of the view."""
         return frozenset(self.operators)
 
+    def answers_for_schema(self, name: OperatorName) -> bool:  # noqa: ARG002 (everything is the user's)
+        """True."""
+        return True
+
     @cached_property
     def has_files(self) -> bool:
         """True."""

@@ -276,6 +276,10 @@ class View(Files):
             return self.state.source is None and self.registers and self.schema_text(name) is not None
         return defined in self._own_places
 
+    def answers_for_schema(self, name: OperatorName) -> bool:
+        """Whether the operator's schema is the user's: all that a state has, where there are no files."""
+        return not self.has_files or self.is_defined_by_files(name)
+
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
         ids = self.universe.ids

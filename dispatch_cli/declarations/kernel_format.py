@@ -66,9 +66,9 @@ BODY = Record(
         Field("returns", _USES, "Results that are its arguments, or views of them.", default="none are known"),
         Field(
             "values",
-            list_of(TEXT, "numbers"),
+            TEXT,
             "Of its `return` statements whose values are written out, the fewest values, and the most up to the last "
-            "one that is not None.",
+            "one that is not None: `2..3`.",
             default="not known",
         ),
     ),

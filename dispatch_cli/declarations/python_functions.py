@@ -59,12 +59,12 @@ def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
         return None
     parameters = tuple(filter(None, (text_of(problems, one) for one in scalars(problems, values["parameters"]))))
     writes, returns = (tuple(_read_uses(problems, values.get(field))) for field in ("writes", "returns"))
-    numbers = [one.text for one in scalars(problems, values.get("values"))]
+    fewest, _, most = (text_of(problems, values.get("values")) or "").partition("..")
     body = FunctionBody(parameters, writes, returns)
     try:
         body.signature  # noqa: B018  # a cached property, which raises
-        return body._replace(values=(int(numbers[0]), int(numbers[1]))) if numbers else body
-    except (ValueError, IndexError):
+        return body._replace(values=(int(fewest), int(most))) if fewest else body
+    except ValueError:
         problems.add("bad-value", "Python has no such function", node, "extract writes it: extract again")
         return None
 

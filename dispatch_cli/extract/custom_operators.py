@@ -143,7 +143,7 @@ def body_entry(body: FunctionBody | None) -> Data:
     entry: Data = {"parameters": list(body.parameters)}
     entry |= {"writes": [_use(one) for one in body.writes]} if body.writes else {}
     entry |= {"returns": [_use(one) for one in body.returns]} if body.returns else {}
-    entry |= {"values": list(map(str, body.values))} if body.values is not None else {}
+    entry |= {"values": "..".join(map(str, body.values))} if body.values is not None else {}
     return {"body": entry}
 
 

@@ -59,7 +59,7 @@ operators:
       kernel: k
       at: "x.py:1"
       redispatches: false
-      body: {parameters: [x], writes: [{argument: x, text: x.add_(1), sometimes: true}], returns: [], values: [1, 1]}
+      body: {parameters: [x], writes: [{argument: x, text: x.add_(1), sometimes: true}], returns: [], values: 1..1}
     kernels: {"cpu, cuda": f}
   - {custom_op: m::refused, schema: unknown, refused: why, kernels: {}}
   - triton_op: m::t(Tensor x) -> Tensor

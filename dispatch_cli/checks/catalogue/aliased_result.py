@@ -6,6 +6,9 @@ a fake implementation is registered. From PyTorch 2.13 on it takes `f_(Tensor(a!
 `torch.Tag.inplace`, and an operator that returns its keyword-only outputs with `torch.Tag.out`
 (`can_auto_functionalize` in `torch/_higher_order_ops/auto_functionalize.py`).
 
+Where the library has another form of the operator that compiled code can call, such as ``relu`` beside ``relu_``, the
+finding is an info.
+
 An operator that decomposes is not refused, nor one with a kernel at Functionalize. One that cannot be traced, because
 it has no fake implementation and no kernel at Meta or CompositeExplicitAutograd, breaks the graph before, and is not
 reported.
@@ -42,6 +45,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized, takes_tags
 from dispatch_cli.model.names import OperatorName
@@ -56,7 +60,7 @@ _NO_ALIAS = "return a clone and remove the alias of the result"
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator that the files define, and that functionalization refuses for its results."""
     for name in view.touched:
-        if "(" in (view.schema_text(name) or "").rpartition("->")[2] and view.is_defined_by_files(name):
+        if "(" in (view.schema_text(name) or "").rpartition("->")[2] and view.answers_for_schema(name):
             yield from _of_operator(view, name)
 
 
@@ -76,7 +80,15 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
         span=view.defined_at(name),
         details=(("schema", str(schema)),),
         tip=_tip(view, schema),
+        severity=Severity.INFO if _has_functional_form(view, name) else None,
     )
+
+
+def _has_functional_form(view: View, name: OperatorName) -> bool:
+    """True if compiled code has another form of the operator to call, which returns a new tensor."""
+    forms = (form for base in {name.name, name.name.rstrip("_")} for form in view.overloads.get(base, ()))
+    schemas = (view.schema(form) for form in forms if form != name)
+    return any(schema is not None and schema.returns and not has_aliases(schema) for schema in schemas)
 
 
 def _tip(view: View, schema: FunctionSchema) -> str:

@@ -39,7 +39,7 @@ operators:
   - custom_op: "demo::scale(Tensor x, float f) -> Tensor"
     kernel: scale
     fake: scale_fake
-    backward: {kernel: scale_backward, body: {parameters: [ctx, grad], values: [1, 1]}}
+    backward: {kernel: scale_backward, body: {parameters: [ctx, grad], values: 1..1}}
 ```
 
 Fix: give the function the parameters of the schema, and `backward` a value for each positional argument.
