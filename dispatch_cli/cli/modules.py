@@ -35,6 +35,7 @@ DOCUMENTS = {
     "call-keys": "dispatch_cli.answers.resolve.call_keys_document",
     "checks": "dispatch_cli.answers.findings.checks_document",
     "coverage": "dispatch_cli.answers.coverage.document",
+    "coverage-overview": "dispatch_cli.answers.coverage.overview_document",
     "crossref": "dispatch_cli.answers.findings.crossref.document",
     "diff": "dispatch_cli.answers.diff.document",
     "error": "dispatch_cli.answers.errors.document",

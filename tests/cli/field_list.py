@@ -45,6 +45,7 @@ coverage MPS --base torch-2.15 --base torch-2.15-mps --op 'aten::*softmax*'
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage PrivateUse1 --base torch-2.15 --against torch-2.4 --op 'aten::_cdist*' --op 'aten::_pdist*'
 coverage PrivateUse1 tests/cli/fields/over.yaml --tag core
+coverage examples/out_of_tree_backend.yaml
 support examples/custom_ops.yaml --device cpu --device mps --tensor sparse --context eager --context 'autocast cpu'
 support examples/custom_ops.yaml --op pylib::normalize --device cpu
 crossref $TMP/recording.json

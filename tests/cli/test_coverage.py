@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
+import shlex
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.support import call
+from dispatch_cli import bases
+from dispatch_cli.answers.coverage.overview import GroupCell
+from dispatch_cli.answers.coverage.overview_document import PARTS, bar, percent_word
+from dispatch_cli.engine.coverage.answers import Service
+from dispatch_cli.engine.coverage.schema_kind import SchemaKind, schema_kind
+from tests.cli.support import call, in_terminal
 
 BACKEND = "examples/out_of_tree_backend.yaml"
 
@@ -42,10 +50,83 @@ def test_what_is_no_backend(name: str) -> None:
     assert "is no backend of torch-2.15" in result.err
 
 
-def test_a_backend_is_needed() -> None:
-    result = call("coverage")
-    assert result.code == 2
-    assert "Give a backend" in result.err
+def test_a_backend_is_needed_to_list_operators() -> None:
+    result = call("coverage", "--served-by", "nothing")
+    assert (result.code, result.err.splitlines()[-1]) == (
+        2,
+        "Error: Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.",
+    )
+    assert "leave BACKEND out" in call("coverage", "CPU", "--format", "svg").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--base", "torch-2.15"), ("--tag", "core", "--tag", "view_copy"), ("--op", "aten::*norm*"), (f"./{BACKEND}",)],
+)
+def test_the_command_of_a_cell_lists_its_operators(arguments: tuple[str, ...]) -> None:
+    report = data(*arguments)
+    cells = [(group, cell) for group in report["groups"] for cell in group["cells"]]
+    assert {group["kind"] for group in report["groups"]} >= {
+        "all",
+        "schema" if "--tag" not in arguments else "namespace",
+    }
+    for group, cell in random.Random(len(arguments)).sample(cells, 6):
+        name, command, *options = shlex.split(cell["command"])
+        assert (name, command) == ("dispatch-cli", "coverage")
+        found = data(*options)
+        counts = Counter[str]()
+        for one in found["services"]:
+            counts[one["service"]] += one["operators"]
+        assert (found["backend"]["key"], found["chosen"], found["served"]) == (
+            cell["backend"],
+            group["operators"],
+            cell["served"],
+        )
+        assert counts == {one.value: cell[one.value.replace("-", "_")] for one in Service if counts[one.value]}
+        assert len(found["operators"]) == group["operators"]
+
+
+def test_kinds_of_schemas_agree_with_tags() -> None:
+    """PyTorch tags the operators of aten that write to what they return, from native_functions.yaml."""
+    base = bases.load("torch-2.15")
+    for name in base.names:
+        schema, tags = base.header(name).schema, base.listing(name).tags
+        kind = schema_kind(schema or "")
+        if name.startswith("aten::") and name != "aten::shallow_copy_data_":
+            assert ("out" in tags, "inplace" in tags) == (kind is SchemaKind.OUT, kind is SchemaKind.INPLACE), schema
+
+
+@pytest.mark.parametrize(
+    ("percent", "word"), [(None, "-"), (0.0, "0"), (0.2, "<1"), (99.98, "99"), (100.0, "100"), (50.5, "50")]
+)
+def test_a_share_is_never_better_than_it_is(percent: float | None, word: str) -> None:
+    assert percent_word(percent) == word
+
+
+def test_a_bar_has_all_that_is_there() -> None:
+    for _ in range(200):
+        counts = [random.choice((0, 1, 5, 3000)) for _ in Service]
+        fields = {one.value.replace("-", "_"): count for one, count in zip(Service, counts, strict=True)}
+        marks = bar(GroupCell(backend="CPU", served=0, percent=None, command="", **fields))
+        assert sum(marks.values()) == (PARTS if any(counts) else 0)
+        assert {one for one, size in marks.items() if size > 0} == {
+            one for one, count in zip(Service, counts, strict=True) if count
+        }
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "csv", "svg"])
+def test_the_overview_in_every_format(format_: str) -> None:
+    result = call("coverage", f"./{BACKEND}", "--format", format_)
+    assert result.code == 0
+    assert "PrivateUse1" in result.out
+    if format_ != "csv":
+        assert "schema:functional" in result.out
+
+
+def test_the_overview_fits_a_terminal() -> None:
+    lines = in_terminal(80, "coverage", "--tag", "core", NO_COLOR="1").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("all ") and "100 ████▓▓" in line for line in lines)
 
 
 def test_tags() -> None:

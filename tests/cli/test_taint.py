@@ -58,6 +58,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("table", "--view", "grid"): ("svg",),
     ("support", "--device", "cpu", "--device", "cuda"): (*FORMATS, "svg"),
     ("coverage", "PrivateUse1", "--context", "autocast", "--context", "vmap"): FORMATS,
+    ("coverage",): (*FORMATS, "svg"),
     ("check-invariants", "--select", "all", "--config", "none"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--view", "summary", "--config", "none"): FORMATS,
     ("check-invariants", "--select", "all", "--config", "none", "--step-summary", "page.md"): ("text", "github"),

@@ -21,6 +21,7 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
 )
 from dispatch_cli.cli.output import BadInput, Output, output_options, say, say_written, show
+from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.coverage.report import CoverageReport
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
 
 CONTEXTS = ("autocast", "vmap")
 """The contexts of which coverage says what becomes of a call."""
+_NOT_OF_SOURCE = ("ops", "tags", "served_by", "contexts", "older", "fail_under", "format_", "output", "color", "help")
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
 
 _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `universe` in them, and give {over}\n"
 
 
 @click.command("coverage", cls=Command)
-@partial(source_options, arguments="BACKEND [FILE]...", complete=complete_coverage)
+@partial(source_options, arguments="[BACKEND] [FILE]...", complete=complete_coverage)
 @filter_option("all")
 @click.option(
     "--tag",
@@ -45,7 +47,8 @@ _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `un
     multiple=True,
     metavar="TAG",
     shell_complete=complete_tags,
-    help="Only operators with this tag, such as core. core: the core ATen operators. Repeatable: one of them.",
+    help="Only operators with this tag, such as core. core: the core ATen operators. schema:KIND is a tag, too. The "
+    "kinds: out, inplace, mutable, view, factory, functional. Repeatable: one of them.",
 )
 @click.option(
     "--served-by",
@@ -76,7 +79,7 @@ _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `un
     help="Exit with 1 if fewer operators are served. Composite kernels and fallbacks serve, too: the "
     "answer counts them apart. Operators of which it is not known do not count.",
 )
-@output_options()
+@output_options("svg")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
@@ -93,10 +96,16 @@ def command(
     kernel, by a composite kernel, by a fallback, or by nothing, so that a call ends in an error. What composite kernels
     call must be served too.
 
+    Without BACKEND, a picture: what serves which part of each group of operators, on every backend with kernels.
+
     FILEs are applied one after the other. Without FILE, --base and -k, the newest embedded PyTorch state is used.
     """
-    if not source.files:
-        raise click.UsageError("Give a backend, such as `coverage PrivateUse1` or `coverage xla`.")
+    if not source.files or _is_file(source.files[0]):
+        if served_by or contexts or older is not None or fail_under is not None:
+            raise click.UsageError("Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.")
+        return _overview(source, ops, tags, out)
+    if out.format == "svg":
+        raise click.UsageError("--format svg draws the picture of all backends: leave BACKEND out.")
     text, *files = source.files
     state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
     state.over_assumed = assumed
@@ -125,6 +134,33 @@ def command(
 
         say_written(out.file, served_share(report))
     return 0 if fail_under is None else _gate(report, fail_under)
+
+
+def _is_file(text: str) -> bool:
+    """Whether the first argument is a file: a word alone is a backend."""
+    from dispatch_cli import universes
+    from dispatch_cli.engine.coverage.backend import backend_named
+
+    is_path = text == "-" or any(sign in text for sign in "/\\.:")
+    return is_path and backend_named(universes.load(universes.default_name()), text) is None
+
+
+def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...], out: Output) -> int:
+    from dispatch_cli.answers.coverage.overview import overview_report
+
+    state, assumed = state_or_newest(source, out.color)
+    state.over_assumed = assumed
+    names = _tagged(state, chosen_operators(state, ops, own=True), tags)
+    note_conditions(state, names, out.color)
+    warn_of_overrides(state, out.color)
+    arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
+    report = overview_report(state, names, ops, tags, arguments)
+    show(report, out)
+    if out.file is not None:
+        from dispatch_cli.answers.coverage.overview_document import title
+
+        say_written(out.file, title(report))
+    return 0
 
 
 def _gate(report: CoverageReport, wanted: float) -> int:

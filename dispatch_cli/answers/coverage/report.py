@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -18,11 +18,15 @@ from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, Nee
 from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.coverage.schema_kind import schema_kind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
+
+SCHEMA = "schema:"
+"""What the word for a kind of schema begins with, among tags."""
 
 
 class CoverageRow(NamedTuple):
@@ -160,17 +164,24 @@ def overlay_of(state: State, backend: CoveredBackend) -> str | None:
 
 
 def with_tags(state: State, names: Sequence[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:
-    """Those of the operators that have one of the tags."""
+    """Those of the operators that have one of the tags, or kinds of schemas."""
     wanted = frozenset(tags)
-    return [name for name in names if not wanted.isdisjoint(tags_of(state, name))]
+    return [name for name in names if not wanted.isdisjoint(groups_of(state, name))]
 
 
 def known_tags(state: State, names: Iterable[OperatorName]) -> frozenset[str]:
-    """The tags that some of the operators have."""
-    return frozenset(tag for name in names for tag in tags_of(state, name))
+    """The tags, and kinds of schemas, that some of the operators have."""
+    return frozenset(tag for name in names for tag in groups_of(state, name))
 
 
-def tags_of(state: State, name: OperatorName) -> Sequence[str]:
+def groups_of(state: State, name: OperatorName) -> Iterator[str]:
+    """The tags of an operator, and the kind of its schema as one of them."""
+    yield from _tags(state, name)
+    if (schema := state.dispatcher.header(name).schema) is not None:
+        yield f"{SCHEMA}{schema_kind(schema).value}"
+
+
+def _tags(state: State, name: OperatorName) -> Sequence[str]:
     """The tags of an operator; one of a base is not taken in for that."""
     dispatcher = state.dispatcher
     if dispatcher.base is not None and dispatcher.is_untouched(name):

@@ -1,0 +1,166 @@
+"""What serves groups of operators on all backends, in numbers."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.answers.coverage.counts import percent
+from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
+from dispatch_cli.engine.coverage.answers import Covered, Service
+from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
+from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+
+LEAST = 3
+"""Percent of the operators that have a kernel for a backend that is shown; or files register one for it."""
+
+
+class GroupKind(Enum):
+    """What the operators of a group have in common."""
+
+    ALL = "all"
+    NAMESPACE = "namespace"
+    TAG = "tag"
+    SCHEMA = "schema"
+
+
+class GroupCell(NamedTuple):
+    """How many operators of a group have each service on a backend. served, percent: as in `CoverageReport`.
+
+    command: lists them.
+    """
+
+    backend: str
+    served: int
+    percent: float | None
+    kernel: int
+    composite: int
+    fallback: int
+    above: int
+    nothing: int
+    not_known: int
+    command: str
+
+
+class CoverageGroup(NamedTuple):
+    """A group of operators. chosen_by: the options of `coverage` that choose it."""
+
+    kind: GroupKind
+    name: str
+    operators: int
+    chosen_by: tuple[str, ...]
+    cells: tuple[GroupCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageOverviewReport:
+    """Groups of operators on backends: those for which some operators, or the files, have kernels.
+
+    over, over_files, over_assumed, chosen: as in `CoverageReport`.
+    """
+
+    REPORT: ClassVar[str] = "coverage-overview"
+
+    universe: str
+    over: tuple[str, ...]
+    over_files: tuple[str, ...]
+    over_assumed: bool
+    chosen: int
+    backends: tuple[CoveredBackend, ...]
+    groups: tuple[CoverageGroup, ...]
+
+
+def overview_report(
+    state: State,
+    names: Sequence[OperatorName],
+    ops: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    arguments: Sequence[str] = (),
+) -> CoverageOverviewReport:
+    """The groups of *names*, which *ops* and *tags* chose. arguments: those of the command that load the state."""
+    groups = dict(_groups(state, names, ops, tags))
+    backends = tuple(_backends(state, names))
+    cells: dict[tuple[GroupKind, str, tuple[str, ...]], list[GroupCell]] = {group: [] for group in groups}
+    for backend in backends:
+        classifier = Classifier(state.dispatcher, backend)
+        answers = {name: classifier.of(name) for name in names}
+        for group, members in groups.items():
+            command = shlex.join(("dispatch-cli", "coverage", backend.key, *arguments, *group[2]))
+            cells[group].append(_cell(backend.key, [answers[name] for name in members], command))
+    return CoverageOverviewReport(
+        state.dispatcher.universe.name,
+        state.over,
+        state.over_files,
+        state.over_assumed,
+        len(names),
+        backends,
+        tuple(
+            CoverageGroup(kind, name, len(groups[kind, name, options]), options, tuple(found))
+            for (kind, name, options), found in cells.items()
+        ),
+    )
+
+
+def _groups(
+    state: State, names: Sequence[OperatorName], ops: Sequence[str], tags: Sequence[str]
+) -> Iterator[tuple[tuple[GroupKind, str, tuple[str, ...]], list[OperatorName]]]:
+    """The groups that options of `coverage` can choose, the largest of a kind first. Several globs choose more, and so
+    do several tags: where one is given, no further one narrows the choice.
+    """
+    given = (*(part for glob in ops for part in ("--op", glob)), *(part for tag in tags for part in ("--tag", tag)))
+    found: dict[tuple[GroupKind, str], list[OperatorName]] = {}
+    for name in names:
+        if not ops and name.namespace is not None:
+            found.setdefault((GroupKind.NAMESPACE, name.namespace), []).append(name)
+        for tag in () if tags else groups_of(state, name):
+            kind = GroupKind.SCHEMA if tag.startswith(SCHEMA) else GroupKind.TAG
+            found.setdefault((kind, tag), []).append(name)
+    yield (GroupKind.ALL, "all", given), list(names)
+    order = list(GroupKind)
+    ranks = {group: (order.index(group[0]), -len(members), group[1]) for group, members in found.items()}
+    for kind, common in sorted(found, key=ranks.__getitem__):
+        option = ("--op", f"{common}::*") if kind is GroupKind.NAMESPACE else ("--tag", common)
+        yield (kind, common, (*given, *option)), found[kind, common]
+
+
+def _backends(state: State, names: Sequence[OperatorName]) -> Iterator[CoveredBackend]:
+    dispatcher = state.dispatcher
+    universe, bits = dispatcher.universe, dispatcher.layout.registered_bit
+    registered = Counter(dispatcher.shape(name)[0] for name in names)
+    own = {
+        key
+        for name in names
+        if not dispatcher.is_untouched(name)
+        for key, registration in dispatcher.active(name).items()
+        if not registration.captured
+    }
+    for key in backend_keys(universe):
+        kernels = sum(count for mask, count in registered.items() if mask & bits.get(key, 0))
+        if key in own or (kernels and 100 * kernels >= LEAST * len(names)):
+            yield backend_of(universe, key)
+
+
+def _cell(backend: str, answers: Iterable[Covered], command: str) -> GroupCell:
+    counts, served = Counter[Service](), Counter[bool | None]()
+    for one in answers:
+        counts[one.service] += 1
+        served[one.served] += 1
+    share = percent(served[True], served[True] + served[False])
+    return GroupCell(
+        backend=backend,
+        served=served[True],
+        percent=share,
+        kernel=counts[Service.KERNEL],
+        composite=counts[Service.COMPOSITE],
+        fallback=counts[Service.FALLBACK],
+        above=counts[Service.ABOVE],
+        nothing=counts[Service.NOTHING],
+        not_known=counts[Service.NOT_KNOWN],
+        command=command,
+    )

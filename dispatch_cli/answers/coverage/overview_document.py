@@ -1,0 +1,127 @@
+"""Groups of operators on all backends, as a picture: how many are served, and by what."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from dispatch_cli.answers.coverage.overview import CoverageGroup, CoverageOverviewReport, GroupCell, GroupKind
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, SERVICE_TONES
+from dispatch_cli.engine.coverage.answers import Service
+from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.render.document import (
+    Block,
+    Gap,
+    Mark,
+    Matrix,
+    MatrixCell,
+    MatrixHead,
+    MatrixRow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    Tone,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import over_label, plural
+
+MOST = 8
+"""Groups of a kind that are shown."""
+PARTS = 6
+"""Characters of the bar of a cell."""
+_DEVICES = ("CPU", "CUDA", "Meta", "HPU", "XPU", "MPS", "PrivateUse1")
+_SIGNS = {
+    Service.KERNEL: "█",
+    Service.COMPOSITE: "▓",
+    Service.ABOVE: "▒",
+    Service.FALLBACK: "░",
+    Service.NOT_KNOWN: "?",
+    Service.NOTHING: "·",
+}
+_HEADS = {
+    GroupKind.NAMESPACE: "By namespace",
+    GroupKind.TAG: "By tag",
+    GroupKind.SCHEMA: "By kind of schema",
+}
+
+
+def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[Block]:
+    """A matrix for each kind of group."""
+    yield Paragraph(title(report), kind=ParagraphKind.TITLE, is_verdict=True)
+    yield Paragraph(Run(over_label(report), Tone.DIM))
+    if not report.backends:
+        yield Paragraph("No backend has kernels of its own.")
+        return
+    how = "Percent that are served, and by what. `dispatch-cli coverage BACKEND` and the options of a row list them."
+    yield Paragraph(how)
+    used = [one for one in _SIGNS if any(_count(cell, one) for group in report.groups for cell in group.cells)]
+    for kind, found in groupby(report.groups, key=lambda one: one.kind):
+        groups = list(found)
+        yield Gap()
+        if kind in _HEADS:
+            yield Paragraph(_HEADS[kind], kind=ParagraphKind.SECTION)
+        yield _matrix(report, groups[:MOST], used if kind is GroupKind.ALL else ())
+        if len(groups) > MOST:
+            yield Paragraph(Run(f"and {len(groups) - MOST} more; JSON and CSV have all", Tone.DIM))
+
+
+def title(report: CoverageOverviewReport) -> str:
+    """How much there is."""
+    return f"{plural(report.chosen, 'operator')} on {plural(len(report.backends), 'backend')}"
+
+
+def _matrix(report: CoverageOverviewReport, groups: Sequence[CoverageGroup], explained: Sequence[Service]) -> Matrix:
+    legend = [Mark(_SIGNS[one], SERVICE_TONES[one], SERVICE_NAMES[one]) for one in explained]
+    heads = [_head(one) for one in report.backends]
+    rows = [
+        MatrixRow(
+            shlex.join(one.chosen_by[-2:]) if one.kind in _HEADS else "all", [_shown(cell, one) for cell in one.cells]
+        )
+        for one in groups
+    ]
+    return Matrix(heads, rows, explained=legend)
+
+
+def _head(backend: CoveredBackend) -> MatrixHead:
+    """The head of a column: of a kind of tensors, such as SparseCUDA, by the device below the kind."""
+    device = next((one for one in _DEVICES if backend.device is None and backend.key.endswith(one)), "")
+    kind = backend.key.removesuffix(device) if device else "Dense"
+    return MatrixHead(device or backend.key, group=kind)
+
+
+def _shown(cell: GroupCell, group: CoverageGroup) -> MatrixCell:
+    parts = [Mark(_SIGNS[one] * size, SERVICE_TONES[one]) for one, size in bar(cell).items()]
+    counts = ", ".join(f"{count:,} {SERVICE_NAMES[one]}" for one in _SIGNS if (count := _count(cell, one)))
+    words = f"{cell.backend}: {cell.served:,} of {group.operators:,} served; {counts}. {cell.command}"
+    return MatrixCell((Mark(f"{percent_word(cell.percent):>3} "), *parts), words)
+
+
+def percent_word(percent: float | None) -> str:
+    """A share as a whole number that is never better than it is: 99.9 is 99."""
+    if percent is None:
+        return "-"
+    return "<1" if 0 < percent < 1 else str(int(percent))
+
+
+def bar(cell: GroupCell) -> dict[Service, int]:
+    """The length of each part of a bar; what is there has one character at least."""
+    counts = {one: count for one in _SIGNS if (count := _count(cell, one))}
+    total = sum(counts.values())
+    sizes = {one: max(1, int(PARTS * count / total)) for one, count in counts.items()}
+    while sum(sizes.values()) != PARTS:
+        step = 1 if sum(sizes.values()) < PARTS else -1
+        lacks = {one: step * (PARTS * counts[one] / total - size) for one, size in sizes.items() if size + step > 0}
+        sizes[max(lacks, key=lacks.__getitem__)] += step
+    return sizes
+
+
+def _count(cell: GroupCell, service: Service) -> int:
+    count: int = getattr(cell, service.value.replace("-", "_"))
+    return count
+
+
+def sheet(report: CoverageOverviewReport) -> Sheet:
+    """A row for each group and backend."""
+    rows = ((one.kind, one.name, one.operators, *cell) for one in report.groups for cell in one.cells)
+    return Sheet(("kind", "group", "operators", *GroupCell._fields), rows)
