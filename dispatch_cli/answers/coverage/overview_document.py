@@ -109,7 +109,7 @@ def bar(cell: GroupCell) -> dict[Service, int]:
     counts = {one: count for one in _SIGNS if (count := _count(cell, one))}
     total = sum(counts.values())
     sizes = {one: max(1, int(PARTS * count / total)) for one, count in counts.items()}
-    while sum(sizes.values()) != PARTS:
+    while sizes and sum(sizes.values()) != PARTS:
         step = 1 if sum(sizes.values()) < PARTS else -1
         lacks = {one: step * (PARTS * counts[one] / total - size) for one, size in sizes.items() if size + step > 0}
         sizes[max(lacks, key=lacks.__getitem__)] += step
