@@ -53,7 +53,7 @@ def test_the_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys:
 
 def test_sources_are_read_as_shown(tmp_path: Path) -> None:
     """The commands of one section, as they are written; the others run where the project is checked as a whole."""
-    section = TEXT[TEXT.index("\n## Read your sources") : TEXT.index("\n## A tour")]
+    section = TEXT[TEXT.index("\n## Read your sources") : TEXT.index("\n## Why this kernel")]
     shutil.copytree(README.parent / "examples", tmp_path / "examples")
     script = "\n".join(commands(section))
     assert script.count("dispatch-cli ") >= 4

@@ -1,21 +1,16 @@
-"""Write the pictures in the README: what commands print, as a terminal shows it; the explorer; the page, in Chromium.
+"""Write the pictures in the README: of a command, of the explorer, and of the page in Chromium.
 
 usage: python -m tests.write_screenshot
 """
 
 from __future__ import annotations
 
-import io
-import shlex
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
 from tests.page.browser.chromium import Chromium, executable
 from tests.page.browser.small_png import small_png
 from tests.page.browser.tab import Tab
@@ -24,24 +19,15 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
-WIDTH = 100
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXAMPLE = "examples/overlay.yaml"
-SCENARIOS = "examples/scenarios"
-COMMANDS = {
-    "explain": ["explain", "aten::to.dtype", "AutogradPrivateUse1", f"{SCENARIOS}/01_composite_override.yaml"],
-}
-"""Picture → the command that it shows."""
+COMMANDS = {"support": ["support", "examples/extension", "-D", "WITH_CUDA", "--format", "svg"]}
+"""Picture → the command that writes it."""
 
 
 def picture(name: str) -> str:
-    """The picture of a command that runs in a terminal of that width, as SVG."""
-    command = COMMANDS[name]
-    output = in_terminal(WIDTH, *command, "--color", "always").out
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard")
-    console.print(Text.assemble(("$ ", "bold"), f"dispatch-cli {shlex.join(command)}"))
-    console.print(Text.from_ansi(output))
-    return console.export_svg(title="dispatch-cli", unique_id=f"dispatch-cli-{name}")
+    """The picture that a command writes, as SVG."""
+    return call(*COMMANDS[name]).out
 
 
 def path_of(name: str) -> Path:
