@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "whatif": {"model", "engine", "checks", "answers.shared", "answers.report", "whatif"},
     "trace": {
         *("model", "engine", "universes", "bases", "capture", "trace"),
-        *("extract.signing", "extract.cache", "extract.cache_files"),
+        *("extract.cache", "extract.cache_files"),
     },
     "page": {
         *("", "model", "engine", "checks", "bases", "trace", "render", "page"),

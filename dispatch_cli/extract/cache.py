@@ -3,7 +3,7 @@
 An entry is found by a digest of everything that decides it: the content and the names of all files of the run, the
 settings, and this program's own readers. What a run reads besides, such as headers in ``-I``, is noted in the entry and
 compared. An entry that is damaged, foreign or of another format is passed over. A folder of entries could come with a
-project, and say what its author likes: an entry is believed only with the signature of this user's own runs.
+project, and say what its author likes: one inside a git checkout is not used.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ import zlib
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
-from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.extract.cache_files import is_own_folder, read_own
-from dispatch_cli.extract.signing import signature, user_folder
+from dispatch_cli.extract.cache_files import is_own_folder, read_own, user_folder
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
-FORMAT = 3
+FORMAT = 4
 MAX_ENTRY = 16 << 20
 """Bytes of an entry as it is stored."""
 MAX_UNPACKED = 48 << 20
@@ -69,17 +67,18 @@ class Cache:
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder) / "extract"
+        self._is_used = folder == user_folder() or not any(
+            (above / ".git").exists() for above in self._folder.resolve().parents
+        )
 
     def get(self, key: str) -> Any:
         """What is kept under a key; None where nothing is."""
         path = self._folder / f"{key}.json.z"
-        if not is_own_folder(self._folder):
+        if not self._is_used or not is_own_folder(self._folder):
             return None
         try:
-            stored = read_own(path, MAX_ENTRY)
-            head, _, data = stored.partition(b"\n")
-            expected = _head(key, data)
-            if expected is None or not compare_digest(head, expected):
+            head, _, data = read_own(path, MAX_ENTRY).partition(b"\n")
+            if head != _head(key):
                 return None
             unpacker = zlib.decompressobj()
             text = unpacker.decompress(data, MAX_UNPACKED)
@@ -94,23 +93,20 @@ class Cache:
         """Keep what JSON can express."""
         body = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
         packed = zlib.compress(body, 1)
-        if len(packed) > MAX_ENTRY - 1000 or len(body) >= MAX_UNPACKED:
+        if not self._is_used or len(packed) > MAX_ENTRY - 1000 or len(body) >= MAX_UNPACKED:
             return
         with suppress(OSError):
-            head = _head(key, packed)
             self._make_folder()
-            if head is None or not is_own_folder(self._folder):
-                return
-            self._remove_oldest(len(packed))
-            _write(self._folder / f"{key}.json.z", head + b"\n" + packed)
+            if is_own_folder(self._folder):
+                self._remove_oldest(len(packed))
+                _write(self._folder / f"{key}.json.z", _head(key) + b"\n" + packed)
 
     def _make_folder(self) -> None:
         if not self._folder.is_dir():
             self._folder.mkdir(0o700, parents=True, exist_ok=True)
-        above = self._folder.parent
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not (above / name).exists():
-                _write(above / name, text.encode())
+        tag = self._folder.parent / "CACHEDIR.TAG"
+        if not tag.exists():
+            _write(tag, _TAG.encode())
 
     def _remove_oldest(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
@@ -124,10 +120,9 @@ class Cache:
             size -= status.st_size
 
 
-def _head(key: str, packed: bytes) -> bytes | None:
-    """What an entry begins with; None where nothing can be signed."""
-    signed = signature(f"{FORMAT} {key}".encode(), packed)
-    return None if signed is None else f"dispatch-cli {FORMAT} {key} {signed}".encode()
+def _head(key: str) -> bytes:
+    """What an entry begins with."""
+    return f"dispatch-cli {FORMAT} {key}".encode()
 
 
 def _write(path: Path, data: bytes) -> None:

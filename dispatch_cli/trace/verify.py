@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.capture import process
-from dispatch_cli.extract.cache_files import is_own_folder, read_own
-from dispatch_cli.extract.signing import user_folder
+from dispatch_cli.extract.cache_files import is_own_folder, read_own, user_folder
 from dispatch_cli.model.problem import InputError, Problem
 
 SOURCES = Path(__file__).with_name("kernel_log")

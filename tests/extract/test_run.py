@@ -143,14 +143,12 @@ def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
     (entry,) = entries(tree)
     good = entry.read_bytes()
     head, _, packed = good.partition(b"\n")
-    body = zlib.decompress(packed)
     for data in (
         b"",
         b"x" * 100,
         good[:-20],
         good[:50] + b"\0" + good[51:],
         packed,
-        head + b"\n" + zlib.compress(body.replace(b"CPU", b"XLA")),
         head + b"\n" + zlib.compress(b"\0" * (600 << 20), 9),
     ):
         entry.write_bytes(data)
@@ -185,7 +183,6 @@ def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pyt
     assert sum(path.stat().st_size for path in entries(tree)) <= 200_000
     assert kept.get(key_of(7)) == [value] and kept.get(key_of(0)) is None
     assert (tree / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
-    assert (tree / "cache" / ".gitignore").read_text() == "*\n"
 
 
 def test_a_key_is_of_all_that_it_is_made_of() -> None:
