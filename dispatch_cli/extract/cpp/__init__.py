@@ -18,8 +18,6 @@ from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
-_STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
-_AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
 _TEMPLATE = re.compile(
     r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b|\{\{[^{}\n]{1,200}\}\}\w"
 )
@@ -80,7 +78,6 @@ class _CppRun:
             why = "more of its '#if' belong together than can be told apart"
             findings.not_understood[NotUnderstood(Span(main, 1, 1), "", why, bound=True)] = None
         self._keep(findings)
-        self._stray(text)
         return True
 
     def _read(self, main: str, assumed: dict[str, bool]) -> Findings:
@@ -111,23 +108,6 @@ class _CppRun:
             why = "this file is a template, which is filled in when the project is built"
             self._not_understood[NotUnderstood(at, line.strip(), why)] = None
             self._accounted.add((at.file, at.line))
-
-    def _stray(self, text: SourceText) -> None:
-        """Calls that look like registrations and are in no block."""
-        for found in _AT_RUN_TIME.finditer(text.blanked) if "Library" in text.text else ():
-            at = text.span(found.start())
-            line = text.text[found.start() : found.start() + 200].partition("\n")[0]
-            why = "this registers at run time, in a library that is an object"
-            self._not_understood[NotUnderstood(at, line.strip(), why)] = None
-            self._accounted |= {(text.name, text.line(place)) for place in (found.start(), found.end())}
-        for found in _STRAY.finditer(text.blanked):
-            at = text.span(found.start())
-            here = {(text.name, text.line(place)) for place in range(found.start(), found.end())}
-            rest = text.text[found.end() : found.end() + 200].lstrip()
-            if rest.startswith('"') and not here & (self._accounted | self._project.accounted):
-                line = text.text[found.start() : found.start() + 200].partition("\n")[0]
-                self._not_understood[NotUnderstood(at, line.strip(), "this is in no registration block")] = None
-                self._accounted |= here
 
 
 def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:

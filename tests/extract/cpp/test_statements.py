@@ -224,7 +224,6 @@ def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, wh
     [
         ('void f(torch::Library& m) {\n  m.impl("f", f);\n}\n', "no block is known that calls the function f"),
         ('auto l = lazy([](torch::Library& m) {\n  m.impl("f", f);\n});\n', "no block is known that calls this lambda"),
-        ('void f(Registry r) {\n  r.impl("f", f);\n  RegisterOperators x;\n}\n', "this is in no registration block"),
         ('\nMY_LIBRARY(my, "f", f);\n', "the macro MY_LIBRARY is not known"),
         (
             'TORCH_LIBRARY(my, m) {} {%- for x in y %}\nm.def("f{{ x }}");\n{%- endfor %}\n',
