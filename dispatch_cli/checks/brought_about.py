@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import (
     Bundle,
-    Bundles,
     Check,
     CheckStage,
     Finding,
@@ -28,7 +27,7 @@ from dispatch_cli.model.declarations import OwnChange
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
-Made = Finding | Bundle | Bundles
+Made = Finding | Bundle
 MILDEST = len(Severity)
 """A rank that is milder than those of all severities."""
 

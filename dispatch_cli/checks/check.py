@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Bundle", "Bundles", "Check", "CheckStage", "Finding", "Group", "MissingPart", "Need", "Related", "Severity"]
+__all__ = ["Bundle", "Check", "CheckStage", "Finding", "Group", "MissingPart", "Need", "Related", "Severity"]
 
 
 class Group(Enum):
@@ -124,20 +124,6 @@ class Bundle(NamedTuple):
     write: Callable[[Any], Finding]
 
 
-class Bundles(NamedTuple):
-    """Bundles of one place and subject, counted before they are made.
-
-    each: makes them. reasons: how many findings of each reason there are in all. operators: how many are about each.
-    """
-
-    check: str
-    severity: Severity
-    span: Span | None
-    each: Callable[[], Iterator[Bundle]]
-    reasons: Mapping[str, int]
-    operators: Callable[[], Mapping[str, int]]
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """A check: its stable id and code, what it holds up in a few words, and the search for what breaks it.
@@ -155,7 +141,7 @@ class Check:
     title: str
     severity: Severity
     documentation: str
-    find: Callable[[View], Iterator[Finding | Bundle | Bundles]]
+    find: Callable[[View], Iterator[Finding | Bundle]]
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.STATE
@@ -164,7 +150,7 @@ class Check:
     @classmethod
     def of(
         cls,
-        find: Callable[[View], Iterator[Finding | Bundle | Bundles]],
+        find: Callable[[View], Iterator[Finding | Bundle]],
         documentation: str | None,
         code: str,
         severity: Severity,

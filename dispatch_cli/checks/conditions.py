@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
-from dispatch_cli.checks.check import Bundle, Bundles, Check, Finding
+from dispatch_cli.checks.check import Bundle, Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
 from dispatch_cli.model.condition import Condition, negated
@@ -26,7 +26,7 @@ MOST_LITERALS = 12
 MOST_CONDITIONS = 100
 """Conditions of an operator that are looked at for that."""
 
-Made = Finding | Bundle | Bundles
+Made = Finding | Bundle
 
 
 class OtherVariant(NamedTuple):
@@ -95,9 +95,7 @@ def _unit(one: Finding | Bundle) -> str:
 def _unpacked(found: Iterator[Made]) -> Iterator[Finding]:
     """Findings one by one: whether one holds in every case is a question of each."""
     for one in found:
-        if isinstance(one, Bundles):
-            yield from _unpacked(one.each())
-        elif isinstance(one, Bundle):
+        if isinstance(one, Bundle):
             yield from map(one.write, one.parts)
         else:
             yield one

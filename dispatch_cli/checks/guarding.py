@@ -7,22 +7,17 @@ from functools import cached_property
 
 from dispatch_cli.checks.cells import Cells
 from dispatch_cli.checks.expectations import COMPUTING, OF_SLOTS
-from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_SELECTION, OF_TEXT, GuardBudget
+from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_TEXT, GuardBudget
 from dispatch_cli.checks.guarding_calls import GuardedCalls
-from dispatch_cli.checks.guarding_slots import COUNTED, GuardedSelection, GuardedSlots
+from dispatch_cli.checks.guarding_slots import GuardedSlots
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.view import View
-from dispatch_cli.checks.violation import BrokenOperator, Tally, Violation
+from dispatch_cli.checks.violation import BrokenOperator, Violation
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-
-FEW = 32
-"""So few operators are compared with each guard one by one."""
-MOST_SELECTIONS = 16
-"""So many are kept, because each is some megabytes."""
 
 
 class Guards:
@@ -38,7 +33,6 @@ class Guards:
         self._calls = GuardedCalls(view.state, self._budget)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
         self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
-        self._selections: dict[tuple[tuple[str, ...], int], GuardedSelection] = {}
         self._slots_of: dict[str, tuple[str, ...]] = {}
         self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 
@@ -121,31 +115,6 @@ class Guards:
                 violations = tuple(Violation(one.keys, one.wanted, one.found, None, one.span) for one in some)
                 if violations:
                     yield BrokenOperator(OperatorName(operator.name), violations)
-
-    def tally(self, guard: Guard) -> Tally | None:
-        """How often a guard does not hold; None where `broken` has to be asked for that.
-
-        Guards with the same operators, and the same keys or the same call, share the work. Errors: InputError when it
-        is too much.
-        """
-        names = self.operators(guard)
-        if len(names) < FEW or self.higher_order(guard):
-            return None
-        if guard.call is not None:
-            return self._calls.tally(guard, names, guard.call)
-        if len(guard.wants) != 1 or guard.wants[0].field not in COUNTED:
-            return None
-        bits = self._cells.bits(self.keys(guard))
-        found = self._selections.get((guard.ops, bits))
-        if found is None:
-            self._budget.spend(len(names) * OF_SELECTION, guard)
-            if len(self._selections) >= MOST_SELECTIONS:
-                self._selections.clear()
-            found = self._selections[guard.ops, bits] = GuardedSelection(names, self._cells, bits)
-        want = guard.wants[0]
-        self._budget.spend(found.texts * sum(map(is_glob, want.texts)) * OF_TEXT, guard)
-        self._budget.spend(found.uncounted * OF_OPERATOR, guard)
-        return found.tally(want, GuardedSlots(guard, self._cells, bits))
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""

@@ -14,8 +14,6 @@ OF_BROKEN = 20
 """For an operator that is not as the guard wants it, in addition."""
 OF_COMPARED = 100
 """The same, where slots are compared with another slot (`same_as`)."""
-OF_SELECTION = 12
-"""For an operator that guards with the same operators and keys have in common."""
 OF_HOP = 100
 """For a kernel that a simulated call reaches."""
 OF_CELL = 50

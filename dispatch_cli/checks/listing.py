@@ -7,7 +7,7 @@ and a reason are a *group*. Of each group the first are kept, and of each check;
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
@@ -101,14 +101,6 @@ class Listing:
         group = self._groups.get((span, reason), self._further)
         group.passed_over += count
         group.severity = worse(group.severity, severity)
-
-    def pass_over_all(
-        self, reasons: Mapping[str, int], operators: Mapping[str, int], severity: Severity, span: Span | None
-    ) -> None:
-        """Count findings of groups that are full. operators: how many are about each."""
-        for reason, count in reasons.items():
-            self.pass_over(count, None, severity, span, reason)
-        self._of(severity).update(operators)
 
     def _count(self, count: int, operator: str | None, severity: Severity) -> None:
         self.counts[severity] = self.counts.get(severity, 0) + count

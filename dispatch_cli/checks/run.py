@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
-from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import Bundle, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
@@ -82,9 +81,7 @@ def run_checks(
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
         for found in _each_once(_made(check, view, conditions)):
-            if isinstance(found, Bundles):
-                taker.bundles(found, severity or found.severity)
-            elif isinstance(found, Bundle):
+            if isinstance(found, Bundle):
                 taker.bundle(found, severity or found.severity)
             else:
                 finding = functions.named(hedged(view, check, found))
@@ -120,18 +117,6 @@ class _Taker:
         if self._admits(one, one.key, one.reason, severity):
             self._keep(one, severity)
 
-    def bundles(self, many: Bundles, severity: Severity) -> None:
-        """Take as many as are listed, and count the others."""
-        is_plain = self._is_new is None and self._suppressions.says_nothing_of_check(many.check)
-        left, taken = Counter(many.reasons), Counter[str]()
-        for bundle in many.each():
-            if is_plain and all(self.listing.is_full(many.span, reason) for reason in left):
-                self.listing.pass_over_all(left, Counter(many.operators()) - taken, severity, many.span)
-                return
-            self.bundle(bundle, severity)
-            left = left - Counter(bundle.reasons)
-            taken[bundle.operator] += sum(bundle.reasons.values())
-
     def bundle(self, bundle: Bundle, severity: Severity) -> None:
         """Take many; where they are only counted, at once."""
         operator, span = bundle.operator, bundle.span
@@ -163,14 +148,14 @@ class _Taker:
             self.suppressed.append(Suppressed(one, self._by))
 
 
-def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle | Bundles]:
+def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle]:
     """What a check finds, in all variants but for what is about the run itself."""
     if conditions is None or check.stage is CheckStage.RUN:
         return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
 
-def _each_once(findings: Iterable[Finding | Bundle | Bundles]) -> Iterator[Finding | Bundle | Bundles]:
+def _each_once(findings: Iterable[Finding | Bundle]) -> Iterator[Finding | Bundle]:
     """Findings without repetitions, which bundles have none of."""
     seen: set[int] = set()
     for one in findings:

@@ -51,10 +51,6 @@ class Suppressions:
             self._used.add(found)
         return found
 
-    def says_nothing_of_check(self, check: str) -> bool:
-        """Whether no suppression can be about a finding of a check."""
-        return not any(check in ids for ids in self._ids.values())
-
     def says_nothing_of(self, bundle: Bundle) -> bool:
         """Whether no suppression can be about a finding of a bundle, whatever its key."""
         if not self._all:

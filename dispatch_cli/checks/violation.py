@@ -1,8 +1,7 @@
-"""Where a guard does not hold, operator by operator or counted."""
+"""Where a guard does not hold, operator by operator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.table.table import TableEntry
@@ -40,13 +39,3 @@ class BrokenOperator(NamedTuple):
 
     operator: OperatorName
     violations: tuple[Violation, ...]
-
-
-class Tally(NamedTuple):
-    """How many violations of a guard there are, counted without making them.
-
-    reasons: how many there are of each reason. operators: how many violations each operator has.
-    """
-
-    reasons: Mapping[str, int]
-    operators: Callable[[], Mapping[str, int]]

@@ -9,8 +9,6 @@ import pytest
 from dispatch_cli.answers.findings.guards.recorded import recorded_guards
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.guarding import FEW, Guards
-from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
@@ -335,25 +333,3 @@ guards:
     assert dict(finding.details) == {"wanted": "rule fallback", "found": "op_math by rule math"}
     recorded = [*recorded_guards(state, [OperatorName.parse("demo::op")], frozenset(("AutogradCPU",)))]
     assert [guard.wants[0].texts for guard in recorded] == [("math",)]
-
-
-@pytest.mark.parametrize("guard", ["rule: kernel", "not: missing", "fallthrough: true", "kernel: none_*"])
-def test_violations_are_counted_for_each_operator_as_they_are_listed(guard: str, tmp_path: Path) -> None:
-    """Slots without a kernel are one violation for each reason why there is none."""
-    operators = "".join(
-        f"  - func: demo::op{number}(Tensor x) -> Tensor\n"
-        f"    dispatch: {{PrivateUse1: npu_{number}, CompositeImplicitAutograd: math_{number}}}\n"
-        for number in range(FEW + 1)
-    )
-    keys = "[AutogradPrivateUse1, AutocastXLA, AutocastHPU, CPU]"
-    file = tmp_path / "many.yaml"
-    guards_of_file = f"guards:\n  - {{op: 'demo::*', key: {keys}, {guard}}}\n"
-    file.write_text(f"dispatch: 1\nextends: torch-2.4\noperators:\n{operators}{guards_of_file}", encoding="utf-8")
-    state = load_state([str(file)])
-    guards = Guards(View(state, map(OperatorName.parse, state.dispatcher.names())))
-    (one,) = guards.all
-    tally = guards.tally(one)
-    assert tally is not None
-    listed = {str(name): len(violations) for name, violations in guards.broken(one)}
-    assert tally.operators() == listed
-    assert sum(tally.reasons.values()) == sum(listed.values()) > FEW

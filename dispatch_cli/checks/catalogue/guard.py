@@ -36,7 +36,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from dispatch_cli.checks.check import Bundle, Bundles, Check, Finding, Severity
+from dispatch_cli.checks.check import Bundle, Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -46,18 +46,13 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 
-def find(view: View) -> Iterator[Bundle | Bundles]:
+def find(view: View) -> Iterator[Bundle]:
     """A finding for every slot or call that is not as a guard wants it. Errors: InputError when it is too much work."""
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
     for guard in guards.all:
-        tally = guards.tally(guard)
-        if tally is None:
-            yield from bundles(view, guards, guard)
-        elif tally.reasons:
-            each = partial(bundles, view, guards, guard)
-            yield Bundles(CHECK.id, CHECK.severity, guard.span, each, tally.reasons, tally.operators)
+        yield from bundles(view, guards, guard)
 
 
 def bundles(view: View, guards: Guards, guard: Guard) -> Iterator[Bundle]:

@@ -166,7 +166,8 @@ class _Reader:
             if not self._is_suppressed(unmatched_guard.finding_of(guard, kind, glob), suppressed)
         )
         broken = _Broken(OF_GROUP if self._listed < OF_REPORT else 1)
-        self._count(guard, broken, suppressed)
+        for bundle in guard_check.bundles(self._view, self.guards, guard):
+            self._add(bundle, broken, suppressed)
         self._listed += len(broken.listed)
         call = guard.call
         return GuardRow(
@@ -189,18 +190,6 @@ class _Reader:
             broken=tuple(broken.listed),
             suppressed=tuple(suppressed),
         )
-
-    def _count(self, guard: Guard, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
-        """Count what does not hold, and note the first."""
-        tally = self.guards.tally(guard)
-        if tally is not None and not tally.reasons:
-            return
-        can_stop = tally is not None and self._suppressions.says_nothing_of_check(guard_check.CHECK.id)
-        for bundle in guard_check.bundles(self._view, self.guards, guard):
-            if tally is not None and can_stop and len(broken.listed) >= broken.most:
-                broken.count = sum(tally.reasons.values())
-                return
-            self._add(bundle, broken, suppressed)
 
     def _add(self, bundle: Bundle, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
         """Count the findings about one operator, and note the first."""
