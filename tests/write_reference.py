@@ -38,6 +38,8 @@ libraries:                       # the long form: TORCH_LIBRARY blocks, in the o
 fallbacks: {{PrivateUse1: cpu_fallback}}
 guards:                          # conditions that must hold
   - {{op: "mylib::*", key: CUDA, rule: kernel}}
+support:                         # promises that operators work
+  - {{op: "mylib::*", backends: [cpu, cuda], contexts: [eager, train, compile]}}
 ```
 
 For completion and validation in an editor, run `dispatch-cli schema -o dispatch.schema.json` and begin the file with

@@ -40,7 +40,7 @@ _HELP = {
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
-    Reason.AUTOGRAD_FUNCTION: _DERIVATIVE,
+    Reason.AUTOGRAD_FUNCTION: "replace its autograd kernel by torch.library.register_autograd",
     Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema",
     Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",

@@ -49,7 +49,7 @@ from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.support import Promise
+from dispatch_cli.model.support import Promise, SupportContext
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -115,6 +115,11 @@ def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str
     yield from (("it is promised here, too", one.span) for one in others)
 
 
+def _trains(broken: BrokenPromise) -> bool:
+    """Whether it is about training: in torch.func's transforms, an autograd kernel alone does not help."""
+    return SupportContext.TRAIN in broken.contexts
+
+
 def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
     """The kernels that are missing."""
     name = broken.row.operator
@@ -125,7 +130,7 @@ def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
             return (fake_impl(name),)
         case Reason.NO_VMAP:
             return own_kernels(view, name, (_BATCHED,))
-        case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED:
+        case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED if _trains(broken):
             keys = (autograd_key_of(view.universe, one) for one in broken.backends)
             return own_kernels(view, name, autograd_keys(view, name, [one for one in keys if one is not None]))
         case _:
