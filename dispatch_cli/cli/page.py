@@ -25,14 +25,20 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.engine.history.state import State
 
-_NOT_OF_SOURCE = ("trace", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = ("trace", "source_url", "format_", "output", "color", "help")
 
 
 @click.command("page", cls=Command)
 @source_options
 @trace_option
+@click.option(
+    "--source-url",
+    metavar="URL",
+    help="Link places in files to this repository, such as https://github.com/OWNER/NAME; by default, the one that "
+    "[project.urls] in pyproject.toml names.",
+)
 @output_options(only=("html",))
-def command(source: SourceOptions, trace: str | None, out: Output) -> None:
+def command(source: SourceOptions, trace: str | None, source_url: str | None, out: Output) -> None:
     """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.
 
     The page has every operator with its table, each slot explained, the registrations, the findings of
@@ -46,6 +52,7 @@ def command(source: SourceOptions, trace: str | None, out: Output) -> None:
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
     from dispatch_cli.model import read_files
 
+    url = _url_of(source_url, bool(source.files))
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if out.file is None:
         read_files.start()
@@ -71,7 +78,8 @@ def command(source: SourceOptions, trace: str | None, out: Output) -> None:
     shown = None
     if view is not None and trace is not None:
         shown = PageTrace(view, _without(folders, as_argument(trace)))
-    named = PageSource(arguments, files, more, len(source.files))
+    names = tuple(map(_name_of, source.files, arguments))
+    named = PageSource(arguments, files, more, len(source.files), names, url)
     chunks = [*html(page_data(state, findings, named, shown), folders)]
     write(chunks, out.file, kind="data")
     if out.file is not None:
@@ -115,6 +123,25 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
         raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
     except InputError as error:
         raise BadInput(error, color) from None
+
+
+def _url_of(named: str | None, has_files: bool) -> str | None:
+    """Where the repository of the files is: as named, or as the project says. Errors: UsageError."""
+    from dispatch_cli.cli.source_url import checked_url, project_url
+
+    if named is None:
+        return project_url() if has_files else None
+    try:
+        return checked_url(named)
+    except ValueError as why:
+        raise click.UsageError(
+            f"--source-url {named!r} is no address of a repository: {why}. Write it as https://github.com/OWNER/NAME."
+        ) from None
+
+
+def _name_of(file: str, named: str) -> str:
+    """What a file is called, as it is named in commands; a folder by its own name, such as the one that ``.`` is."""
+    return os.path.basename(os.path.realpath(file)) if os.path.isdir(file) else named  # noqa: PTH112, PTH119
 
 
 def _folders(named: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
+from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.keys.universe_argument import universe_argument
@@ -48,13 +49,15 @@ class PageSource(NamedTuple):
     """What a page is made from.
 
     arguments: the source options, as they were given; the first *named* are files. more_files: how many files are not
-    in *files*.
+    in *files*. names: of the state's files and folders, for people. url: of the repository that they are in.
     """
 
     arguments: tuple[str, ...]
     files: tuple[PageFile, ...]
     more_files: int = 0
     named: int = 0
+    names: tuple[str, ...] = ()
+    url: str | None = None
 
 
 class PageTrace(NamedTuple):
@@ -93,6 +96,8 @@ def page_data(
             "universe_argument": universe_argument(state, tuple(source.arguments)),
             "arguments": source.arguments,
             "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
+            "names": source.names,
+            "source_url": source.url,
             "files": data_of(source.files),
             "more_files": source.more_files,
         },
@@ -116,6 +121,9 @@ def page_data(
         "coverage": coverage_data(state, names),
         "support": support_data(state),
         "findings": report_data(findings),
+        "fixes": {
+            one.fingerprint: text for one in findings.findings if (text := fragment(one.finding.fix)) is not None
+        },
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),

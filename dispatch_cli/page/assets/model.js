@@ -12,6 +12,7 @@ class Page {
     this.words = data.words;
     this.keys = data.keys;
     this.findings = data.findings;
+    this.fixes = data.fixes;
     this.findingChecks = data.summary;
     this.affected = new Map(Object.entries(data.affected));
     this.fallbacks = data.fallbacks;
@@ -114,8 +115,25 @@ class Page {
     return (isTheirs ? found.groups.file : found.groups.place) + text.slice(found[0].length);
   }
 
+  /* A place; of PyTorch's own sources only the file. */
   placeText(place) {
-    return place === null ? "" : `${place.file}:${place.line}:${place.column}`;
+    if (place === null) return "";
+    const isTheirs = this.ofPyTorch.test(place.file.replaceAll("\\", "/"));
+    return `${isTheirs ? place.file.replace(/.*[/\\]/, "") : place.file}:${place.line}:${place.column}`;
+  }
+
+  /* The address of a place in the project's repository; null where it is not known to be in that. */
+  placeUrl({ file, line }) {
+    const { source_url: url, files } = this.about;
+    const isInside = files.some((one) => one.name === file) && !/^[/\\~]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(file);
+    return url && isInside ? `${url}/blob/main/${addressOf(file)}#L${line}` : null;
+  }
+
+  /* The address of the place in a kernel's text, where that is a file of PyTorch's repository: not one that its build made. */
+  kernelUrl(text) {
+    const found = /[/ ](?:__w\/pytorch\/pytorch|site-packages)\/((?:aten|torch|c10)\/(?!csrc\/autograd\/generated\/)[\w./-]+):(\d+)/.exec(text);
+    const [version] = /^\d+\.\d+\.\d+/.exec(this.about.torch ?? "") ?? [];
+    return found && version ? `https://github.com/pytorch/pytorch/blob/v${version}/${addressOf(found[1])}#L${found[2]}` : null;
   }
 
   // the parts of answers
@@ -151,6 +169,10 @@ class Page {
   header(number) {
     return this.data.operators.headers[this.data.operators.header[number]];
   }
+}
+
+function addressOf(file) {
+  return file.replace(/^\.\//, "").split("/").map(encodeURIComponent).join("/");
 }
 
 /* The name that an overload has without it, in a list; an empty list for a name without overload. */

@@ -26,8 +26,26 @@ function byId(id) {
 
 /** What the address asks for; nothing in it is the start. */
 function wanted() {
-  if (location.hash.length < 2 || location.hash === "#!start") return { view: "start" };
-  return page.target(location.hash) ?? { name: location.hash.slice(1), key: null, entry: null };
+  const [address] = location.hash.split("?");
+  if (address.length < 2 || address === "#!start") return { view: "start" };
+  return page.target(address) ?? { name: address.slice(1), key: null, entry: null };
+}
+
+/** What is chosen in a view: behind the "?" of the address, which no name in it has as it is. */
+function chosenIn(name) {
+  return new URLSearchParams(location.hash.split("?")[1] ?? "").get(name);
+}
+
+/** Put a choice into the address, so that a link has it; null for what is so without it. It is no step to go back from. */
+function keepChoice(name, value) {
+  const [address, behind] = location.hash.split("?");
+  const all = new URLSearchParams(behind ?? "");
+  if (value === null) all.delete(name);
+  else all.set(name, value);
+  const rest = all.toString();
+  const hash = `${address || "#!start"}${rest && `?${rest}`}`;
+  if (hash !== location.hash && (address || rest)) history.replaceState(null, "", hash);
+  document.body.dataset.address = location.hash;
 }
 
 /** The title, the command line and the parts of what a target shows. */
@@ -173,12 +191,13 @@ function chooseByKey(key) {
 function start(loaded) {
   page = loaded;
   const { about } = page;
-  const files = stateFiles();
+  const files = about.names;
   const state = [...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", ");
   byId("state").replaceChildren(...nodes([state]));
   byId("state").title = page.safe(state);
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
   byId("trace").hidden = page.trace() === null;
+  byId("changes").hidden = !hasChanges();
   startSearch();
   window.addEventListener("hashchange", show);
   document.addEventListener("keydown", pressed);

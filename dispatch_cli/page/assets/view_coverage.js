@@ -8,7 +8,7 @@ function coverageView(argument) {
   if (!keys.includes(key)) {
     return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, key), " is none."), backendChoice(keys, "")] };
   }
-  if (coverage.key !== key) Object.assign(coverage, { key, service: "" });
+  Object.assign(coverage, { key, service: chosenIn("served") ?? "" });
   const found = page.coverage(key);
   const [line, body] = [make("div", {}), make("div", {})];
   const served = (service) => found.operators.filter((one) => one.service === service);
@@ -17,6 +17,7 @@ function coverageView(argument) {
   if (!groups.includes(coverage.service)) coverage.service = "";
   const draw = (service) => {
     coverage.service = service;
+    keepChoice("served", service || null);
     const chosen = service ? served(service) : found.operators;
     line.replaceChildren(commandLine(page.command("coverage", key, service)));
     body.replaceChildren(...nodes([coverageTable(key, chosen)]));

@@ -32,11 +32,23 @@ function make(tag, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
-    else if (name === "href" && !value.startsWith("#")) throw new Error("links stay in the page");
+    else if (name === "href" && !value.startsWith("#") && !isOfRepository(value)) throw new Error("links stay in the page");
     else element.setAttribute(name, shown(value));
   }
   element.append(...nodes(children));
   return element;
+}
+
+/** Whether an address is that of a file in the project's repository, or in PyTorch's. */
+function isOfRepository(address) {
+  const repositories = [page?.about.source_url, "https://github.com/pytorch/pytorch"].filter(Boolean);
+  return repositories.some((url) => url.startsWith("https://") && address.startsWith(`${url}/blob/`));
+}
+
+/** A text that leads to a file in a repository; as it is where the address is not known. */
+function sourceLink(url, text, title) {
+  if (url === null) return make("span", { class: "mono", title }, text);
+  return make("a", { class: "mono", href: url, title, rel: "noopener noreferrer" }, text);
 }
 
 function paragraph(...children) {
@@ -74,14 +86,17 @@ function section(title, ...children) {
 
 /** The command line that prints what is shown, and a button that copies it. */
 function commandLine(command) {
+  return make("div", { class: "command" }, make("code", {}, command), copyButton(command, "Copy the command that prints this"));
+}
+
+function copyButton(text, label) {
   const copy = async (event) => {
-    const done = await copied(command);
+    const done = await copied(text);
     event.target.textContent = done ? "Copied" : "Copy failed";
-    say(done ? "Command copied" : "The browser did not let the page copy");
+    say(done ? "Copied" : "The browser did not let the page copy");
     setTimeout(() => { event.target.textContent = "Copy"; }, 1500);
   };
-  const button = make("button", { type: "button", "aria-label": "Copy the command that prints this", click: copy }, "Copy");
-  return make("div", { class: "command" }, make("code", {}, command), button);
+  return make("button", { type: "button", "aria-label": label, click: copy }, "Copy");
 }
 
 async function copied(text) {

@@ -1,15 +1,12 @@
 /* Findings: how many there are of each check, then one card for each. */
 
-/** Which check's findings are listed; empty for all. */
-let findingsOfCheck = "";
-
 function findingsView() {
   const all = page.findings.findings;
   const { error, warning, info } = page.findings.counts;
   const total = error + warning + info;
   const body = make("div", {});
   const draw = (check) => {
-    findingsOfCheck = check;
+    keepChoice("check", check || null);
     const chosen = check ? all.filter((one) => one.check === check) : all;
     const more = page.unlisted(check);
     const note = more > 0 && [paragraph(`${plural(more, "more finding")} ${more === 1 ? "is" : "are"} not listed on this page. This command lists all:`), commandLine(page.command("all-findings"))];
@@ -17,8 +14,8 @@ function findingsView() {
     say(plural(chosen.length + more, "finding"));
   };
   const options = [["", counted("all", total)], ...page.findingChecks.map((row) => [row.check, counted(row.check, row.findings)])];
-  if (!options.some(([check]) => check === findingsOfCheck)) findingsOfCheck = "";
-  draw(findingsOfCheck);
+  const first = options.some(([check]) => check === chosenIn("check")) ? chosenIn("check") : "";
+  draw(first);
   return {
     title: "Findings",
     command: page.command("findings"),
@@ -27,7 +24,7 @@ function findingsView() {
         ? "No check finds anything."
         : `${plural(total, "finding")}: ${severityCounts({ error, warning, info })}.`),
       total > 0 && checksTable(),
-      total > 0 && selection("of-check", "Show findings of", options, findingsOfCheck, draw),
+      total > 0 && selection("of-check", "Show findings of", options, first, draw),
       body,
     ],
   };
@@ -82,5 +79,20 @@ function findingCard(one) {
       ...Object.entries(one.details).map(([label, value]) => [capital(label), value]),
       ...related,
       ["Tip", one.tip],
-    ]));
+    ]),
+    fixOf(one));
+}
+
+/** The fix of a finding, as the declarations that the command proposes; the open one is in the address. */
+function fixOf({ fingerprint }) {
+  const text = page.fixes[fingerprint];
+  if (text === undefined) return null;
+  const toggled = (event) => keepChoice("fix", event.target.open ? fingerprint : null);
+  return make("details", { open: chosenIn("fix") === fingerprint ? "" : null, toggle: toggled },
+    make("summary", {}, "A fix, as declarations"), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
+}
+
+/** Lines of code as they are: what is not text in them is spelled out. */
+function codeLines(text) {
+  return text.trimEnd().split("\n").map((line, at) => document.createTextNode(`${at > 0 ? "\n" : ""}${page.safe(line)}`));
 }

@@ -1,7 +1,13 @@
 /* An operator: its schema, its slots as a grid or as rows, its registrations and findings; beside it, one slot. */
 
-/** How slots are shown; kept from one operator to the next. */
-let slotsAs = "grid";
+/** How slots are shown; kept from one operator to the next, and in the address. */
+const SLOTS_AS = ["grid", "rows", "all"];
+let slotsAs = SLOTS_AS[0];
+
+function keepSlotsAs(chosen) {
+  slotsAs = chosen;
+  keepChoice("as", chosen === SLOTS_AS[0] ? null : chosen);
+}
 
 function operatorView({ name, key }) {
   const found = page.table(name);
@@ -33,6 +39,7 @@ function showAnotherSlot(target) {
   if (target.key !== null) beside.append(slotView(target.name, target.key));
   markSlot(beside, target.key);
   const side = isWide();
+  keepSlotsAs(slotsAs);
   arrive(target, target.key === null ? target.name : `${target.name} at ${target.key}`);
   if (side) {
     if (target.key !== null) say(beside.querySelector(".slot-view .lead")?.textContent ?? "");
@@ -75,7 +82,7 @@ function slotsSection(found) {
   const part = section("Dispatch table");
   const body = make("div", {});
   const draw = (chosen) => {
-    slotsAs = chosen;
+    keepSlotsAs(chosen);
     const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"], ["all", "All rows", "a"]], slotsAs, redraw);
     const command = page.command({ grid: "grid", rows: "table", all: "all-rows" }[slotsAs], found.operator);
     body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(found) : slotRows(found, slotsAs === "all"), noteLines(found)]));
@@ -85,7 +92,7 @@ function slotsSection(found) {
     draw(chosen);
     body.querySelector('[aria-pressed="true"]').focus();
   };
-  draw(slotsAs);
+  draw(SLOTS_AS.includes(chosenIn("as")) ? chosenIn("as") : slotsAs);
   part.append(body);
   return part;
 }
@@ -175,6 +182,7 @@ function filled(one) {
 
 /** Where something is declared: a place in a file, or the embedded state that has it. */
 function placeOf(thing) {
-  if (thing.declared_at) return make("span", { class: "mono" }, page.placeText(thing.declared_at));
+  const place = thing.declared_at;
+  if (place) return sourceLink(page.placeUrl(place), page.placeText(place), `${place.file}:${place.line}:${place.column}`);
   return thing.state ?? "";
 }

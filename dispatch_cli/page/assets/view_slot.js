@@ -30,7 +30,7 @@ function slotFacts(name, { answer, live, next, above, below }) {
   const held = (row) => [page.words.rules[row.rule] ?? row.rule, kernelText(row)].filter(Boolean).join(", ");
   const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", heldAround(row)];
   return [
-    ["Kernel", answer.kernel && make("span", { class: "mono" }, answer.kernel)],
+    ["Kernel", answer.kernel && sourceLink(page.kernelUrl(answer.kernel), page.shortKernel(answer.kernel), answer.kernel)],
     ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
     ["From", answer.source !== null && answer.source !== answer.key && answer.source],
     ["Declared at", placeOf(answer)],

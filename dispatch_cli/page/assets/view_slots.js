@@ -14,9 +14,10 @@ function slotLink(name, row, named) {
   const says = [code.meaning, code.markMeaning].filter(Boolean).join(", ");
   const attributes = {
     class: `slot ${code.tone} ${row.stale ? "stale" : ""} ${row.before ? "changed" : ""}`, href: page.link(name, row.key),
-    "data-slots": JSON.stringify([row.key]), title: `${row.key}: ${says}; ${kernelText(row) || "no kernel"}`,
+    "data-slots": JSON.stringify([row.key]), title: `${row.key}: ${says}; ${kernelText(row) || "no kernel"}${row.before ? `; before: ${beforeText(row)}` : ""}`,
   };
-  return make("a", attributes, `${code.letter}${code.mark}`,
+  const was = row.before ? `${page.code({ ...row.before, before: null }).letter}\u2192` : "";
+  return make("a", attributes, `${was}${code.letter}${code.mark}`,
     make("span", { class: named ? null : "unseen" }, ` ${row.key}`), make("span", { class: "unseen" }, `: ${says}`));
 }
 
@@ -27,10 +28,10 @@ function slotGrid(found) {
   const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
   const caption = "Functionalities that are per backend; each cell is a slot";
   return [
+    gridLegend(found),
     lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
-    legendTable(found),
   ];
 }
 
@@ -68,19 +69,11 @@ function gridKey(event) {
   link.focus();
 }
 
-function legendTable(found) {
-  const columns = [
-    ["Code", (line) => make("span", { class: line.tone }, line.letter ?? line.mark)],
-    ["Meaning", (line) => line.meaning],
-    ["Slots", (line) => String(line.slots), "number"],
-    ["Kernels", (line) => kernelList(line.kernels ?? [])],
-  ];
-  return table("What the codes mean", columns, page.legend(found));
-}
-
-function kernelList(kernels) {
-  const first = kernels.slice(0, 3).map((kernel) => page.shortKernel(kernel)).join(", ");
-  return kernels.length > 3 ? `${first} and ${kernels.length - 3} more` : first;
+/** What the codes mean, as cells like those below, with how many slots there are of each. */
+function gridLegend(found) {
+  const line = ({ letter, mark, meaning, tone, slots }) =>
+    make("li", {}, make("span", { class: `slot ${tone}` }, letter ?? mark), ` ${meaning}, ${slots.toLocaleString("en-US")}`);
+  return make("ul", { class: "others legend", "aria-label": "What the codes mean, and how many slots have each" }, page.legend(found).map(line));
 }
 
 /** Rows, folded into runs of keys with the same answer, or one for each key. */

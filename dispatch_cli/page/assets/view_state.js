@@ -8,13 +8,15 @@ function startView() {
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
       page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
       facts([
-        ["Changed by the files", page.changes.has_base && stateFiles().length > 0 && make("a", { href: "#!changes" }, changesText())],
+        ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
         ["Trace", page.trace() !== null && make("a", { href: "#!trace" }, plural(page.trace().counts.calls, "call"))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
+      paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
       section("Start here",
         list([
+          ["Open an operator: ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)])],
           [make("kbd", {}, "/"), " finds an operator by any letters of its name; open one to see its slots, and a slot to see why it holds what it holds."],
           [make("a", { href: "#!coverage" }, "Coverage"), " says what serves each operator on a backend, and whether it trains there."],
           ["Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."],
@@ -24,22 +26,28 @@ function startView() {
   };
 }
 
-/** The names of the files that the state is made of; settings only say how it is checked and read. */
-function stateFiles() {
-  return page.about.files.filter((file) => !file.settings).map((file) => file.name);
+/** Whether there is a state below the files that they can be compared with. */
+function hasChanges() {
+  return page.changes.has_base && page.about.names.length > 0;
 }
 
 function stateText() {
-  const { more_files: more, over } = page.about;
-  const named = stateFiles();
-  const count = named.length + more;
-  const shownFiles = count > 3 ? `${named.slice(0, 2).join(", ")} and ${plural(count - 2, "more file")}` : named.join(", ");
+  const { names: named, over } = page.about;
+  const count = named.length;
+  const shownFiles = count > 3 ? `${named.slice(0, 2).join(", ")} and ${count - 2} more` : named.join(", ");
   return [shownFiles, over.length > 0 && `${named.length > 0 ? "over " : "of "}${over.join(", ")}`].filter(Boolean).join(" ") || page.about.universe;
 }
 
 function ownOperators() {
   const own = page.entries.filter((entry) => entry.own);
   return own.length > 0 && section("Operators of these files", entriesTable(own));
+}
+
+/** Three to begin with: of the files, those with findings first; else well-known ones. */
+function firstOperators() {
+  const own = page.entries.filter((entry) => entry.own && !entry.higher_order).sort((one, other) => other.findings - one.findings);
+  const known = ["aten::add.Tensor", "aten::linear", "aten::to.dtype"].map((name) => page.entry(name)).filter(Boolean);
+  return [...new Set([...own, ...known, ...page.entries].map((entry) => entry.name))].slice(0, 3);
 }
 
 function entriesTable(entries) {

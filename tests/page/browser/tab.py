@@ -35,6 +35,13 @@ class Trouble(NamedTuple):
     text: str
 
 
+LINKS_STAY = (
+    "[...document.links].map(link => link.getAttribute('href'))"
+    ".every(to => to.startsWith('#') || to.startsWith('https://github.com/pytorch/pytorch/blob/v'))"
+)
+"""Whether all links lead to parts of the page, or to PyTorch's own sources."""
+
+
 class Tab:
     """One tab, with storage of its own."""
 

@@ -76,11 +76,12 @@ def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title
 
 
 def test_keys_lead_everywhere(opened: Tab) -> None:
-    for number, view in enumerate(VIEWS, 1):
+    there = [view for view in VIEWS if view != "changes"]  # there is nothing to compare with
+    for number, view in enumerate(there, 1):
         opened.press(str(number))
         opened.wait(f"document.body.dataset.view === '{view}'")
         assert focused(opened) == "H1"
-        assert opened.texts(".views [aria-current]") == [opened.texts(".views a")[number - 1]]
+        assert opened.texts(".views [aria-current]") == [opened.texts(".views li:not([hidden]) a")[number - 1]]
     opened.press("?")
     assert opened.evaluate("document.querySelector('#keys').open")
     opened.press("Escape")
@@ -261,8 +262,7 @@ def test_files_that_the_page_does_not_name_are_counted(tab: Tab, page_of: Pages,
     for number, file in enumerate(files):
         file.write_text(f'dispatch: 1\noperators:\n- func: "a::b{number}() -> ()"\n', encoding="utf-8")
     tab.open(page_of(*map(str, files)))
-    # those, and the settings in pyproject.toml
-    assert f"and {MOST_FILES + 6} more files" in tab.text("main .lead")
+    assert f"and {MOST_FILES + 5} more" in tab.text("main .lead")
     tab.go("!about")
     assert "8 more files" in tab.text("main")
 
