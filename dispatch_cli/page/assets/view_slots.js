@@ -28,7 +28,7 @@ function slotGrid(found) {
   const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
   const caption = "Functionalities that are per backend; each cell is a slot";
   return [
-    gridLegend(found),
+    legend(page.legend(found).map(({ letter, mark, tone, meaning, slots }) => [letter ?? mark, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
     lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
@@ -67,13 +67,6 @@ function gridKey(event) {
   event.target.setAttribute("tabindex", "-1");
   link.setAttribute("tabindex", "0");
   link.focus();
-}
-
-/** What the codes mean, as cells like those below, with how many slots there are of each. */
-function gridLegend(found) {
-  const line = ({ letter, mark, meaning, tone, slots }) =>
-    make("li", {}, make("span", { class: `slot ${tone}` }, letter ?? mark), ` ${meaning}, ${slots.toLocaleString("en-US")}`);
-  return make("ul", { class: "others legend", "aria-label": "What the codes mean, and how many slots have each" }, page.legend(found).map(line));
 }
 
 /** Rows, folded into runs of keys with the same answer, or one for each key. */

@@ -6,6 +6,7 @@ function startView() {
     title: "What PyTorch's dispatcher decides, and why",
     parts: [
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
+      paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
       page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
       facts([
         ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
@@ -13,7 +14,6 @@ function startView() {
         ["Trace", page.trace() !== null && make("a", { href: "#!trace" }, plural(page.trace().counts.calls, "call"))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
-      paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
       section("Start here",
         list([
           ["Open an operator: ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)])],
