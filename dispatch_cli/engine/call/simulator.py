@@ -287,4 +287,6 @@ def runs_python(hop: Hop) -> bool:
     if hop.python is not None and hop.python.kernel is not None:
         return True
     kernel = hop.live.kernel
-    return kernel is not None and (kernel.python or _PYTHON_FILE.search(kernel.debug) is not None)
+    if kernel is None:
+        return False
+    return kernel.python or kernel.wraps is not None or _PYTHON_FILE.search(kernel.debug) is not None

@@ -19,6 +19,8 @@ from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META,
 
 TAGS_COUNT_FROM = (2, 13)
 """The first PyTorch whose functionalization takes an operator that returns what it writes to, by its tag."""
+KEEPS_FROM = (2, 10)
+"""The first PyTorch whose functionalization keeps an operator with a composite and a backend kernel whole."""
 TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
 """Keys with whose kernels a call is traced as it is, and not taken apart."""
 
@@ -43,10 +45,13 @@ def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]
 def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
     """Whether functionalization takes the operator apart by its kernel at CompositeImplicitAutograd.
 
-    It does for every operator with aliases, and for others where autograd would: without a backend kernel.
+    It does for every operator with aliases, and for others where autograd would: without a backend kernel. Before
+    PyTorch 2.10 it does for all.
     """
     if IMPLICIT not in keys:
         return False
+    if _version(universe) < KEEPS_FROM:
+        return True
     return has_aliases(schema) or not any(key in universe.backends or key in TRACED for key in keys if key != META)
 
 
@@ -57,7 +62,7 @@ def mutable_result(schema: FunctionSchema) -> bool:
 
 def takes_tags(universe: Universe) -> bool:
     """Whether this PyTorch functionalizes an operator with a mutable result that has ``Tag.inplace`` or ``Tag.out``."""
-    return tuple(map(int, re.findall(r"\d+", universe.torch)[:2])) >= TAGS_COUNT_FROM
+    return _version(universe) >= TAGS_COUNT_FROM
 
 
 def not_functionalized(
@@ -94,3 +99,7 @@ def returns_a_number(schema: FunctionSchema) -> bool:
     non-Tensor")."""
     returned = schema.returns[0].real_type if len(schema.returns) == 1 else None
     return returned is not None and returned.text in ("int", "bool", "str")
+
+
+def _version(universe: Universe) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", universe.torch)[:2]))

@@ -356,7 +356,8 @@ class Judge:
         if is_triton_op(self.operator.kernels):
             return fake
         if drops_call(self.universe, schema, self.keys):
-            return eager._replace(verdict=Verdict.WRONG, reason=Reason.UNDECLARED_WRITE)
+            verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
+            return eager._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE)
         refused = not_functionalized(self.universe, schema, self.tags, self.keys)
         if refused is not None:
             return eager._replace(verdict=Verdict.RAISES, reason=refused)
