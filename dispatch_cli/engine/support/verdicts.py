@@ -17,8 +17,10 @@ from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
+from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.python.functions import mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.calls import Caller, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
@@ -30,8 +32,9 @@ from dispatch_cli.engine.support.hazards import (
     writes_in_silence,
 )
 from dispatch_cli.engine.support.tables import Derivative, calls, derivative
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.call import CallError
-from dispatch_cli.model.kernel import WrapKind
+from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
@@ -62,6 +65,7 @@ RETURNS_A_NUMBER = "torch.* op returned non-Tensor"
 _WITHOUT_SPARSE = (SupportContext.COMPILE, SupportContext.VMAP, SupportContext.JVP)
 """Contexts that do not take sparse results, which an operator named so may have."""
 _TRACED = (SupportContext.FAKE, SupportContext.COMPILE)
+_RAISING = (Verdict.NO_KERNEL, Verdict.RAISES)
 _CALLING = (Verdict.COMPOSITE, Verdict.DECOMPOSITION)
 _DOUBTFUL = frozenset(Verdict) - {one for one in Verdict if one.works} - {Verdict.NOT_APPLICABLE}
 SPARSE = "sparse"
@@ -112,13 +116,56 @@ class Judge:
         found = self._found.get(column)
         if found is None:
             self._found[column] = NOT_APPLICABLE  # while the operators that it calls are looked at
-            found = self._found[column] = self._with_called(column, self._cell(column))
+            found = self._cell(column)
+            if found.verdict.works and self._is_own:
+                found = self._with_called(column, found)
+            elif not (found.verdict in _RAISING or self._is_own or found.call is None):
+                found = self._with_bodies(column, found)
+            self._found[column] = found
         return found
+
+    def _with_bodies(self, column: Column, cell: Cell) -> Cell:
+        """The cell of a library's operator, once the bodies of its Python functions are known."""
+        executes = column.context not in (SupportContext.EAGER, SupportContext.FAKE)
+        if executes and not (column.context is SupportContext.VMAP and cell.verdict is Verdict.OWN):
+            eager = self.cell(column._replace(context=SupportContext.EAGER, tensor=None, contexts=()))
+            if eager.reason in (Reason.FUNCTION_ARGUMENTS, Reason.ALIASED_RESULT):
+                return eager._replace(call=cell.call)
+            computing = None if eager.key is None else self.operator.active(eager.key)
+            if column.context is SupportContext.COMPILE and computing is not None:
+                writes_more = any(undeclared_writes(computing.kernel, self._known_schema))
+                if writes_more:
+                    return eager._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE, call=cell.call)
+        fake = column.context is SupportContext.FAKE and cell.key == META
+        registration = active_fake(self.operator) if fake else None if cell.key is None else self._active(cell.key)
+        works = cell.verdict.works
+        fault = None if registration is None or not works else self._fault(registration.kernel)
+        return cell if fault is None else cell._replace(verdict=fault[0], reason=fault[1])
+
+    def _active(self, key: str) -> Registration | None:
+        return self.operator.active(key) if key in self.keys else None
+
+    def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
+        """What comes of a Python function that cannot take its arguments, or returns one of them."""
+        wraps = kernel.wraps
+        for mismatch in mismatches(kernel, self._known_schema):
+            backward = wraps is not None and mismatch.function == wraps.function and wraps.kind is WrapKind.AUTOGRAD
+            verdict = Verdict.GRADIENT_LOST if backward else Verdict.RAISES
+            return verdict if mismatch.always else Verdict.NOT_KNOWN, Reason.FUNCTION_ARGUMENTS
+        if wraps is not None and wraps.kind is WrapKind.KERNEL:  # which PyTorch checks for aliases
+            returned = list(returned_arguments(kernel, self._known_schema))
+            if returned:
+                certain = not all(use.sometimes for use in returned)
+                return Verdict.RAISES if certain else Verdict.NOT_KNOWN, Reason.ALIASED_RESULT
+        return None
+
+    @property
+    def _known_schema(self) -> FunctionSchema:
+        assert self.schema is not None, "`cell` has looked"
+        return self.schema
 
     def _with_called(self, column: Column, cell: Cell) -> Cell:
         """The cell of one of PyTorch's operators, once what its kernel calls, or its derivative, is known."""
-        if not cell.verdict.works or not self._is_own:
-            return cell
         context, name = column.context, self.name.name
         sparse = SPARSE in name and context in _WITHOUT_SPARSE
         reshapes = INPLACE_VIEW in self.tags and context in (SupportContext.COMPILE, SupportContext.VMAP)
@@ -171,8 +218,7 @@ class Judge:
 
     def _applies(self, column: Column) -> bool:
         """Whether the context can make a difference to a call of the operator."""
-        schema, context = self.schema, column.context
-        assert schema is not None, "`cell` has looked"
+        schema, context = self._known_schema, column.context
         if context in (SupportContext.EAGER, SupportContext.FAKE, SupportContext.COMPILE, SupportContext.INFERENCE):
             return True
         if not has_tensors(schema):
@@ -206,10 +252,13 @@ class Judge:
 
     def _cast(self, call: Call, shown: SupportCall) -> Cell:
         """The cell of a call under autocast: a kernel there casts tensors, and what is written goes to the copy."""
-        assert self.schema is not None, "`cell` has looked"
         own = next((hop for hop in call.hops if hop.slot.startswith(AUTOCAST)), None)
         kernel = None if own is None else own.live.kernel
-        if own is None or kernel is None or not (is_mutable(self.schema) or writes_in_silence(self.schema)):
+        if (
+            own is None
+            or kernel is None
+            or not (is_mutable(self._known_schema) or writes_in_silence(self._known_schema))
+        ):
             return self._served(own or call.hops[-1], shown)
         if kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOCAST:
             return self._at(Verdict.WRONG, Reason.CAST_COPY, own, shown)
@@ -264,14 +313,13 @@ class Judge:
 
     def _trained(self, call: Call, shown: SupportCall) -> Cell:
         """The cell of a call that returns, with tensors that require a gradient."""
-        assert self.schema is not None, "`cell` has looked"
         lost = lost_gradient(call.hops, self.universe)
         above, server = self._autograd_hop(call.hops), call.hops[-1]
         if lost is None:
             if above is None or is_core_fallback(self.universe, above.live):
                 return self._served(server, shown)
             return self._generated(above, shown) or self._served(above, shown)
-        silent = lost.loss is GradientLoss.WARNS and not self.schema.returns  # it warns of what is returned
+        silent = lost.loss is GradientLoss.WARNS and not self._known_schema.returns  # it warns of what is returned
         reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
         if lost.loss is GradientLoss.RAISES:
             return self._at(Verdict.GRADIENT_LOST, reason, above or server, shown)
@@ -306,8 +354,7 @@ class Judge:
         """The cell where PyTorch's generated autograd kernel has no derivative; None where it has one."""
         if not _is_generated(above):
             return None
-        assert self.schema is not None, "`cell` has looked"
-        if any(writes(one) and one.kwarg_only for one in self.schema.arguments):
+        if any(writes(one) and one.kwarg_only for one in self._known_schema.arguments):
             return self._at(Verdict.RAISES, Reason.CALL, above, shown)._replace(error=OUT_TEXT)
         if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
             return self._at(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above, shown)
@@ -355,7 +402,8 @@ class Judge:
             return fake
         if is_triton_op(self.operator.kernels):
             return fake
-        if drops_call(self.universe, schema, self.keys):
+        effects = self._state.fake_rules(self.name).side_effects
+        if not effects and drops_call(self.universe, schema, self.keys):
             verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
             return eager._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE)
         refused = not_functionalized(self.universe, schema, self.tags, self.keys)
