@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch_cli.declarations.limits import MAX_DEPTH
 from dispatch_cli.declarations.problems import Place, Problems
 
 _QUOTE = "while scanning a quoted scalar"
@@ -27,6 +28,9 @@ def explain(problems: Problems, error: Any) -> None:
         return
     if line[place.column - 1 : place.column] == "\t" and "cannot start any token" in problem:
         problems.add(_CODE, "a tab cannot indent YAML", place, "indent with spaces")
+        return
+    if "maximum nesting depth" in problem:  # libyaml 0.2.6 looks ahead
+        problems.add("too-deep", f"lists and mappings are nested more than {MAX_DEPTH} deep", place)
         return
     message = f"{context}, {problem}" if context else problem
     problems.add(_CODE, f"this is not valid YAML: {message}", place, _hint(problem))
