@@ -131,11 +131,6 @@ class Judge:
             eager = self.cell(column._replace(context=SupportContext.EAGER, tensor=None, contexts=()))
             if eager.reason in (Reason.FUNCTION_ARGUMENTS, Reason.ALIASED_RESULT):
                 return eager._replace(call=cell.call)
-            computing = None if eager.key is None else self.operator.active(eager.key)
-            if column.context is SupportContext.COMPILE and computing is not None:
-                writes_more = any(undeclared_writes(computing.kernel, self._known_schema))
-                if writes_more:
-                    return eager._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE, call=cell.call)
         fake = column.context is SupportContext.FAKE and cell.key == META
         registration = active_fake(self.operator) if fake else None if cell.key is None else self._active(cell.key)
         works = cell.verdict.works
@@ -146,12 +141,12 @@ class Judge:
         return self.operator.active(key) if key in self.keys else None
 
     def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
-        """What comes of a Python function that cannot take its arguments, or returns one of them."""
+        """What comes of a Python function that can never take its arguments, or returns one of them."""
         wraps = kernel.wraps
-        for mismatch in mismatches(kernel, self._known_schema):
+        mismatch = next((one for one in mismatches(kernel, self._known_schema) if one.always), None)
+        if mismatch is not None:
             backward = wraps is not None and mismatch.function == wraps.function and wraps.kind is WrapKind.AUTOGRAD
-            verdict = Verdict.GRADIENT_LOST if backward else Verdict.RAISES
-            return verdict if mismatch.always else Verdict.NOT_KNOWN, Reason.FUNCTION_ARGUMENTS
+            return Verdict.GRADIENT_LOST if backward else Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
         if wraps is not None and wraps.kind is WrapKind.KERNEL:  # which PyTorch checks for aliases
             returned = list(returned_arguments(kernel, self._known_schema))
             if returned:
@@ -411,6 +406,9 @@ class Judge:
             return eager._replace(verdict=Verdict.RAISES, reason=refused)
         if returns_a_number(schema):
             return eager._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
+        computing = None if eager.key is None else self._active(eager.key)
+        if computing is not None and any(undeclared_writes(computing.kernel, schema)):
+            return eager._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
         return fake
 
 
