@@ -72,12 +72,15 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
     results = len(schema.returns)
     if (words := body.refusal(1 + results)) is not None:
         yield FunctionMismatch(name, f"does not take ctx and a gradient for each of {results} results: {words}", True)
-    inputs = sum(not one.kwarg_only for one in schema.arguments)
-    fewest, most = body.values or (inputs, inputs)
-    if has_tensors(schema) and (fewest < inputs or most > inputs):
-        count = fewest if fewest < inputs else most
-        why = f"returns {count} gradients where the operator has {inputs} positional arguments"
-        yield FunctionMismatch(name, why, fewest >= inputs or fewest == most)
+    inputs = [one for one in schema.arguments if not one.kwarg_only]
+    needed = sum(one.default is None for one in inputs)
+    if body.values is None or not has_tensors(schema):
+        return
+    fewest, most = body.values
+    if fewest < len(inputs) or most > len(inputs):
+        count = fewest if fewest < len(inputs) else most
+        why = f"returns {count} gradients where the operator has {len(inputs)} positional arguments"
+        yield FunctionMismatch(name, why, fewest < needed or most > len(inputs))
 
 
 def computes(universe: Universe, key: str) -> bool:
