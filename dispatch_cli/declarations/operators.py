@@ -33,7 +33,8 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     # With a name that cannot be used the rest is still read, for its own mistakes.
     block = context.block(LibraryKind.FRAGMENT, namespace or WILDCARD, None, node, implicit=True)
     name = name if name is not None else OperatorName("")
-    context.open(block)
+    if namespace is not None:
+        context.open(block)
     is_custom = not values.keys().isdisjoint(MAKERS)
     if is_custom:
         from dispatch_cli.declarations.custom_ops import read_custom_op
