@@ -134,6 +134,28 @@ CASES = (
     Case(
         "writes to a clone", "same", None, custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES
     ),
+    # what is not known of a source
+    Case(
+        "a decorator clones",
+        "same",
+        None,
+        "cloning = lambda f: lambda x: f(x.clone())\n@cloning\ndef kernel(x):\n    x.add_(1)\n    return x\n"
+        + library("(Tensor x) -> Tensor", "kernel", "torch.empty_like"),
+    ),
+    Case(
+        "a nested function writes to its own",
+        "same",
+        None,
+        custom("(x: Tensor) -> Tensor", "f = lambda x: x.add_(1); return f(x.clone())"),
+        WRITES,
+    ),
+    Case(
+        "fake with *args",
+        "same",
+        None,
+        custom("(x: Tensor, n: int) -> Tensor", "return x * n", "lambda x, *more: torch.empty_like(x)"),
+        TWICE,
+    ),
     # functions that PyTorch cannot call
     Case(
         "fake without n",

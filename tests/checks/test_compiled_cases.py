@@ -60,5 +60,6 @@ def test_pytorch_fails_there(tmp_path: Path) -> None:
     ours = [one[0][1].partition(": ")[2] for one in warned(tmp_path, INFERRED)[: len(REFUSED)]]
     for text, words in zip(refusals, ours, strict=False):
         start = words.partition(" unsupported type ")[0]  # PyTorch prints the type that Python makes of the annotation
-        assert " ".join(str(text).split()).startswith(start), (text, words)
+        is_parsed = words.startswith("expected")  # the schema is refused, and its parser has a text of its own
+        assert text is not None and (is_parsed or text.startswith(start)), (text, words)
     assert refusals[len(REFUSED) :] == [None] * len(TAKEN)
