@@ -129,3 +129,24 @@ def test_an_operator_that_is_gone() -> None:
 def test_the_exit_code_does_not_say_whether_something_changed() -> None:
     assert call("history", "aten::kthvalue").code == 0
     assert call("history", "aten::align_as").code == 0
+
+
+def test_the_picture_of_many_operators_says_what_the_json_says() -> None:
+    """In text as in SVG, a mark for each kind of change, and no other."""
+    found = json.loads(call("history", "aten::_flash*", "--format", "json").out)
+    names = [one["name"] for one in found["versions"]]
+    kinds = {"s": "schema_changed_in", "r": "registrations_changed_in", "t": "slots_changed_in"}
+    text, svg = (call("history", "aten::_flash*", *more).out for more in ((), ("--format", "svg")))
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("aten::")}
+    assert lines.keys() == {one["operator"] for one in found["operators"]}
+    head = text.splitlines()[0]
+    at = {name: head.index(f" {name.removeprefix('torch-')}") + 1 for name in names}
+    for one in found["operators"]:
+        line = lines[one["operator"]]
+        added = {run["first"] for run in one["versions"]} - ({names[0]} if one["or_earlier"] else set())
+        for name in names:
+            marks = line[at[name] :].split(" ")[0].rstrip("\N{MIDDLE DOT}")
+            expected = "+" * (name in added) or "".join(sign for sign, field in kinds.items() if name in one[field])
+            assert marks == expected, (one["operator"], name)
+        assert one["operator"] in svg
+    assert svg.startswith("<svg") and "schema changed" in svg

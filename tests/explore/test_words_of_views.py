@@ -172,16 +172,13 @@ def test_the_mark_of_files_is_a_filter_where_there_is_something_else(
 
 
 def test_columns_of_a_history_say_their_headers_once() -> None:
-    row = ChangeRow("aten::add", "2.5", "registered", "CPU", "old.cpp", "new.cpp", "the key is new")
+    row = ChangeRow("aten::add", "2.5", "registered", "CPU", "RegisterOld_0.cpp [math kernel]", "new.cpp", "a reason")
     beside = cells_of(TableBlock(history.CHANGES, [row]), short=True)
     texts = ["".join(run.text for run in cell) for cell in beside.rows[0]]
-    assert texts[-2:] == ["new.cpp", "the key is new"]
-    stacked = cells_of(TableBlock(history.CHANGES, [row]), short=True, stacked=2)
-    assert [header.header for header in stacked.columns][-1] == "Before"
-    assert ["".join(run.text for run in cell) for cell in stacked.below[0]] == [
-        "\N{RIGHTWARDS ARROW} new.cpp",
-        "because the key is new",
-    ]
+    assert texts[-3:] == ["Old [math]", "new", "a reason"]
+    stacked = cells_of(TableBlock(history.CHANGES, [row]), short=True, stacked=1)
+    assert [header.header for header in stacked.columns][-2:] == ["Before", "After"]
+    assert ["".join(run.text for run in cell) for cell in stacked.below[0]] == ["because a reason"]
 
 
 def test_what_is_compared_with_is_asked_once() -> None:

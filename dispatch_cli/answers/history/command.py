@@ -33,7 +33,7 @@ class _Chosen(NamedTuple):
     type=click.Choice(("schemas", "registrations", "slots")),
     help="Only changes of schemas, of registrations, or of what slots hold.",
 )
-@output_options()
+@output_options("svg")
 def command(operator: str, key: str | None, only: str | None, out: Output) -> None:
     """Show an operator over the embedded PyTorch versions: what changed, and in which version.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dispatch_cli.answers.history.key import HeldAtKey, HeldKind
@@ -20,7 +21,11 @@ from dispatch_cli.render.document import (
     Block,
     Column,
     Gap,
-    Inline,
+    Mark,
+    Matrix,
+    MatrixCell,
+    MatrixHead,
+    MatrixRow,
     Narrow,
     Paragraph,
     ParagraphKind,
@@ -29,7 +34,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import count_cell, plural, short_function
+from dispatch_cli.render.words import plural, short_function
 
 
 def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:
@@ -81,14 +86,44 @@ def _changed_in(versions: tuple[str, ...]) -> str:
 
 
 def _lines(report: HistoryReport) -> Iterator[Block]:
-    columns = [*OPERATORS]
-    if report.key is not None:
-        columns.append(Column(f"At {report.key}", lambda one, _: _at_key(one), Narrow.BELOW))
-    yield TableBlock(columns, report.operators)
+    """A picture of what changed when; with a key, a line each with what the operator has there."""
+    if report.key is None:
+        yield Matrix(
+            [MatrixHead(short(one.name)) for one in report.versions],
+            [MatrixRow(one.operator, [*_cells(report, one)]) for one in report.operators],
+            "Operator",
+        )
+        yield from (Paragraph(f"{one.operator}: {line}") for one in report.operators for line in renamed(one))
+    else:
+        at_key = Column[OperatorHistory](f"At {report.key}", lambda one, _: _at_key(one), Narrow.BELOW)
+        yield TableBlock([*OPERATORS, at_key], report.operators)
     yield Gap()
     first, last = report.versions[0], report.versions[-1]
     text = f"{plural(len(report.operators), 'operator')} over {plural_versions(len(report.versions))}"
     yield Paragraph(Run(f"{text}, {short(first.name)} to {short(last.name)}", Tone.DIM))
+
+
+_DEFINED, _GONE = Mark("+", Tone.KERNEL, "defined"), Mark("-", Tone.BAD, "gone")
+_SCHEMA, _REGISTRATIONS = Mark("s", Tone.WARN, "schema changed"), Mark("r", Tone.ALIAS, "registrations changed")
+_SLOTS, _SAME = Mark("t", Tone.FALLBACK, "slots changed"), Mark("\N{MIDDLE DOT}", Tone.DIM, "as before")
+
+
+def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixCell]:
+    """What happened to an operator in each version."""
+    changes = {one.version: one for one in operator.changes}
+    names = [one.name for one in report.versions]
+    runs = [(names.index(run.first), names.index(run.last)) for run in operator.versions]
+    for number, name in enumerate(names):
+        is_there = any(first <= number <= last for first, last in runs)
+        was_there = any(first <= number - 1 <= last for first, last in runs)
+        found = [_DEFINED] * (is_there and not was_there and number > 0) + [_GONE] * (was_there and not is_there)
+        if is_there and was_there and name in changes:
+            change = changes[name]
+            registered = change.registrations or change.moves or change.python_kernels or change.implementations
+            kinds = ((_SCHEMA, change.schema), (_REGISTRATIONS, registered), (_SLOTS, change.slots))
+            found += [mark for mark, rows in kinds if rows]
+        marks = tuple(found or [_SAME] * is_there)
+        yield MatrixCell(marks, ", ".join(mark.meaning for mark in marks))
 
 
 def _at_key(operator: OperatorHistory) -> str:
@@ -97,24 +132,17 @@ def _at_key(operator: OperatorHistory) -> str:
     return "; ".join(f"{version_runs([held])}: {held_text(held)}" for held in runs)
 
 
-def _count(versions: tuple[str, ...]) -> Run:
-    return count_cell(len(versions))
-
-
 OPERATORS: list[Column[OperatorHistory]] = [
     Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD)),
     Column("Versions", lambda one, _: version_runs(one.versions)),
-    Column("Schema changes", lambda one, _: _count(one.schema_changed_in), right=True, short_header="Schema"),
-    Column("Registrations", lambda one, _: _count(one.registrations_changed_in), right=True, short_header="Reg."),
-    Column("Slots", lambda one, _: _count(one.slots_changed_in), right=True),
     Column("Renamed", lambda one, _: "; ".join(renamed(one)), Narrow.BELOW, optional=True),
 ]
 CHANGES: list[Column[ChangeRow]] = [
     Column("Since", lambda row, _: Run(row.version, Tone.HEAD)),
     Column("What", lambda row, _: row.what),
     Column("Where", lambda row, _: row.where),
-    Column("Before", lambda row, brief: _side(row, row.before, brief), Narrow.BELOW),
-    Column("After", lambda row, brief: _side(row, row.after, brief), Narrow.BELOW, below=lambda row: _after_below(row)),
+    Column("Before", lambda row, brief: _side(row, row.before, brief)),
+    Column("After", lambda row, brief: _side(row, row.after, brief)),
     Column(
         "Because",
         lambda row, _: Run(row.why, Tone.DIM),
@@ -142,16 +170,17 @@ _ONE_SIDED = ("defined", "gone")
 _FUNCTIONS = ("implementation", "python kernel")
 
 
+_OF_FILE = re.compile(r"\b(?:Register(?=[A-Z]))?(\w+?)(?:_\d+)?\.(?:cpp|py)\b")
+
+
 def _side(row: ChangeRow, text: str, brief: bool) -> Run:
-    """A side of a change; brief: Python functions without their modules."""
+    """A side of a change; brief: Python functions without their modules, files by what tells them apart."""
     if not text and row.what not in _ONE_SIDED:
         return Run("nothing", Tone.DIM)
-    return Run(short_function(text) if brief and row.what in _FUNCTIONS else text)
-
-
-def _after_below(row: ChangeRow) -> Inline:
-    side = _side(row, row.after, True)
-    return (Run("→ "), side) if side.text and row.what not in _ONE_SIDED else side
+    if not brief:
+        return Run(text)
+    text = short_function(text) if row.what in _FUNCTIONS else _OF_FILE.sub(r"\1", text)
+    return Run(text.replace(" kernel]", "]").replace("[backend fallback]", "[fallback]"))
 
 
 def _because(text: str) -> Run:

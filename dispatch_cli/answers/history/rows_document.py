@@ -39,6 +39,7 @@ MOST_RUNS = 5
 _Cells = tuple[str, str, str, str, str]
 """what, where, before, after, why"""
 _FATES = {KeyFate.NEW: "the key is new", KeyFate.GONE: "the key is gone", None: ""}
+_KEY_FATES = {_FATES[KeyFate.NEW]: "new key", _FATES[KeyFate.GONE]: "key gone"}
 _PARTS = {
     SchemaPart.ARGUMENT: "argument",
     SchemaPart.ORDER: "order of arguments",
@@ -67,7 +68,9 @@ def merged_rows(operator: OperatorHistory) -> Iterator[ChangeRow]:
     """The changes as people read them: each version is named once, and a registration is told with its own slot."""
     for change in operator.changes:
         version = short(change.version)
-        for cells in _cells(change, whole=False):
+        for what, where, before, after, why in _cells(change, whole=False):
+            fate = _KEY_FATES.get(why)
+            cells = (what, where, before, after, why) if fate is None else (fate, where, before, after, "")
             yield ChangeRow(operator.operator, version, *cells)
             version = ""
 
