@@ -79,7 +79,7 @@ def command(
     """Check invariants, registrations and guards, for example in CI.
 
     This includes PyTorch's own checkInvariants, checks for registrations that do not do what they seem to do, and the
-    guards in the declarations. `dispatch-cli checks` lists and explains the checks.
+    guards and promises in the declarations. `dispatch-cli checks` lists and explains the checks.
 
     The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
     every machine-readable format contains the problems.
@@ -204,6 +204,7 @@ def _of_pytorch(state: State) -> State:
         python_kernels=kernels,
         higher_order_operators=higher_order,
         guards=(),
+        promises=(),
         suppressions=(),
     )
     return run(before, state.source)

@@ -98,7 +98,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Also check the guards in FILE. It is a declaration file that registers nothing. Repeatable.",
+                help="Also check the guards and promises in FILE, declarations that register nothing. Repeatable.",
             ),
             config_option,
         )

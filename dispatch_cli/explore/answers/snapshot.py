@@ -17,7 +17,11 @@ def snapshot(state: State, guarded: Declarations | None = None) -> State:
     else:
         if guarded is not None:
             said = said._replace(
-                guards=guarded.guards, suppressions=guarded.suppressions, settings=guarded.settings, files=guarded.files
+                guards=guarded.guards,
+                promises=guarded.promises,
+                suppressions=guarded.suppressions,
+                settings=guarded.settings,
+                files=guarded.files,
             )
         found = run(said, state.source)
     found.variants = state.variants
