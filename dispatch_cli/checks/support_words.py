@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from dispatch_cli.checks.text import first_line
-from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall
+from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall, Verdict
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import SupportContext
 
@@ -35,7 +35,7 @@ _HELP = {
     Reason.NO_BACKWARD: _DERIVATIVE,
     Reason.BACKWARD_WARNS: _DERIVATIVE,
     Reason.GRADIENT_DROPPED: _DERIVATIVE,
-    Reason.UNDECLARED_WRITE: "declare the write in its schema, such as Tensor(a!)",
+    Reason.UNDECLARED_WRITE: "declare the write: Tensor(a!) in the schema, or its name in mutates_args",
     Reason.MUTABLE_RESULT: "let it return nothing; from PyTorch 2.13 on, the tag inplace or out helps, too",
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
@@ -51,6 +51,8 @@ def reason_words(cell: Cell) -> str:
     """Why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
     if cell.reason is Reason.CALL and cell.error is not None:
         return f"PyTorch raises: {first_line(cell.error).partition('. ')[0]}".rstrip(".")
+    if cell.reason is Reason.UNDECLARED_WRITE and cell.verdict is Verdict.NOT_KNOWN:
+        return "its kernel writes to an argument, and the schema does not declare it"
     return "" if cell.reason is None else _WHY[cell.reason]
 
 
