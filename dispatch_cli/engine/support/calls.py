@@ -71,6 +71,14 @@ def contexts_of(column: Column) -> tuple[Context, ...]:
             return column.contexts
 
 
+def functional_column(column: Column) -> Column:
+    """The call of a column as functionalization gets it, which torch.compile runs."""
+    tensor = TensorSpec(column.device, wrappers=(Wrapper(WrapperKind.FUNCTIONAL),))
+    return Column(
+        column.backend, column.device, SupportContext.CUSTOM, tensor, (Context(ContextKind.ENABLE_FUNCTIONALIZATION),)
+    )
+
+
 def with_contexts(call: SupportCall, column: Column) -> SupportCall:
     """The same call in the contexts of a column."""
     return call._replace(contexts=tuple(map(str, contexts_of(column))))

@@ -22,7 +22,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.python.functions import mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.support.calls import Caller, with_contexts
+from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
 from dispatch_cli.engine.support.hazards import (
     drops_call,
@@ -280,8 +280,10 @@ class Judge:
     def _ended(self, call: Call) -> Call:
         """The call as it ends at a kernel above the backends that can only compute the result itself."""
         assumed, error = self._assumed(call), call.end.error
-        if assumed is None or error is None or error.kind not in _MISSING or self._has_backends or META in self.keys:
+        if assumed is None or error is None or error.kind not in _MISSING or self._has_backends:
             return call
+        if META in self.keys and assumed.slot != BACKEND_SELECT:
+            return call  # it can be the reason for one at autograd
         hops = call.hops[: call.hops.index(assumed)]
         return call._replace(hops=(*hops, assumed._replace(does=Does.ENDS)), end=End(EndKind.KERNEL))
 
@@ -390,25 +392,25 @@ class Judge:
     def _compiled(self, column: Column, schema: FunctionSchema) -> Cell:
         """The cell of a compiled call: it is traced and functionalized, and what is left of it runs eagerly."""
         eager = self.cell(column._replace(context=SupportContext.EAGER))
+        fake = self.cell(column._replace(context=SupportContext.FAKE))
+        traced = eager._replace(call=fake.call)
+        drops = drops_call(self.universe, schema, self.keys) and not self._state.fake_rules(self.name).side_effects
+        if drops and fake.verdict.works and not is_triton_op(self.operator.kernels):
+            verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
+            return traced._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE, error=None)
         if not eager.verdict.works:
             return eager
-        fake = self.cell(column._replace(context=SupportContext.FAKE))
-        if not fake.verdict.works:
+        if not fake.verdict.works or is_triton_op(self.operator.kernels):
             return fake
-        if is_triton_op(self.operator.kernels):
-            return fake
-        effects = self._state.fake_rules(self.name).side_effects
-        if not effects and drops_call(self.universe, schema, self.keys):
-            verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
-            return eager._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE)
         refused = not_functionalized(self.universe, schema, self.tags, self.keys)
         if refused is not None:
-            return eager._replace(verdict=Verdict.RAISES, reason=refused)
+            failed = self._cell(functional_column(column))
+            return eager._replace(verdict=Verdict.RAISES, reason=refused, error=failed.error, call=failed.call)
         if returns_a_number(schema):
-            return eager._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
+            return traced._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
         computing = None if eager.key is None else self._active(eager.key)
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
-            return eager._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
+            return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
         return fake
 
 
