@@ -98,7 +98,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Also check the guards and promises in FILE, which registers nothing. Repeatable.",
+                help="Also check guards and promises in FILE. It is a file that registers nothing. Repeatable.",
             ),
             config_option,
         )
