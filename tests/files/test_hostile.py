@@ -51,7 +51,7 @@ def too_large(found: SourceRun) -> list[str]:
 
 def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
     work = []
-    for count in (12, 24, 48):
+    for count in (12, 24):
         listed.clear()
         Path(f"{count}").mkdir()
         os.chdir(f"{count}")
@@ -60,7 +60,7 @@ def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
         work.append(len(listed))
         assert too_large(found)
         assert all("repeat a few others too often" in said for said in too_large(found))
-    assert work[2] <= 2 * work[1] <= 4 * work[0]
+    assert work[1] <= 2 * work[0]
 
 
 def test_a_tree_that_is_copied_some_times_is_read_whole() -> None:

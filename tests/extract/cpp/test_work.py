@@ -53,19 +53,23 @@ def read(folder: Path, name: str, count: int) -> tuple[Extraction, WorkBudget, i
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_what_nobody_could_read_ends_within_the_budget_with_its_place(tmp_path: Path, name: str) -> None:
+def test_what_nobody_could_read_ends_within_the_budget_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    free = FREE_UNITS // 5
+    monkeypatch.setattr("dispatch_cli.extract.work.FREE_UNITS", free)
     result, work, size = read(tmp_path, name, HOSTILE[name].size)
     (entry,) = (entry for entry in result.not_understood if entry.bound and ENDS[name] in entry.why)
     lines = (tmp_path / "a.cpp").read_text(encoding="utf-8").split("\n")
     assert entry.at.file == str(tmp_path / "a.cpp")
     assert lines[entry.at.line - 1][entry.at.column - 1 :].strip()
     # what is counted last is counted at once, and may be more than what was left
-    assert work.spent[entry.at.file] < (FREE_UNITS + UNITS_PER_BYTE * size) * 1.1
+    assert work.spent[entry.at.file] < free + UNITS_PER_BYTE * size + FREE_UNITS * 0.1
 
 
 @pytest.mark.parametrize("name", IS_READ)
 def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: Path, name: str) -> None:
-    size = HOSTILE[name].size // 8
+    size = HOSTILE[name].size // 24
     spent = []
     for count in (size, 2 * size, 4 * size):
         result, work, _ = read(tmp_path, name, count)
@@ -75,7 +79,7 @@ def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: 
     assert four_times - twice < 4.1 * (twice - once)
 
 
-@pytest.mark.parametrize("name", ["stringified backslashes", "headers three times", "lambdas that call twice"])
+@pytest.mark.parametrize("name", ["stringified backslashes", "headers three times"])
 def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ import time
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.sources import Sources
 
-COUNT = 2_000
+COUNT = 500
 
 
 def test_the_folders_of_the_nearest_file_count_first() -> None:
@@ -28,4 +28,4 @@ def test_many_files_that_say_folders_take_linear_time() -> None:
         index.search([f"d{number}", f"d{number * 7 % COUNT}"], file)
         for name in range(3):
             assert index.absolute(f"unknown{name}", file) is None
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 1.5
