@@ -29,7 +29,7 @@ from dispatch_cli.explore.noticing import Noticing
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes import PANES, TRACE
+from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.tidying import Tidying
@@ -255,7 +255,10 @@ def run(session: Session, comes_back: bool = True) -> int:
 
     comes_back: to where the user left last time.
     """
-    app = ExploreApp(session, left_place.read() if comes_back else LeftPlace())
+    left = left_place.read() if comes_back else LeftPlace()
+    if not left.view and session.original.own_operators():
+        left = left._replace(view=SUPPORT.id)
+    app = ExploreApp(session, left)
     app.own_process = True
     with suppress(ImportError):  # what it changes is textual's own, and may have another place in a later version
         from dispatch_cli.explore.terminal_input import read_with_own_parser

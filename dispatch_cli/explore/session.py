@@ -59,7 +59,7 @@ class Session:
 
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
     read: loads it once more; None where it is of no file. trace: the recording of a program that is shown beside it.
-    whatif: the changes that are tried out on it.
+    whatif: the changes that are tried out on it. asked: calls that the view of calls is to show.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Session:
         self.original = state
         self.trace = trace
         self.source = source
+        self.asked: dict[Spot, Any] = {}
         self._read = read
 
     def read_again(self) -> tuple[Change, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch_cli.answers.shared.listing import some_of
-from dispatch_cli.answers.support.report import SupportReason, SupportReport, support_report
+from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReason, SupportReport, support_report
 from dispatch_cli.answers.support.wording import ASSUMED, MARKS, by_context, cell_words, columns_label, verdict_sentence
 from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.history.state import State
@@ -14,17 +14,14 @@ from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
 
-MOST_OPERATORS = 1_000
-"""With more operators, files are a copy of PyTorch's state rather than a library: the page has no matrix then."""
-
 
 def support_data(state: State) -> dict[str, Any] | None:
     """heads: backend and context of each column. rows: an operator, then the numbers of its cells in *answers*.
 
-    None where the files have no operators.
+    None where the files have no operators, or too many.
     """
     names = state.own_operators()
-    if not 0 < len(names) <= MOST_OPERATORS:
+    if not 0 < len(names) <= MOST_OF_A_LIBRARY:
         return None
     columns = support_columns(state, names)
     report = support_report(state, columns, [*support_rows(state, names, columns)])

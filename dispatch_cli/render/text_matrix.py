@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.render.document import Block, Gap, Matrix, MatrixCell, Paragraph, ParagraphKind, Run, Tone, legend_of
@@ -123,11 +124,11 @@ class TextMatrix:
             yield start, len(self._columns)
 
     def _lay_out(self, start: int, stop: int) -> None:
-        columns = self._columns[start:stop]
+        columns = [self._columns[start]._replace(gap=1), *self._columns[start + 1 : stop]]
         if self.lines:
             self.lines.append([])
         if any(head.group for head in self._matrix.heads):
-            self.lines.append(self._group_line(start, stop))
+            self.lines.append(self._group_line(start, columns))
         corner = Run(_padded(safe(self._matrix.corner), self._label_width), Tone.HEAD)
         heads = "".join(" " * column.gap + _padded(column.head, column.width) for column in columns)
         self.lines.append([corner, Run(heads.rstrip(), Tone.HEAD)])
@@ -143,13 +144,14 @@ class TextMatrix:
                 x += column.width
             self.lines.append(line)
 
-    def _group_line(self, start: int, stop: int) -> TextLine:
+    def _group_line(self, start: int, columns: Sequence[_Column]) -> TextLine:
+        """The groups of these columns, the first of which has that number."""
         text, at = " " * self._label_width, 0
-        for group, count in self._matrix.groups:
-            own = self._columns[max(start, at) : min(stop, at + count)]
-            if own:
-                text += " " * own[0].gap + _padded(safe(group), self._width(own, 0) - own[0].gap)
-            at += count
+        groups = groupby(self._matrix.heads[start : start + len(columns)], key=lambda head: head.group)
+        for group, heads in groups:
+            own = columns[at : at + len([*heads])]
+            text += " " * own[0].gap + _padded(safe(group), self._width(own, 0) - own[0].gap)
+            at += len(own)
         return [Run(text.rstrip(), Tone.HEAD)]
 
 

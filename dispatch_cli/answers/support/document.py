@@ -15,8 +15,10 @@ from dispatch_cli.answers.support.wording import (
     columns_label,
     verdict_sentence,
 )
+from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.checks.text import first_line
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportRow
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import (
     Block,
     Fact,
@@ -83,8 +85,8 @@ def _label(group: list[SupportRow]) -> str:
 
 def _cells(row: SupportRow, report: SupportReport) -> list[MatrixCell]:
     return [
-        MatrixCell((MARKS[cell.verdict],), cell_title(row.operator, column, cell), (row.operator, cell))
-        for column, cell in zip(report.columns, row.cells, strict=True)
+        MatrixCell((MARKS[cell.verdict],), cell_title(row.operator, column, cell), (row.operator, at, cell))
+        for at, (column, cell) in enumerate(zip(report.columns, row.cells, strict=True))
     ]
 
 
@@ -100,15 +102,26 @@ def _facts(reason: SupportReason, report: SupportReport) -> Iterator[Fact]:
     count = f" ({len(names):,} operators)" if len(names) > 4 else ""
     yield Fact("of", f"{some_of(names)}{count}")
     yield Fact("on", columns_label([report.columns[at] for at in reason.columns], report.columns))
-    if reason.error is not None and reason.reason is not Reason.CALL:
-        yield Fact("error", shortened(reason.error))
-    if reason.kernel is not None:
-        place = () if reason.span is None else (Run(" at "), Run(str(reason.span), Tone.PLACE))
-        yield Fact("kernel", (Run(f"{short_kernel(reason.kernel)} for {reason.key}"), *place))
-    if reason.help is not None:
-        yield Fact("help", reason.help)
+    yield from _cause(reason, reason.help)
     if reason.command is not None:
         yield Fact("see", Run(reason.command, Tone.HEAD))
+
+
+def call_blocks(report: SupportReport, operator: OperatorName, column: int, cell: Cell) -> Iterator[Block]:
+    """What there is to say of one cell. column: its number."""
+    tone = MARKS[cell.verdict].tone
+    yield Paragraph(Run(cell_title(operator, report.columns[column], cell), tone), hang=INDENT)
+    yield Facts([*_cause(cell, help_words(cell))], INDENT, Tone.DIM)
+
+
+def _cause(found: SupportReason | Cell, help_text: str | None) -> Iterator[Fact]:
+    if found.error is not None and found.reason is not Reason.CALL:
+        yield Fact("error", shortened(found.error))
+    if found.kernel is not None:
+        place = () if found.span is None else (Run(" at "), Run(str(found.span), Tone.PLACE))
+        yield Fact("kernel", (Run(f"{short_kernel(found.kernel)} for {found.key}"), *place))
+    if help_text is not None:
+        yield Fact("help", help_text)
 
 
 def shortened(error: str) -> str:

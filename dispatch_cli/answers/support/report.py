@@ -16,6 +16,9 @@ from dispatch_cli.model.span import Span
 ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
 """The verdicts of calls that do not work, or may not, the gravest last."""
 
+MOST_OF_A_LIBRARY = 1_000
+"""With more operators, files are a copy of PyTorch's state: where a matrix is not asked for, none is made."""
+
 
 class SupportColumn(NamedTuple):
     """A column. tensor, contexts: those that the user named, where *context* is ``custom``."""

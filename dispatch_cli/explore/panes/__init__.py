@@ -13,6 +13,8 @@ class PaneEntry(NamedTuple):
     key: str
 
 
+SUPPORT = PaneEntry("support", "Support", "M")
+"""The first view of files, where the user did not leave in another one."""
 PANES = (
     PaneEntry("table", "Table", "1"),
     PaneEntry("slot", "Slot", "2"),
@@ -23,6 +25,7 @@ PANES = (
     PaneEntry("coverage", "Coverage", "7"),
     PaneEntry("differences", "Changes", "8"),
     PaneEntry("history", "History", "9"),
+    SUPPORT,
 )
 TRACE = PaneEntry("trace", "Trace", "0")
 """Only where a recording is given."""

@@ -101,11 +101,12 @@ class CallPane(Pane):
         spot = Spot(spot.operator, None, spot.higher_order)
         if self.session.state is not self._state:  # an answer of another state says nothing of this one
             self._state, self._valid = self.session.state, None
-        if spot != self.spot or not self._drafts:
+        asked = self.session.asked.pop(spot, None)
+        if asked is not None or spot != self.spot or not self._drafts:
             if self.chooser.is_open:
                 self._stop()
             last, self.spot = self.draft if self._drafts else None, spot
-            self.draft = self._drafts.get(spot) or first_draft(self.session.state, spot, last)
+            self.draft = asked or self._drafts.get(spot) or first_draft(self.session.state, spot, last)
             self._drafts[spot] = self.draft
         self._show_parts()
         self._update()

@@ -1,0 +1,152 @@
+"""Where operators work: a matrix, and below it what there is to say of the call under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.answers.support.document import call_blocks, matrix
+from dispatch_cli.answers.support.report import SupportReport
+from dispatch_cli.answers.support.wording import MARKS, by_context, verdict_sentence
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Cell
+from dispatch_cli.explore.answers.call import Draft
+from dispatch_cli.explore.answers.support import matrix_operators, support_search
+from dispatch_cli.explore.background import Background
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots, Target
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.table_rows import lines_of, message
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS
+from dispatch_cli.render.document import Gap, Paragraph, ParagraphKind
+from dispatch_cli.render.text_matrix import TextMatrix
+
+
+class SupportPane(Pane):
+    """The matrix of the operators of the files; where there are none, that of the operator under the cursor."""
+
+    TITLE = "Support"
+    MARKS = tuple((mark.text, f"of a call: {mark.meaning}") for mark in MARKS.values())
+    DEFAULT_CSS = """
+    SupportPane > #support-call { height: 35%; max-height: 9; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "call", "Call", tooltip="Show the call under the cursor, step by step"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of the registration in the editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(session, id=id)
+        self._work = Background(self)
+        self._judged: tuple[State, list[OperatorName]] | None = None
+        self._spot = Spot()
+        self.view, self.details = CellsView(id="support-cells"), Blocks(id="support-call")
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+        yield self.details
+
+    def open(self, spot: Spot) -> None:
+        """Show the matrix; the cursor follows the operator. Other operators, and other states, are judged anew."""
+        self._spot = spot
+        judged = self.session.state, matrix_operators(self.session.state, spot)
+        if judged == self._judged:
+            self._point()
+            return
+        self._judged = judged
+        self.answered(None)
+        self._say("Judging calls…")
+        self._work.start(support_search(self.session, judged[1]), self._found, self._failed, self._say)
+
+    @property
+    def waits_for(self) -> str:
+        """What is being done before there is a command line."""
+        return "Judging calls…" if self._work.busy else ""
+
+    def _found(self, answer: PaneAnswer) -> None:
+        self.view.show(partial(_lines, answer.report))
+        self.answered(answer)
+        self._point()
+
+    def _point(self) -> None:
+        """Put the cursor into the row of the operator, if it is not there."""
+        place = self.view.place
+        if place is None or place.row[0] != self._spot.operator:
+            self.view.point(str(self._spot.operator))
+        self._show_call()
+
+    def _say(self, text: str) -> None:
+        self.view.show(partial(message, text))
+        self.details.show(())
+
+    def _failed(self, error: Exception) -> None:
+        self._say(f"The calls could not be judged: {type(error).__name__}: {str(error)[:500]}")
+
+    def _show_call(self) -> None:
+        found = self._cell
+        if found is not None and self.answer is not None:
+            self.details.show(tuple(call_blocks(self.answer.report, *found)))
+
+    @property
+    def _cell(self) -> tuple[OperatorName, int, Cell] | None:
+        """The cell under the cursor: its operator, and the number of its column."""
+        return None if self.view.place is None else self.view.place.row
+
+    def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
+        """A matrix that was not on the screen is laid out when it is there."""
+        event.stop()
+        self._show_call()
+
+    def on_lines_view_moved(self, event: CellsView.Moved) -> None:
+        """The call and the list follow the cursor."""
+        event.stop()
+        self._show_call()
+        if event.view is self.view and self._cell is not None and self._cell[0] != self._spot.operator:
+            self._spot = Spot(self._cell[0])
+            self.post_message(self.Went(self._spot))
+
+    def on_lines_view_opened(self, event: CellsView.Opened) -> None:
+        """Deeper: the call."""
+        event.stop()
+        self.action_call()
+
+    def action_call(self) -> None:
+        """Go to the call under the cursor; where no single call shows it, to the slot."""
+        if self._cell is None:
+            return
+        operator, _, cell = self._cell
+        spot = Spot(operator)
+        if cell.call is None:
+            self.post_message(self.Went(spot, "table"))
+            return
+        options = NO_OPTIONS._replace(**dict(one.split("=", 1) for one in cell.call.arguments))
+        self.session.asked[spot] = Draft(cell.call.tensors, cell.call.contexts, options)
+        self.post_message(self.Went(spot, "call"))
+
+    def action_edit(self) -> None:
+        """See the place of the registration under the cursor in the editor."""
+        span = None if self._cell is None else self._cell[2].span
+        if span is None:
+            self.say_no_place()
+        else:
+            self.post_message(self.OpenPlace(span))
+
+
+def _lines(report: SupportReport, width: int) -> ShownSlots:
+    """The verdict, which stays, the matrix, and how many operators work in each context."""
+    top = lines_of([Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)], width)
+    found = TextMatrix(matrix(report, full=True), width)
+    after = (Gap(), Paragraph(by_context(report)))
+    return ShownSlots(lines_of((*found.blocks(), *after), width), [*_targets(found)], [*top, []])
+
+
+def _targets(found: TextMatrix) -> Iterator[Target]:
+    for cell, line, x, width in found.cells:
+        place: Any = cell.target
+        yield Target(ShownKeys((str(place[0]),), place), line, line + 1, x, width)

@@ -1,0 +1,88 @@
+"""The view of the support matrix: its report is what the command prints, and a cell opens its call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from dispatch_cli import api
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.panes.support import SupportPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import json_text
+from tests.cli.support import ROOT, call
+from tests.explore.support import drive, screen_text, until
+
+OPERATORS = "examples/custom_ops.yaml"
+NORMALIZE = Spot(OperatorName.parse("pylib::normalize"))
+
+
+def pane_of(app: ExploreApp) -> SupportPane:
+    (found,) = app.query(SupportPane)
+    return found
+
+
+async def opened(app: ExploreApp, pilot: Pilot[None], spot: Spot) -> SupportPane:
+    await app.go(spot, "support")
+    await until(pilot, lambda: pane_of(app).answer is not None, 30)
+    return pane_of(app)
+
+
+@pytest.mark.parametrize(
+    ("source", "spot"),
+    [((OPERATORS,), NORMALIZE), (("--base", "torch-2.15"), Spot(OperatorName.parse("aten::add.Tensor")))],
+    ids=["files", "a base"],
+)
+def test_the_report_is_that_of_the_command(
+    source: tuple[str, ...], spot: Spot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    files = [one for one in source if Path(one).exists()]
+    session = Session(api.load_state(files, bases=source[1:]), source)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        answer = (await opened(app, pilot, spot)).answer
+        assert answer is not None
+        printed = call(*answer.command, "--format", "json").out
+        assert json.loads("".join(json_text(answer.report))) == json.loads(printed)
+
+    drive(session, steps)
+
+
+def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await opened(app, pilot, NORMALIZE)
+        await pilot.press("right", "right", "right", "right")
+        assert "pylib::normalize on CPU, vmap: raises: it has no batching rule" in screen_text(app)
+        report = pane.answer.report if pane.answer is not None else None
+        row = next(one for one in report.operators if one.operator == NORMALIZE.operator)  # type: ignore[union-attr]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.front == "call")
+        (calls,) = app.query(CallPane)
+        assert (calls.draft.tensors, calls.draft.contexts) == row.cells[4].call[:2]
+        assert "Batching rule not implemented" in screen_text(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.front == "support")
+
+    drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))
+
+
+def test_the_cursor_follows_the_list_and_the_list_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await opened(app, pilot, NORMALIZE)
+        assert pane.view.place is not None and pane.view.place.row[0] == NORMALIZE.operator
+        await pilot.press("down")
+        assert str(app.spot.operator) == "pylib::normalize_"
+        await app.go(Spot(OperatorName.parse("pylib::sin")), "support")
+        await until(pilot, lambda: pane.view.place is not None and str(pane.view.place.row[0]) == "pylib::sin")
+
+    drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))
