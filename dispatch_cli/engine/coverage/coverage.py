@@ -226,10 +226,9 @@ class _Deciding:
         """The slot whose kernel serves a call, or at which the call ends in an error, and why."""
         if self.shape.reach is Reach.NOT:
             return self.without_backend(NoService.NO_TENSORS)
-        if self.shape.reach is Reach.DEVICE:
-            select = self.slot(BACKEND_SELECT)
-            if select.computes:
-                return select, None
+        select = self.slot(BACKEND_SELECT)
+        if select.computes and not select.skips:
+            return select, None
         if above is not None and not above.skips and above.computes:
             return above, None
         if backend.rule is Rule.NOT_KNOWN:

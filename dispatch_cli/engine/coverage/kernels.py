@@ -48,7 +48,7 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
         return NO_KERNELS
     found = _declared if not untouched else _captured
     known = found(dispatcher.active(name), str(name))
-    return known._replace(computing=known.computing | _autograd_keys(layout.universe)) if is_above else known
+    return known._replace(computing=known.computing | _above(layout.universe)) if is_above else known
 
 
 def _captured(active: Mapping[str, Registration], name: str) -> Special:
@@ -96,7 +96,7 @@ def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:
-    """Whether an operator has kernels at autograd keys and nothing that they could redispatch to.
+    """Whether an operator has kernels at autograd keys or BackendSelect and nothing that they could redispatch to.
 
     Such a kernel computes the result. Those that torchgen wrote redispatch in any case; they have one at Tracer, too.
     """
@@ -106,10 +106,9 @@ def _is_above_only(layout: KeyLayout, registered: int) -> bool:
 
 @lru_cache(maxsize=16)
 def _bits(layout: KeyLayout) -> tuple[int, int]:
-    """The bits of the autograd keys, and those of the backends, the composite aliases, and Tracer."""
+    """The bits of the autograd keys and BackendSelect, and those of the backends, the composite aliases, and Tracer."""
     universe, bits = layout.universe, layout.registered_bit
-    autograd = _autograd_keys(universe)
-    above = sum(bits[key] for key in autograd if key in bits)
+    above = sum(bits[key] for key in _above(universe) if key in bits)
     composite = (alias for alias in universe.aliases if alias.startswith("Composite"))
     backends = (key for key in universe.runtime if key != META and autograd_key_of(universe, key) is not None)
     below = sum(bits[key] for key in {*composite, *backends, _TRACER} if key in bits)
@@ -117,8 +116,8 @@ def _bits(layout: KeyLayout) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=16)
-def _autograd_keys(universe: Universe) -> frozenset[str]:
-    return frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
+def _above(universe: Universe) -> frozenset[str]:
+    return frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD), BACKEND_SELECT))
 
 
 def loops_over_slices(dispatcher: Dispatcher, name: OperatorName, schema: str) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
-from dispatch_cli.engine.call.kernels.entry import backend_keys, is_core_fallback
+from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below, is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
@@ -295,8 +295,7 @@ class Judge:
     @cached_property
     def _has_backends(self) -> bool:
         """Whether something is registered that a kernel above the backends could go on to."""
-        computing = backend_keys(self.universe)
-        return any(key in computing or key.startswith("Composite") for key in self.keys if key != META)
+        return has_kernels_below(self.universe, self.keys)
 
     def _served(self, hop: Hop, shown: SupportCall) -> Cell:
         return self._at(_OF_RULE.get(hop.live.rule, Verdict.NOT_KNOWN), None, hop, shown)

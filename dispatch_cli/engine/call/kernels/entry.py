@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from dispatch_cli.engine.call import errors
@@ -16,7 +17,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
-from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, META, UNDEFINED, Universe
 
 
 def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
@@ -84,6 +85,15 @@ def _by_convention(moment: Moment) -> KernelStep:
     if moment.slot in functorch.BATCHING:
         return functorch.unwrapped(moment, Why.CONVENTION)
     return redispatches(moment.below(moment.slot), Why.CONVENTION)
+
+
+def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
+    """Whether a kernel above the backends has another one to go on to. keys: where the operator has kernels.
+
+    A kernel at Meta, which computes nothing, does not count.
+    """
+    computing = backend_keys(universe)
+    return any(key in computing or key.startswith("Composite") for key in keys if key != META)
 
 
 def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
