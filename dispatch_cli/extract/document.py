@@ -129,6 +129,8 @@ def _definition(one: ExtractedDefinition) -> Data:
         entry |= {"name": str(one.name), "schema": UNKNOWN}
         if one.why_unknown:
             entry["reason"] = one.why_unknown
+        if one.refused:
+            entry["refused"] = one.refused
     else:
         entry["func"] = one.schema
     if one.alias_analysis is not None:

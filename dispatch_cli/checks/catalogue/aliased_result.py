@@ -45,7 +45,6 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized, takes_tags
 from dispatch_cli.model.names import OperatorName
@@ -88,7 +87,7 @@ def _has_functional_form(view: View, name: OperatorName) -> bool:
     """True if compiled code has another form of the operator to call, which returns a new tensor."""
     forms = (form for base in {name.name, name.name.rstrip("_")} for form in view.overloads.get(base, ()))
     schemas = (view.schema(form) for form in forms if form != name)
-    return any(schema is not None and schema.returns and not has_aliases(schema) for schema in schemas)
+    return any(one is not None and one.returns and all(it.alias is None for it in one.returns) for one in schemas)
 
 
 def _tip(view: View, schema: FunctionSchema) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.annotations import NoSchema
@@ -39,11 +40,13 @@ class CustomCalls(HigherOrderRegistrations):
         found = Arguments("prototype_function mutates_args op_name", given, keywords)
         tags = keys.tags_of(found.get("tags"))
         self.run.account(scope.file, node)
+        function = found.get("prototype_function")
         try:
-            text = infer_schema(found.get("prototype_function"), found.get("mutates_args", ()), self.value, tags)
+            text = infer_schema(function, found.get("mutates_args", ()), self.value, tags)
         except NoSchema as error:
             name = found.get("op_name")
-            return keys.NamedSchema(name if isinstance(name, str) else "", error.why)
+            refused = error.refused if is_as_written(function) else None
+            return keys.NamedSchema(name if isinstance(name, str) else "", error.why, refused)
         name = found.get("op_name")
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(node)
 
@@ -108,7 +111,7 @@ class CustomCalls(HigherOrderRegistrations):
         schema = self._infer([found.get("op_func")], {"mutates_args": found.get("mutates_args") or ()}, node, scope)
         whole: Value
         if isinstance(name, str):
-            whole = f"{name}{schema}" if isinstance(schema, str) else keys.NamedSchema(name, getattr(schema, "why", ""))
+            whole = f"{name}{schema}" if isinstance(schema, str) else replace(schema, name=name)
         else:
             whole = Opaque(node)
         self._lib_define(lib, [whole], {"tags": found.get("tags")}, node, scope)

@@ -96,6 +96,7 @@ class LibraryCalls(Libraries):
                 keys.tags_of(tags),
                 alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
                 why,
+                refused=getattr(schema, "refused", None),
             ),
             node,
         )

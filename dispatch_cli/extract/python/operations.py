@@ -70,7 +70,7 @@ class Operations(TruthValues):
 
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
-            return NamedSchema(left + right.name, right.why)
+            return NamedSchema(left + right.name, right.why, right.refused)
         if isinstance(node.op, ast.Div) and (isinstance(left, PathValue) or isinstance(right, PathValue)):
             path = path_function("pathlib.Path", [left, right])
             return Opaque(node) if path is None else path
