@@ -58,14 +58,15 @@ class Promises:
         asked = self._asked()
         for columns, globs in asked.values():
             self._budget.spend(len(columns) * OF_CELL, self._by_glob[globs[0]][0])
-        for name, (columns, globs) in sorted(asked.items(), key=lambda one: str(one[0])):
+        for name in sorted(asked, key=str):
+            columns, globs = asked[name]
             (row,) = support_rows(state, (name,), columns)
             for backends, contexts, cell in _grouped(columns, row):
                 asking = (
-                    one
+                    promise
                     for glob in globs
-                    for one in self._by_glob[glob]
-                    if not {*one.backends}.isdisjoint(backends) and not {*one.contexts}.isdisjoint(contexts)
+                    for promise in self._by_glob[glob]
+                    if not {*promise.backends}.isdisjoint(backends) and not {*promise.contexts}.isdisjoint(contexts)
                 )
                 yield BrokenPromise(row, backends, contexts, cell, tuple(dict.fromkeys(islice(asking, MOST_PLACES))))
 
@@ -76,8 +77,8 @@ class Promises:
         globs: dict[OperatorName, list[str]] = {}
         for glob, promises in self._by_glob.items():
             mask = 0
-            for one in promises:
-                for key in product(one.backends, one.contexts):
+            for promise in promises:
+                for key in product(promise.backends, promise.contexts):
                     mask |= bits.setdefault(key, 1 << len(bits))
             for name in self._matching[glob]:
                 if self._view.guarded is None or name in self._view.guarded:
@@ -85,35 +86,34 @@ class Promises:
                     globs.setdefault(name, []).append(glob)
         backends = tuple(dict.fromkeys(backend for backend, _ in bits))
         every = support_columns(self._view.state, (), backends) if backends else ()
-        bit_of = {one: bits.get((one.backend, one.context), 0) for one in every}
-        columns = {mask: [one for one in every if mask & bit_of[one]] for mask in {*masks.values()}}
+        bit_of = {column: bits.get((column.backend, column.context), 0) for column in every}
+        columns = {mask: [column for column in every if mask & bit_of[column]] for mask in {*masks.values()}}
         return {name: (columns[mask], globs[name]) for name, mask in masks.items()}
 
     @cached_property
     def _matching(self) -> dict[str, list[OperatorName]]:
         """The defined operators of each glob."""
-        view, found = self._view, dict[str, list[OperatorName]]()
+        view, matching = self._view, dict[str, list[OperatorName]]()
         names = {str(name): name for name in view.names}
         for glob, promises in self._by_glob.items():
-            some = [glob] if glob in names else []
+            texts = [glob] if glob in names else []
             if is_glob(glob):
                 self._budget.spend(len(names) * OF_TEXT, promises[0])
-                some = list(filter(glob_pattern(glob).match, names))
-            found[glob] = [
-                name for name in map(names.__getitem__, some) if view.schema_text(name) or view.is_unknown(name)
-            ]
-        return found
+                texts = list(filter(glob_pattern(glob).match, names))
+            operators = (names[text] for text in texts)
+            matching[glob] = [name for name in operators if view.schema_text(name) or view.is_unknown(name)]
+        return matching
 
 
 def _grouped(
     columns: Sequence[Column], row: SupportRow
 ) -> Iterator[tuple[tuple[str, ...], tuple[SupportContext, ...], Cell]]:
     """The cells that fail, or are not known, by reason."""
-    found: dict[tuple[Reason, str | None], dict[tuple[str, SupportContext], Cell]] = {}
+    by_reason: dict[tuple[Reason, str | None], dict[tuple[str, SupportContext], Cell]] = {}
     for column, cell in zip(columns, row.cells, strict=True):
         if cell.reason is not None:
             error = cell.error if cell.reason is Reason.CALL else None
-            found.setdefault((cell.reason, error), {})[column.backend, column.context] = cell
-    for cells in found.values():
+            by_reason.setdefault((cell.reason, error), {})[column.backend, column.context] = cell
+    for cells in by_reason.values():
         for backends, contexts in boxes(cells):
             yield backends, contexts, cells[backends[0], contexts[0]]

@@ -61,7 +61,13 @@ def test_a_backend_is_needed_to_list_operators() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--base", "torch-2.15"), ("--tag", "core", "--tag", "view_copy"), ("--op", "aten::*norm*"), (f"./{BACKEND}",)],
+    [
+        ("--base", "torch-2.15"),
+        ("--tag", "core", "--tag", "view_copy"),
+        ("--op", "aten::*norm*"),
+        (f"./{BACKEND}",),
+        ("./examples/extension", "--op", "*::*"),
+    ],
 )
 def test_the_command_of_a_cell_lists_its_operators(arguments: tuple[str, ...]) -> None:
     report = data(*arguments)

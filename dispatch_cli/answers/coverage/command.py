@@ -150,7 +150,7 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
 
     state, assumed = state_or_newest(source, out.color)
     state.over_assumed = assumed
-    names = _tagged(state, chosen_operators(state, ops, own=True), tags)
+    names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]

@@ -100,10 +100,7 @@ def overview_report(
         state.over_assumed,
         len(names),
         backends,
-        tuple(
-            CoverageGroup(kind, name, len(groups[kind, name, options]), options, tuple(found))
-            for (kind, name, options), found in cells.items()
-        ),
+        tuple(CoverageGroup(*group[:2], len(groups[group]), group[2], tuple(row)) for group, row in cells.items()),
     )
 
 
@@ -114,19 +111,19 @@ def _groups(
     do several tags: where one is given, no further one narrows the choice.
     """
     given = (*(part for glob in ops for part in ("--op", glob)), *(part for tag in tags for part in ("--tag", tag)))
-    found: dict[tuple[GroupKind, str], list[OperatorName]] = {}
+    groups: dict[tuple[GroupKind, str], list[OperatorName]] = {}
     for name in names:
         if not ops and name.namespace is not None:
-            found.setdefault((GroupKind.NAMESPACE, name.namespace), []).append(name)
+            groups.setdefault((GroupKind.NAMESPACE, name.namespace), []).append(name)
         for tag in () if tags else groups_of(state, name):
             kind = GroupKind.SCHEMA if tag.startswith(SCHEMA) else GroupKind.TAG
-            found.setdefault((kind, tag), []).append(name)
+            groups.setdefault((kind, tag), []).append(name)
     yield (GroupKind.ALL, "all", given), list(names)
     order = list(GroupKind)
-    ranks = {group: (order.index(group[0]), -len(members), group[1]) for group, members in found.items()}
-    for kind, common in sorted(found, key=ranks.__getitem__):
+    ranks = {group: (order.index(group[0]), -len(members), group[1]) for group, members in groups.items()}
+    for kind, common in sorted(groups, key=ranks.__getitem__):
         option = ("--op", f"{common}::*") if kind is GroupKind.NAMESPACE else ("--tag", common)
-        yield (kind, common, (*given, *option)), found[kind, common]
+        yield (kind, common, (*given, *option)), groups[kind, common]
 
 
 def _backends(state: State, names: Sequence[OperatorName]) -> Iterator[CoveredBackend]:
@@ -148,9 +145,9 @@ def _backends(state: State, names: Sequence[OperatorName]) -> Iterator[CoveredBa
 
 def _cell(backend: str, answers: Iterable[Covered], command: str) -> GroupCell:
     counts, served = Counter[Service](), Counter[bool | None]()
-    for one in answers:
-        counts[one.service] += 1
-        served[one.served] += 1
+    for answer in answers:
+        counts[answer.service] += 1
+        served[answer.served] += 1
     share = percent(served[True], served[True] + served[False])
     return GroupCell(
         backend=backend,

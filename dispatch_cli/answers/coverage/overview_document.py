@@ -55,9 +55,10 @@ def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[B
         return
     how = "Percent that are served, and by what. `dispatch-cli coverage BACKEND` and the options of a row list them."
     yield Paragraph(how)
-    used = [one for one in _SIGNS if any(_count(cell, one) for group in report.groups for cell in group.cells)]
-    for kind, found in groupby(report.groups, key=lambda one: one.kind):
-        groups = list(found)
+    counted = {service for group in report.groups for cell in group.cells for service in _counts(cell)}
+    used = [service for service in _SIGNS if service in counted]
+    for kind, members in groupby(report.groups, key=lambda group: group.kind):
+        groups = list(members)
         yield Gap()
         if kind in _HEADS:
             yield Paragraph(_HEADS[kind], kind=ParagraphKind.SECTION)
@@ -72,27 +73,25 @@ def title(report: CoverageOverviewReport) -> str:
 
 
 def _matrix(report: CoverageOverviewReport, groups: Sequence[CoverageGroup], explained: Sequence[Service]) -> Matrix:
-    legend = [Mark(_SIGNS[one], SERVICE_TONES[one], SERVICE_NAMES[one]) for one in explained]
-    heads = [_head(one) for one in report.backends]
-    rows = [
-        MatrixRow(
-            shlex.join(one.chosen_by[-2:]) if one.kind in _HEADS else "all", [_shown(cell, one) for cell in one.cells]
-        )
-        for one in groups
-    ]
-    return Matrix(heads, rows, explained=legend)
+    legend = [Mark(_SIGNS[service], SERVICE_TONES[service], SERVICE_NAMES[service]) for service in explained]
+    rows = [MatrixRow(_label(group), [_shown(cell, group) for cell in group.cells]) for group in groups]
+    return Matrix([*map(_head, report.backends)], rows, explained=legend)
+
+
+def _label(group: CoverageGroup) -> str:
+    return shlex.join(group.chosen_by[-2:]) if group.kind in _HEADS else group.name
 
 
 def _head(backend: CoveredBackend) -> MatrixHead:
     """The head of a column: of a kind of tensors, such as SparseCUDA, by the device below the kind."""
-    device = next((one for one in _DEVICES if backend.device is None and backend.key.endswith(one)), "")
+    device = next((device for device in _DEVICES if backend.device is None and backend.key.endswith(device)), "")
     kind = backend.key.removesuffix(device) if device else "Dense"
     return MatrixHead(device or backend.key, group=kind)
 
 
 def _shown(cell: GroupCell, group: CoverageGroup) -> MatrixCell:
-    parts = [Mark(_SIGNS[one] * size, SERVICE_TONES[one]) for one, size in bar(cell).items()]
-    counts = ", ".join(f"{count:,} {SERVICE_NAMES[one]}" for one in _SIGNS if (count := _count(cell, one)))
+    parts = [Mark(_SIGNS[service] * size, SERVICE_TONES[service]) for service, size in bar(cell).items()]
+    counts = ", ".join(f"{count:,} {SERVICE_NAMES[service]}" for service, count in _counts(cell).items())
     words = f"{cell.backend}: {cell.served:,} of {group.operators:,} served; {counts}. {cell.command}"
     return MatrixCell((Mark(f"{percent_word(cell.percent):>3} "), *parts), words)
 
@@ -106,22 +105,23 @@ def percent_word(percent: float | None) -> str:
 
 def bar(cell: GroupCell) -> dict[Service, int]:
     """The length of each part of a bar; what is there has one character at least."""
-    counts = {one: count for one in _SIGNS if (count := _count(cell, one))}
+    counts = _counts(cell)
     total = sum(counts.values())
-    sizes = {one: max(1, int(PARTS * count / total)) for one, count in counts.items()}
+    sizes = {service: max(1, int(PARTS * count / total)) for service, count in counts.items()}
     while sizes and sum(sizes.values()) != PARTS:
         step = 1 if sum(sizes.values()) < PARTS else -1
-        lacks = {one: step * (PARTS * counts[one] / total - size) for one, size in sizes.items() if size + step > 0}
+        lacks = {one: step * (PARTS * counts[one] / total - size) for one, size in sizes.items() if size + step}
         sizes[max(lacks, key=lacks.__getitem__)] += step
     return sizes
 
 
-def _count(cell: GroupCell, service: Service) -> int:
-    count: int = getattr(cell, service.value.replace("-", "_"))
-    return count
+def _counts(cell: GroupCell) -> dict[Service, int]:
+    """The services that operators have, from the best one on."""
+    counts = {service: getattr(cell, service.value.replace("-", "_")) for service in _SIGNS}
+    return {service: count for service, count in counts.items() if count}
 
 
 def sheet(report: CoverageOverviewReport) -> Sheet:
     """A row for each group and backend."""
-    rows = ((one.kind, one.name, one.operators, *cell) for one in report.groups for cell in one.cells)
+    rows = ((group.kind, group.name, group.operators, *cell) for group in report.groups for cell in group.cells)
     return Sheet(("kind", "group", "operators", *GroupCell._fields), rows)

@@ -63,8 +63,8 @@ def find(view: View) -> Iterator[Finding]:
     promises = Promises(view)
     for number, (promise, glob) in enumerate(promises.unmatched() if view.first is view else ()):
         yield _unmatched(view, promise, glob, number < MAX_SUGGESTIONS)
-    for one in promises.broken():
-        yield _broken(view, one)
+    for broken in promises.broken():
+        yield _broken(view, broken)
 
 
 def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Finding:
@@ -112,7 +112,7 @@ def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str
     yield "the operator is defined here", row.span
     for promise in broken.promises[:1]:
         yield from (("the promise is loaded through this entry", span) for span in promise.through)
-    yield from (("it is promised here, too", one.span) for one in others)
+    yield from (("it is promised here, too", promise.span) for promise in others)
 
 
 def _trains(broken: BrokenPromise) -> bool:
@@ -131,8 +131,8 @@ def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
         case Reason.NO_VMAP:
             return own_kernels(view, name, (_BATCHED,))
         case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED if _trains(broken):
-            keys = (autograd_key_of(view.universe, one) for one in broken.backends)
-            return own_kernels(view, name, autograd_keys(view, name, [one for one in keys if one is not None]))
+            keys = [autograd_key_of(view.universe, backend) or backend for backend in broken.backends]
+            return own_kernels(view, name, autograd_keys(view, name, keys))
         case _:
             return ()
 
