@@ -194,9 +194,8 @@ class Judge:
             return NOT_APPLICABLE
         if column.context is SupportContext.COMPILE:
             return self._compiled(column, self.schema)
-        if column.context is SupportContext.AUTOCAST and not self._has_autocast:
-            eager = self.cell(column._replace(context=SupportContext.EAGER))
-            return eager if eager.call is None else eager._replace(call=with_contexts(eager.call, column))
+        if column.context is SupportContext.AUTOCAST and (cell := self._not_cast(column)) is not None:
+            return cell
         try:
             call, shown = self._caller.call(self.schema, column)
         except CallError:
@@ -204,12 +203,23 @@ class Judge:
         call = self._ended(call)
         return self._fake(call, shown) if column.context is SupportContext.FAKE else self._judged(column, call, shown)
 
-    @cached_property
-    def _has_autocast(self) -> bool:
-        """Whether anything of the operator, or a fallback that is not PyTorch's, is at a key of autocast."""
-        registrations = self._state.dispatcher.fallbacks
-        own = any(key.startswith(AUTOCAST) for key in self.keys)
-        return own or any(not one.kernel.fallthrough for key, one in registrations.items() if key.startswith(AUTOCAST))
+    def _not_cast(self, column: Column) -> Cell | None:
+        """The cell under autocast where nothing of the operator is there for it: it is as if autocast was off.
+
+        A backend outside of PyTorch registers a fallback; without one, its registrations are not all in the state.
+        """
+        key = self._autocast_key(column)
+        fallback = None if key is None else self._state.dispatcher.fallbacks.get(key)
+        if key in self.keys or (fallback is not None and not fallback.kernel.fallthrough):
+            return None
+        if fallback is None:
+            return INCOMPLETE._replace(key=key)
+        eager = self.cell(column._replace(context=SupportContext.EAGER))
+        return eager if eager.call is None else eager._replace(call=with_contexts(eager.call, column))
+
+    def _autocast_key(self, column: Column) -> str | None:
+        component = self.universe.runtime_parts[column.backend][1]
+        return None if component is None else autocast_key_of(self.universe, component)
 
     def _applies(self, column: Column) -> bool:
         """Whether the context can make a difference to a call of the operator."""
@@ -221,8 +231,7 @@ class Judge:
         if context in _WITH_GRADIENT:
             return is_mutable(schema) or any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.returns)
         if context is SupportContext.AUTOCAST:
-            component = self.universe.runtime_parts[column.backend][1]
-            return component is not None and autocast_key_of(self.universe, component) is not None
+            return self._autocast_key(column) is not None
         return True
 
     def _judged(self, column: Column, call: Call, shown: SupportCall) -> Cell:

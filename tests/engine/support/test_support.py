@@ -115,6 +115,17 @@ def test_a_cell_names_rule_registration_error_and_call(tmp_path: Path) -> None:
     assert (compiled.call.tensors, compiled.call.contexts) == (("cpu functional",), ("enable_functionalization",))
 
 
+def test_autocast_of_a_backend_outside_of_pytorch_is_not_known_without_its_fallback(tmp_path: Path) -> None:
+    declared = f"{FUNCTIONAL} | dispatch: {{PrivateUse1: k}}"
+    state = state_of(tmp_path, declared)
+    cell = cells_of(state)[SupportContext.AUTOCAST]
+    assert (cell.verdict, cell.reason, cell.key) == (Verdict.NOT_KNOWN, Reason.INCOMPLETE, "AutocastPrivateUse1")
+    with_fallback = tmp_path / "fallback.yaml"
+    with_fallback.write_text("dispatch: 1\nextends: [t.yaml]\nfallbacks: {AutocastPrivateUse1: fallthrough}\n")
+    state = load_state([str(tmp_path / "t.yaml"), str(with_fallback)])
+    assert cells_of(state)[SupportContext.AUTOCAST].verdict is Verdict.OWN
+
+
 BODIES = """
 import torch
 from torch.library import custom_op
