@@ -12,7 +12,7 @@ REGISTRATION = Record(
     "registration",
     "a registration",
     "Names a registration that was made before: by a file that comes before, by this file above the section, or by the "
-    "embedded state. `kernel`, `place` and `number` are needed only if there are several at the key.",
+    "embedded state. `kernel` and `number` are needed only if there are several at the key.",
     (
         Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`."),
         Field("dispatch_key", ONE_KEY, "With `operator`: the key at which the kernel is registered, or `CatchAll`."),
@@ -23,7 +23,6 @@ REGISTRATION = Record(
         ),
         Field("fallback", ONE_KEY, "Instead of `operator`: the key of a backend fallback, as it was registered."),
         Field("kernel", TEXT, "The kernel's name or debug string; `fallthrough` for a fallthrough."),
-        Field("place", TEXT, "Where it is registered, as `FILE:LINE`; the end of the path is enough."),
         Field("number", A_NUMBER, "Which of those that fit, in the order in which they were registered."),
     ),
     ("operator", "fallback"),

@@ -90,11 +90,11 @@ def _registration(context: FileContext, node: Node | None) -> RegistrationName |
         return None
     operator = None if is_fallback else read_operator_name(problems, values.get("operator"))
     key = _key(context, values.get(keys[0]), catch_all=keys[0] == "dispatch_key")
-    kernel, place = (text_of(problems, values.get(name)) for name in ("kernel", "place"))
+    kernel = text_of(problems, values.get("kernel"))
     number = _number(problems, values.get("number"))
     if key is None or (operator is None and not is_fallback) or ("number" in values and number is None):
         return None
-    return RegistrationName(operator, key, "python_dispatch" in values, kernel, place, number)
+    return RegistrationName(operator, key, "python_dispatch" in values, kernel, number)
 
 
 def _key(context: FileContext, node: Node | None, catch_all: bool) -> str | None:

@@ -40,15 +40,14 @@ class RegistrationName(NamedTuple):
     """Which registration is meant.
 
     operator: whose; None for a backend fallback. key: where it is registered. python: a kernel of the Python
-    dispatcher. kernel: its name or debug text. place: ``FILE:LINE``. number: the first, second, … of those that fit
-    the other fields, oldest first; None where there is only one.
+    dispatcher. kernel: its name or debug text. number: the first, second, … of those that fit the other fields,
+    oldest first; None where there is only one.
     """
 
     operator: OperatorName | None
     key: str
     python: bool = False
     kernel: str | None = None
-    place: str | None = None
     number: int | None = None
 
     @property
@@ -69,7 +68,7 @@ class RegistrationName(NamedTuple):
         return f"{words}{whose} at {self.key}{rest}"
 
 
-_FURTHER = ("kernel", "place", "number")
+_FURTHER = ("kernel", "number")
 
 
 class Removal(NamedTuple):

@@ -67,7 +67,7 @@ class RegistrationIndex:
         elif len(fitting) == 1:
             return fitting[0]
         elif fitting:
-            hint = f"add 'kernel', 'place' or 'number': they are {_labels(fitting)}"
+            hint = f"add 'kernel' or 'number': they are {_labels(fitting)}"
             problem = ChangeProblem.SEVERAL
             raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, problem, wanted)
         message = f"there is no registration of {wanted}"
@@ -78,14 +78,11 @@ class RegistrationIndex:
         there = self._keys_of(wanted.name.operator, wanted.name.python)[wanted.name.key]
         kernel = FALLTHROUGH if wanted.fallthrough else wanted.kernel
         bare = wanted.name._replace(number=None)
-        names = [bare, bare._replace(kernel=kernel)]
-        if wanted.place is not None:
-            names += [bare._replace(place=wanted.place), bare._replace(kernel=kernel, place=wanted.place)]
-        for name in names:
+        for name in (bare, bare._replace(kernel=kernel)):
             fitting = there.fitting(name)
             if len(fitting) == 1:
                 return name
-        return names[-1]._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
+        return name._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
 
     def _keys_of(self, operator: OperatorName | None, python: bool) -> Mapping[str, RegistrationsAtKey]:
         owner = operator, python

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.change import RegistrationName
-from dispatch_cli.model.debug_text import registered_place
 from dispatch_cli.model.declarations import CapturedRegistration, PythonKernel, Step
 from dispatch_cli.model.span import Span
 
 FALLTHROUGH = "fallthrough"
-_NO_PLACE = "\0"
 
 
 class NamedRegistration(NamedTuple):
@@ -43,48 +40,20 @@ class NamedRegistration(NamedTuple):
         return frozenset(name for name in names if name is not None)
 
     @property
-    def place(self) -> str | None:
-        """``FILE:LINE`` where it is declared; of a captured one, where PyTorch says that it is registered."""
-        return registered_place(self.kernel) if self.span is None else f"{self.span.file}:{self.span.line}"
-
-    @property
     def label(self) -> str:
         """Its kernel and its place, for messages."""
-        return self.kernel if self.span is None else f"{self.kernel} ({self.place})"
-
-    def fits(self, wanted: RegistrationName) -> bool:
-        """Whether the name can mean it, its number aside."""
-        if wanted.kernel is not None and wanted.kernel not in self.kernel_names:
-            return False
-        return wanted.place is None or f"/{self.place or _NO_PLACE}".endswith(f"/{wanted.place}")
+        return self.kernel if self.span is None else f"{self.kernel} ({self.span.file}:{self.span.line})"
 
 
 class RegistrationsAtKey:
-    """Those of one owner at one key, oldest first. They are looked through once for each kernel and place asked for."""
+    """Those of one owner at one key, oldest first, by what names can call their kernels."""
 
     def __init__(self, found: Sequence[NamedRegistration]) -> None:
         self.all = found
-        self._fitting: dict[tuple[str | None, str | None], Sequence[NamedRegistration]] = {}
 
     def fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
         """Those that a name can mean, its number aside, oldest first."""
-        asked = wanted.kernel, wanted.place
-        found = self._fitting.get(asked)
-        if found is None:
-            found = self._fitting[asked] = [one for one in self._candidates(wanted) if one.fits(wanted)]
-        return found
-
-    def _candidates(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
-        """Few of them, among which are all that fit."""
-        lists = [self.all]
-        if wanted.kernel is not None:
-            lists.append(self._by_kernel.get(wanted.kernel, []))
-        if wanted.place is not None:
-            # what ends with "/a.py:3" begins with "3:yp.a/" when it is read backwards; "0" is the sign after "/"
-            start = wanted.place[::-1]
-            first, last = (bisect_left(self._backwards, (f"{start}{sign}", -1)) for sign in "/0")
-            lists.append([self.all[number] for number in sorted(number for _, number in self._backwards[first:last])])
-        return min(lists, key=len)
+        return self.all if wanted.kernel is None else self._by_kernel.get(wanted.kernel, ())
 
     @cached_property
     def _by_kernel(self) -> dict[str, list[NamedRegistration]]:
@@ -93,8 +62,3 @@ class RegistrationsAtKey:
             for name in one.kernel_names:
                 found.setdefault(name, []).append(one)
         return found
-
-    @cached_property
-    def _backwards(self) -> list[tuple[str, int]]:
-        places = ((one.place, number) for number, one in enumerate(self.all))
-        return sorted((f"/{place}"[::-1], number) for place, number in places if place is not None)

@@ -78,7 +78,7 @@ def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
     else:
         fields["operator"] = str(short.operator)
         fields["python_dispatch" if short.python else "dispatch_key"] = short.key
-    further = {"kernel": short.kernel, "place": short.place, "number": short.number}
+    further = {"kernel": short.kernel, "number": short.number}
     return fields | {field: value for field, value in further.items() if value is not None}
 
 

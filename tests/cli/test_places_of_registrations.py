@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.support import call
-from tests.support import load_recording
 
 TEXT = """dispatch: 1
 extends: torch-2.15
@@ -71,33 +67,3 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
         assert found is not None
         said = call("explain", operator, key, str(file)).out
         assert f"own.yaml:{found[0]}:{found[1]}" in said
-
-
-def test_a_change_names_the_place_that_answers_say(tmp_path: Path) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(TEXT, encoding="utf-8")
-    changes = tmp_path / "changes.yaml"
-    changes.write_text(
-        'dispatch: 1\nchanges:\n  - remove: {operator: "lib::op", dispatch_key: XLA, place: "own.yaml:14"}\n',
-        encoding="utf-8",
-    )
-    assert "own.yaml:14:9" in call("explain", "lib::op", "XLA", str(file)).out
-    report = answer("register", str(file), str(changes), "--op", "lib::op")
-    assert "XLA" not in {one["key"] for one in report["operators"][0]["kernels"]}
-
-
-@pytest.mark.parametrize("start", [0, 1, -1], ids=["the whole path", "without the first folder", "the file alone"])
-def test_a_change_names_the_place_at_which_pytorch_says_a_kernel_is_registered(start: int, tmp_path: Path) -> None:
-    """The kernel is one of the base, which no file declares; the dump of live PyTorch says its place."""
-    dump = load_recording("2.15.0.state")["ops"]["aten::mul.Tensor"]["dump"]
-    (said,) = re.findall(r"^CPU: registered at (\S+) ", dump, re.MULTILINE)
-    place = "/".join(said.lstrip("/").split("/")[start:]) if start else said
-    changes = tmp_path / "changes.yaml"
-    change = f'{{operator: "aten::mul.Tensor", dispatch_key: CPU, place: "{place}"}}'
-    changes.write_text(f"dispatch: 1\nextends: torch-2.15\nchanges:\n  - remove: {change}\n", encoding="utf-8")
-    report = answer("register", str(changes), "--op", "aten::mul.Tensor")
-    assert "CPU" not in {one["key"] for one in report["operators"][0]["kernels"]}
-    changes.write_text(changes.read_text(encoding="utf-8").replace('"}', '0"}'), encoding="utf-8")
-    refused = call("register", str(changes))
-    assert refused.code == 2
-    assert f"at this key there is: registered at {said}" in " ".join(refused.err.split())

@@ -74,7 +74,7 @@ libraries:
   - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
 fallbacks: {"PrivateUse1, XLA": f}
 changes:
-  - remove: {operator: m::a, dispatch_key: CatchAll, kernel: c, place: "x.cpp:5", number: 1}
+  - remove: {operator: m::a, dispatch_key: CatchAll, kernel: c, number: 1}
   - {remove: {operator: m::a, python_dispatch: CPU}}
   - move: {operator: m::c, dispatch_key: CatchAll}
     before: {operator: m::a, dispatch_key: XLA, number: 2}
