@@ -15,6 +15,7 @@ from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_bel
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
+from dispatch_cli.engine.call.schema_facts import takes_tensor_list
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
@@ -323,6 +324,8 @@ class Judge:
         if lost is None:
             if above is None or is_core_fallback(self.universe, above.live):
                 return self._served(server, shown)
+            if _is_library_autograd(above) and self._leaves_out_of_lists():
+                return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, above, shown)
             return self._generated(above, shown) or self._served(above, shown)
         silent = lost.loss is GradientLoss.WARNS and not self._known_schema.returns  # it warns of what is returned
         reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
@@ -331,6 +334,15 @@ class Judge:
         if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
             return self._served(server, shown)  # autograd stays on for the operators that it calls
         return self._at(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server, shown)
+
+    def _leaves_out_of_lists(self) -> bool:
+        """Whether ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
+
+        It compares the structure of the gradients with that of the arguments only where these are in lists
+        (``supports_tensorlist`` in torch/_library/autograd.py).
+        """
+        arguments = self._known_schema.arguments
+        return takes_tensor_list(self._known_schema) and any(one.default is not None for one in arguments)
 
     def _differentiated(self, column: Column, call: Call, shown: SupportCall) -> Cell:
         """The cell of a call in grad or jvp that returns: below the transform, nothing is recorded for it."""
