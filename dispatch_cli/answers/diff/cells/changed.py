@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.diff.parts import CELLS, DiffChoice
+from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.states import StatesChange
-from dispatch_cli.engine.support.cell import Column, Reason, Verdict
+from dispatch_cli.engine.support.cell import Reason, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.support import SupportContext
 
 
 class DiffCell(NamedTuple):
-    """A cell that is another one. spans: of the registrations that serve the call, or fail it, on each side."""
+    """A cell that is another one. old_declared_at, new_declared_at: what serves the call, or fails it."""
 
     operator: str
     backend: str
@@ -34,11 +34,12 @@ def changed_cells(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffCell
     Of the operators of files; of states without files, of those that are chosen, or where nothing else is asked for.
     """
     sides = change.old, change.new
-    names = [name for name in _candidates(change, chosen) if all(name in side.names for side in sides)]
+    names = _candidates(change, chosen)
     operators = [[side.names[name] for name in names] for side in sides]
+    pairs = zip(sides, operators, strict=True) if names else ()
     columns = [
         column
-        for column in dict.fromkeys(_columns(change, operators) if names else ())
+        for column in dict.fromkeys(column for side, some in pairs for column in support_columns(side.state, some))
         if chosen.has_key(column.backend) and all(column.backend in side.universe.slot for side in sides)
     ]
     before, after = (support_rows(side.state, some, columns) for side, some in zip(sides, operators, strict=True))
@@ -50,23 +51,20 @@ def changed_cells(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffCell
 
 
 def _candidates(change: StatesChange, chosen: DiffChoice) -> list[str]:
-    changed = {one.name for one in change.operators}
+    changed = {operator.name for operator in change.operators}
     own = {str(name) for side in (change.old, change.new) for name in side.state.own_operators()}
+    names = own if chosen.operators is None else own.intersection(chosen.operators)
     if not own:
-        return sorted(changed) if chosen.operators is not None or tuple(chosen.parts) == (CELLS,) else []
-    if chosen.operators is not None:
-        own.intersection_update(chosen.operators)
+        names = changed if chosen.operators is not None or tuple(chosen.parts) == (CELLS,) else set()
+    names = {name for name in names if name in change.old.names and name in change.new.names}
     if change.fallbacks or change.only_old or change.only_new or change.old.universe is not change.new.universe:
-        return sorted(own)
-    return sorted(name for name in own if name in changed or _has_other_rules(change, name))
+        return sorted(names)
+    return sorted(name for name in names if name in changed or _facts(change.old, name) != _facts(change.new, name))
 
 
-def _has_other_rules(change: StatesChange, name: str) -> bool:
-    """Whether what fake tensors ask of an operator differs, which its registrations do not say."""
-    operator = OperatorName.parse(name)
-    return change.old.state.fake_rules(operator) != change.new.state.fake_rules(operator)
-
-
-def _columns(change: StatesChange, operators: list[list[OperatorName]]) -> Iterator[Column]:
-    for side, some in zip((change.old, change.new), operators, strict=True):
-        yield from support_columns(side.state, some)
+def _facts(side: Side, name: str) -> object:
+    """What decides cells beside registrations: what is known of fake tensors, and of what kernels do."""
+    operator = side.names[name]
+    kernels = {key: registration.kernel for key, registration in side.dispatcher.active(operator).items()}
+    known = {key: (kernel.redispatches, kernel.body, kernel.setup_body) for key, kernel in kernels.items()}
+    return side.state.fake_rules(operator), known

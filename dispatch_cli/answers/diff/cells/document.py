@@ -34,10 +34,10 @@ def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
     yield from heading(f"{plural(report.counts.cells, 'support cell')} with another answer")
     changes = [
         (CellChange(before, after, *box), operator)
-        for (operator, before, after), some in grouped(report.cells, _kind)
-        for box in boxes((one.backend, one.context) for one in some)
+        for (operator, before, after), alike in grouped(report.cells, _kind)
+        for box in boxes((cell.backend, cell.context) for cell in alike)
     ]
-    groups = [(one, [operator for _, operator in some]) for one, some in grouped(changes, lambda one: one[0])]
+    groups = [(kind, [operator for _, operator in alike]) for kind, alike in grouped(changes, lambda pair: pair[0])]
     columns: list[Column[tuple[CellChange, list[str]]]] = [
         Column("Count", lambda row, _: f"{len(row[0].contexts) * len(row[0].backends) * len(row[1]):,}", right=True),
         Column("Cells", lambda row, _: f"{contexts_words(row[0].contexts)} on {keys_text(row[0].backends)}"),
@@ -48,8 +48,8 @@ def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
     yield from table(columns, groups, fold, "groups")
 
 
-def _kind(one: DiffCell) -> tuple[str, Outcome, Outcome]:
-    return one.operator, (one.before, one.old_reason), (one.after, one.new_reason)
+def _kind(cell: DiffCell) -> tuple[str, Outcome, Outcome]:
+    return cell.operator, (cell.before, cell.old_reason), (cell.after, cell.new_reason)
 
 
 def _answer(outcome: Outcome) -> Run:
@@ -58,8 +58,8 @@ def _answer(outcome: Outcome) -> Run:
     return Run(verdict.value.replace("-", " "), tone)
 
 
-def _because(one: CellChange) -> Inline:
+def _because(change: CellChange) -> Inline:
     """Why it does not work now; where it does, why it did not."""
-    if one.after[1] is not None:
-        return reason_words(Cell(*one.after))
-    return "" if one.before[1] is None else f"before: {reason_words(Cell(*one.before))}"
+    if change.after[1] is not None:
+        return reason_words(Cell(*change.after))
+    return "" if change.before[1] is None else f"before: {reason_words(Cell(*change.before))}"
