@@ -176,3 +176,14 @@ def test_a_definition_that_is_left_out_where_it_is_there(state_of: StateOf) -> N
         "  - {kind: IMPL, namespace: mine, dispatch_key: CPU, at: 'a.py:2:1', impl: {f: k}}\n"
     )
     assert findings(state_of(text), select="dangling-implementation") == ()
+
+
+def test_an_operator_of_the_library_that_lacks_the_kernel(state_of: StateOf) -> None:
+    """vllm-ascend defines store_kv_block_metadata, and registers its fake kernel as store_kv_block_pre."""
+    text = (
+        'dispatch: 1\noperators:\n  - {func: "lib::store_block_metadata(Tensor x) -> Tensor", dispatch: {CUDA: k}}\n'
+        '  - {func: "lib::store_block(Tensor x) -> Tensor", dispatch: {CUDA: k, Meta: m}}\n'
+        "  - {name: lib::store_block_pre, dispatch: {Meta: m}}\n"
+    )
+    (finding,) = findings(state_of(text), select="dangling-implementation")
+    assert finding.message.endswith("; did you mean lib::store_block_metadata, which has no kernel at Meta?")

@@ -85,7 +85,8 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
 
 def _has_functional_form(view: View, name: OperatorName) -> bool:
     """True if compiled code has another form of the operator to call, which returns a new tensor."""
-    forms = (form for base in {name.name, name.name.rstrip("_")} for form in view.overloads.get(base, ()))
+    bases = {name.name, name.name.rstrip("_"), name.name.removesuffix("_out")}
+    forms = (form for base in bases for form in view.overloads.get(base, ()))
     schemas = (view.schema(form) for form in forms if form != name)
     return any(one is not None and one.returns and all(it.alias is None for it in one.returns) for one in schemas)
 

@@ -31,6 +31,9 @@ These need a captured PyTorch (`--base`). Operators of other libraries, such as 
 are defined is not known here. So are all where sources have a definition whose namespace or name is not known, and
 which may be the operator's.
 
+Where no name is that close, the finding names an operator of the same library with a similar name that lacks a kernel
+at these keys: one of the two names may be the wrong one.
+
 An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
 defined only under other conditions is a warning; and an info where its kernels are in C++ files that do not define it,
 because such a build may leave these files out.

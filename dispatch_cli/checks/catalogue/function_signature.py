@@ -6,7 +6,7 @@ training for `register_autograd`. Arguments of the schema are passed by position
 by name; a batching rule gets `info` and `in_dims` before them. Those that have their default value are left out: a
 keyword-only one, or any at the end. `setup_context` gets `ctx`, `inputs` and `output` by these names, and
 `keyword_only_inputs` where the operator has keyword-only arguments. `backward` gets `ctx` and a gradient for each
-result, and returns a gradient, or None, for each positional argument; more values must be None.
+result, and returns a gradient, or None, for each positional argument.
 
 It is known of functions whose source is read, and that take no `*args` there. A function that fails at every call is a
 warning, one that fails only where an argument with a default is given, or is not, an info.
