@@ -11,12 +11,9 @@ import json
 import lzma
 import random
 import tempfile
-import time
 from pathlib import Path
 
-from dispatch_cli.api import load_state
-from tests.engine.support.judge.ask import answers_of, base_of, version_of
-from tests.engine.support.judge.compare import judged, state_of, summary, unfaithful, write_differences
+from tests.engine.support.judge.compare import answers_of, differences, judged, summary, version_of
 from tests.engine.support.judge.operators import operators
 
 
@@ -30,28 +27,23 @@ def main() -> None:
     asked = parser.parse_args()
     version = version_of(asked.python)
     made = [] if asked.own else [one._asdict() for one in operators(asked.seed, asked.count, version)]
-    begun = time.monotonic()
-    answers = answers_of(asked.python, made or {"count": asked.count, "seed": asked.seed})
-    refused = [one for one in answers if one["cells"][0][0] == "refused"]
-    answers = [one for one in answers if one not in refused]
-    taken = [one for one in made if one["name"] in {answer["name"] for answer in answers}]
-    print(
-        f"PyTorch {'.'.join(map(str, version))}, seed {asked.seed}: {len(answers)} operators, {len(refused)} refused,"
-        f" {time.monotonic() - begun:.0f} s"
-    )
-    for one in refused:
-        print(f"  refused: {one['name']} {one['cells'][0][1][:150]}")
+    if asked.own:
+        answers = answers_of(asked.python, {"count": asked.count, "seed": asked.seed}, "own.py")
+    else:
+        answers = answers_of(asked.python, made)
+    print(f"PyTorch {version}, seed {asked.seed}: {len(answers)} operators")
+    for one in answers:
+        if one["cells"][0][0] == "refused":
+            print(f"  refused: {one['name']} {one['cells'][0][1][:150]}")
     if asked.record:
-        data = {"version": version, "operators": taken, "answers": answers}
+        data = {"version": version, "operators": made, "answers": answers}
         Path(asked.record).write_bytes(lzma.compress(json.dumps(data).encode()))
-        return
     with tempfile.TemporaryDirectory() as folder:
-        base = base_of(version)
-        state = load_state([], bases=[base]) if asked.own else state_of(taken, base, Path(folder))
-        cells = list(judged(state, answers, unfaithful(taken)))
-    print(summary(cells))
+        cells = judged(version, made, answers, Path(folder))
+    print(*summary(cells), sep="\n")
     path = Path(tempfile.gettempdir(), "judge", f"{'own' if asked.own else 'random'}-{asked.seed}.json")
-    write_differences(cells, made, path)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(differences(cells, made), indent=1), encoding="utf-8")
     print(f"differences: {path}")
 
 

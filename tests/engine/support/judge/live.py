@@ -7,6 +7,8 @@ the device, the context, the outcome and what was seen: ``works``, ``raises``, `
 gradient is missing, wrong, or raises), ``wrong``, ``none`` (the context means nothing here), or ``not judged``.
 """
 
+import contextlib
+import functools
 import json
 import os
 import signal
@@ -20,8 +22,6 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 SECONDS = 30
 """The longest time of a cell."""
-KEPT = []
-"""The libraries of this process."""
 
 
 class Call:
@@ -30,23 +30,21 @@ class Call:
     def __init__(self, called, fill, writes):
         self.called, self.fill, self.writes, self.returned = called, fill, writes, False
 
-    def plain(self, *tensors):
-        """The tensors of the result, and after them those that were written to."""
-        self.returned = False
-        result = self.result(*tensors)
-        self.returned = True
-        return self.all_of(result, tensors)
-
     def result(self, *tensors):
         arguments, keywords = self.fill(tensors)
         return self.called(*arguments, **keywords)
 
     def all_of(self, result, tensors):
+        """The tensors of the result, and after them those that were written to."""
+        self.returned = True
         return [*tensors_in(result), *(tensors[place] for place in self.writes)]
 
-    def on_copies(self, *tensors):
+    def plain(self, tensors):
+        return self.all_of(self.result(*tensors), tensors)
+
+    def on_copies(self, tensors):
         """The same where no tensor is a leaf, and none that was given is written to."""
-        return self.plain(*[one.clone() for one in tensors])
+        return self.plain([one.clone() for one in tensors])
 
 
 class Subject:
@@ -102,13 +100,17 @@ def difference(found, expected, device, loose=False):
     return None
 
 
-def plain(call, tensors):
-    return call.plain(*tensors)
+def inside(manager):
+    def how(call, tensors):
+        with manager():
+            return call.plain(tensors)
+
+    return how
 
 
 def faked(call, tensors):
     with FakeTensorMode() as mode:
-        return call.plain(*map(mode.from_tensor, tensors))
+        return call.plain([mode.from_tensor(one) for one in tensors])
 
 
 def compiled(call, tensors):
@@ -118,29 +120,19 @@ def compiled(call, tensors):
 
 def vmapped(call, tensors):
     batch = [torch.stack([one, one + 1 if is_float(one) else one]) for one in tensors]
-    return torch.func.vmap(lambda *given: tuple(call.on_copies(*given)), randomness="different")(*batch)
+    return torch.func.vmap(lambda *given: tuple(call.on_copies(given)), randomness="different")(*batch)
 
 
 def one_by_one(call, tensors):
     """The reference of `vmapped`; None without tensors."""
-    parts = [call.on_copies(*[one + n if is_float(one) else one for one in tensors]) for n in range(2)]
+    parts = [call.on_copies([one + n if is_float(one) else one for one in tensors]) for n in range(2)]
     return [torch.stack(several) for several in zip(*parts, strict=True)] if tensors and parts[0] else None
-
-
-def autocasted(call, tensors):
-    with torch.autocast("cpu", torch.bfloat16):
-        return call.plain(*tensors)
-
-
-def in_inference(call, tensors):
-    with torch.inference_mode():
-        return call.plain(*tensors)
 
 
 def trained(call, tensors):
     """The results, and the gradient of each floating tensor after a backward pass; None where no result has one."""
     leaves = [one.requires_grad_() if is_float(one) else one for one in tensors]
-    results = call.on_copies(*leaves)
+    results = call.on_copies(leaves)
     loss = total([one for one in results if one.requires_grad])
     if loss is None:
         return results, None
@@ -153,9 +145,8 @@ def differentiable(call, tensors):
 
     def run(*some):
         left = iter(some)
-        return [
-            one for one in call.on_copies(*[next(left) if is_float(one) else one for one in tensors]) if is_float(one)
-        ]
+        results = call.on_copies([next(left) if is_float(one) else one for one in tensors])
+        return [one for one in results if is_float(one)]
 
     return run, tuple(filter(is_float, tensors))
 
@@ -170,6 +161,8 @@ def jvped(call, tensors):
     return torch.func.jvp(run, some, tuple(map(torch.ones_like, some)))[1]
 
 
+plain = inside(contextlib.nullcontext)
+autocasted = inside(functools.partial(torch.autocast, "cpu", torch.bfloat16))
 CONTEXTS = {
     "eager": (plain, plain),
     "train": (trained, trained),
@@ -179,7 +172,7 @@ CONTEXTS = {
     "grad": (graded, graded),
     "jvp": (jvped, jvped),
     "autocast": (autocasted, plain),
-    "inference": (in_inference, plain),
+    "inference": (inside(torch.inference_mode), plain),
 }
 """How a context calls, and how the reference does."""
 DERIVATIVES = (trained, graded, jvped)
@@ -190,24 +183,17 @@ CELLS.remove(("meta", "autocast"))  # PyTorch has none
 def cell(subject, device, context):
     """The outcome, and what was seen."""
     how, reference = CONTEXTS[context]
-    call, expected = subject.call, subject.expected(reference)
+    call, expected, derives = subject.call, subject.expected(reference), how in DERIVATIVES
     subject.on_device(device)
     given = [one.clone() if device == "cpu" else one.to(device) for one in subject.tensors]
-    if (
-        expected is None
-        or (how is trained and expected[1] is None)
-        or (how in DERIVATIVES and not any(map(is_float, given)))
-    ):
+    if expected is None or (how is trained and expected[1] is None) or (derives and not any(map(is_float, given))):
         return "none", ""
     call.returned = False
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = how(call, given)
-        except Exception as error:
-            lost = how in DERIVATIVES and call.returned
-            return "gradient" if lost else "raises", f"{type(error).__name__}: {error}"[:600]
-    if how not in DERIVATIVES:
+    try:
+        found = how(call, given)
+    except Exception as error:
+        return "gradient" if derives and call.returned else "raises", f"{type(error).__name__}: {error}"[:600]
+    if not derives:
         differs = difference(found, expected, device, how is autocasted and subject.as_bfloat16)
         return ("works", "") if differs is None else ("wrong", differs)
     if how is trained:
@@ -220,18 +206,16 @@ def cell(subject, device, context):
     # a tensor that does not contribute has no gradient, or one of zeros
     pairs = [(one, other) for one, other in zip(found, expected, strict=True) if other is not None and other.any()]
     differs = difference([one for one, _ in pairs], [other for _, other in pairs], device)
-    if differs is None:
-        return "works", ""
-    warned = next((str(one.message) for one in caught if "autograd kernel was not registered" in str(one.message)), "")
-    return "gradient", f"{differs} {warned[:100]}".strip()
+    return ("works", "") if differs is None else ("gradient", differs)
 
 
 def made(operator, folder):
     """The subject of a random operator; its library is run from a file, as a user's is."""
     path = Path(folder, "library.py")
     path.write_text(operator["source"], encoding="utf-8")
-    KEPT.append({"__name__": "library", "__file__": str(path)})
-    exec(compile(operator["source"], path, "exec"), KEPT[0])
+    library = {"__name__": "library", "__file__": str(path), "torch": torch}
+    exec(compile(operator["source"], path, "exec"), library)
+    exec(operator["body"], library)
     torch.manual_seed(0)
     values, device, places, tensors = operator["values"], ["cpu"], [], []
     for name, kind in values.items():
@@ -240,23 +224,19 @@ def made(operator, folder):
         tensors += [torch.rand(3, 3) for _ in kind] if kind in ("t", "tt") else []
 
     def fill(given):
-        left, arguments, keywords = iter(given), [], {}
+        left, filled = iter(given), {}
         for name, kind in values.items():
             several = [next(left) for _ in kind] if kind in ("t", "tt") else [kind]
-            value = torch.device(device[0]) if kind == "device" else several if kind == "tt" else several[0]
-            if name in operator["keywords"]:
-                keywords[name] = value
-            else:
-                arguments.append(value)
-        return arguments, keywords
+            filled[name] = torch.device(device[0]) if kind == "device" else several if kind == "tt" else several[0]
+        keywords = {name: filled.pop(name) for name in operator["keywords"]}
+        return list(filled.values()), keywords
 
-    scope = {"torch": torch}
-    exec(operator["body"], scope)
     called = torch.ops.judge
     for part in operator["name"].partition("::")[2].split("."):
         called = getattr(called, part)
-    calls = Call(called, fill, places), Call(scope["body"], fill, places)
-    return Subject(*calls, tensors, lambda name: device.__setitem__(0, name), "utocast" in operator["source"])
+    calls = Call(called, fill, places), Call(library["body"], fill, places)
+    casts = "autocast(" in operator["source"] or '"AutocastCPU")' in operator["source"]
+    return Subject(*calls, tensors, lambda name: device.__setitem__(0, name), casts)
 
 
 def run(make, cells, out):
@@ -292,7 +272,7 @@ def in_fork(make, cells):
             said = [json.loads(line) for line in lines]
         os.waitpid(child, 0)
         found += said
-        left = left[len(said) :] if not said or len(said[0]) > 2 else []
+        left = left[len(said) :] if not said or said[0][0] != "refused" else []
         if left:
             found.append([*left.pop(0), "not judged", "the process ends, or takes too long"])
     return found

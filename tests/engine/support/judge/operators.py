@@ -6,26 +6,18 @@ import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-NAMESPACE = "judge"
 HEADER = "import torch\nfrom torch import Tensor\nfrom typing import List, Optional, Tuple\n"
-ANNOTATIONS = {
-    "Tensor": "Tensor",
-    "Tensor?": "Optional[Tensor]",
-    "Tensor[]": "List[Tensor]",
-    "int": "int",
-    "float": "float",
-    "bool": "bool",
-    "Device": "torch.device",
-}
+ANNOTATIONS = {"Tensor?": "Optional[Tensor]", "Tensor[]": "List[Tensor]", "Device": "torch.device"}
+"""The annotation of a type; others are their own."""
 TERMS = {"Tensor": "torch.sin({0})", "Tensor?": "(0 if {0} is None else {0} * 3)", "Tensor[]": "{0}[0] * {0}[1]"}
 """What an argument adds to the result."""
 GRADIENTS = {
-    "Tensor": "g * torch.cos({0})",
-    "Tensor?": "None if {0} is None else g * 3",
-    "Tensor[]": "[g * {0}[1], g * {0}[0]]",
+    "Tensor": "g * {1} * torch.cos({0})",
+    "Tensor?": "None if {0} is None else g * {1} * 3",
+    "Tensor[]": "[g * {1} * {0}[1], g * {1} * {0}[0]]",
 }
 FACTORS = {"int": "{0}", "float": "(1 + {0})", "bool": "(2 if {0} else 1)"}
-VALUES = {"int": 2, "float": 0.5, "bool": True}
+VALUES = {"int": 2, "float": 0.5, "bool": True, "Tensor": "t", "Tensor[]": "tt", "Tensor?": "t", "Device": "device"}
 DEFAULTS = {"int": "1", "float": "0.25", "bool": "False"}
 RETURNS = {
     "one": "Tensor",
@@ -42,10 +34,16 @@ RETURNS = {
     "aliases-undeclared": "Tensor",
 }
 """Kind of operator → what its schema returns."""
-WEIGHTS = (8, 2, 2, 4, 2, 3, 2, 2, 2, 1, 1, 1)
+WEIGHTS = dict(zip(RETURNS, (8, 2, 2, 4, 2, 3, 2, 2, 2, 1, 1, 1), strict=True))
 UNFAITHFUL = ("writes-undeclared", "aliases-undeclared")
 """The kinds whose body does not do what the schema says."""
-OF_CUSTOM_OP = ("one", "two", "list", "writes", "writes-result", "silent", "factory", *UNFAITHFUL)
+WRITES = {
+    **dict.fromkeys(("writes", "writes-result", "out"), "out"),
+    **dict.fromkeys(("in-place", "silent", "writes-undeclared"), "x"),
+}
+"""The argument to which the body writes."""
+OF_DEFINE = ("in-place", "out", "view")
+"""The kinds that ``custom_op`` does not take."""
 KEYS = (
     *(("CPU",),) * 5,
     *(("CPU", "Meta"),) * 2,
@@ -86,32 +84,30 @@ class _Author:
     """Writes the library of an operator."""
 
     def __init__(self, dice: random.Random, base: str, version: tuple[int, ...]) -> None:
-        self.dice, self.base, self.version = dice, base, version
+        self.dice, self.base, self.version, self.lines = dice, base, version, [HEADER]
         forms = ("custom_op", "define", "library", "triton_op" if version >= (2, 6) else "custom_op")
         self.form = dice.choices(forms, (7, 3, 5, 1))[0]
-        kinds = OF_CUSTOM_OP if self.is_custom else tuple(RETURNS)
-        self.kind = dice.choices(kinds, [WEIGHTS[list(RETURNS).index(kind)] for kind in kinds])[0]
-        self.overload = "other" if self.form == "library" and dice.random() < 0.15 else ""
-        self.name = f"{NAMESPACE}::{base}" + (f".{self.overload}" if self.overload else "")
+        self.is_custom = self.form in ("custom_op", "triton_op")
+        kinds = [kind for kind in RETURNS if not self.is_custom or kind not in OF_DEFINE]
+        self.kind = dice.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
+        self.returns = RETURNS[self.kind]
+        self.overload = "other" if self.form == "library" and self._chance(0.15) else ""
+        self.short = base + ("." + self.overload if self.overload else "")
         self.types, self.defaults = self._arguments()
+        self.names = ", ".join(self.types)
         self.keywords = {"factory": ["device"], "out": ["out"]}.get(self.kind, [])
-        self.writes = self._written()
-        self.lines: list[str] = []
-
-    @property
-    def is_custom(self) -> bool:
-        return self.form in ("custom_op", "triton_op")
+        self.writes = WRITES.get(self.kind, "")
+        factors = [FACTORS[kind].format(name) for name, kind in self.types.items() if kind in FACTORS]
+        self.factor = " * ".join(factors) or "2"
 
     def operator(self) -> Operator:
-        values = {name: self._value(kind) for name, kind in self.types.items()}
-        if self.is_custom:
-            self._custom()
-        else:
-            self._defined()
-        text = f"def body({', '.join(self.types)}):\n    " + "\n    ".join(self._body()) + "\n"
-        source = HEADER + "\n".join(self.lines) + "\n"
-        faithful = self.kind not in UNFAITHFUL
-        return Operator(self.name, self.kind, source, text, values, self.keywords, self.writes, faithful)
+        no_value = self._chance(0.4)
+        values = {name: None if kind == "Tensor?" and no_value else VALUES[kind] for name, kind in self.types.items()}
+        body = f"def body({self.names}):\n    " + "\n    ".join(self._body())
+        self._custom() if self.is_custom else self._defined()
+        source, faithful = "\n".join(self.lines) + "\n", self.kind not in UNFAITHFUL
+        writes = [self.writes] if self.writes else []
+        return Operator(f"judge::{self.short}", self.kind, source, body, values, self.keywords, writes, faithful)
 
     def _chance(self, share: float) -> bool:
         return self.dice.random() < share
@@ -119,68 +115,56 @@ class _Author:
     # The signature.
 
     def _arguments(self) -> tuple[dict[str, str], dict[str, str]]:
-        dice, types, defaults = self.dice, {}, {}
         if self.kind == "factory":
             return {"n": "int", "device": "Device"}, {}
-        types["x"] = "Tensor"
-        simple = self.kind in ("view", "silent", "aliases-undeclared")
-        if not simple and self._chance(0.5):
-            types["y"] = dice.choices(("Tensor", "Tensor?", "Tensor[]"), (4, 2, 2))[0]
-        if self.kind in ("writes", "writes-result", "out"):
+        types, defaults = {"x": "Tensor"}, dict[str, str]()
+        if self.kind in ("view", "silent", "aliases-undeclared"):
+            return types, defaults
+        if self._chance(0.5):
+            types["y"] = self.dice.choices(("Tensor", "Tensor?", "Tensor[]"), (4, 2, 2))[0]
+        if self.kind in ("writes", "writes-result"):
             types["out"] = "Tensor"
-        if not simple and self._chance(0.5):
-            types["n"] = dice.choice(("int", "float", "bool"))
-            if self.kind == "out":
-                types["out"] = types.pop("out")
-            elif self._chance(0.5):
+        if self._chance(0.5):
+            types["n"] = self.dice.choice(tuple(FACTORS))
+            if self._chance(0.5):
                 defaults["n"] = DEFAULTS[types["n"]]
+        if self.kind == "out":
+            types["out"] = "Tensor"
         return types, defaults
 
-    def _value(self, kind: str) -> Any:
-        if kind == "Tensor?" and self._chance(0.4):
-            return None
-        return {"Tensor[]": "tt", "Device": "device"}.get(kind, "t" if "Tensor" in kind else VALUES.get(kind))
-
-    def _written(self) -> list[str]:
-        if self.kind in ("writes", "writes-result", "out"):
-            return ["out"]
-        return ["x"] if self.kind in ("in-place", "silent", "writes-undeclared") else []
-
-    @property
-    def _declared(self) -> list[str]:
-        return [] if self.kind in ("silent", *UNFAITHFUL) else self.writes
+    def _signature(self, annotated: bool) -> str:
+        """The parameters, of the schema or of a Python function."""
+        parts = []
+        for name, kind in self.types.items():
+            if annotated:
+                text = f"{name}: {ANNOTATIONS.get(kind, kind)}"
+            elif name == self.writes and self.kind not in ("silent", *UNFAITHFUL):
+                text = f"Tensor(a!) {name}"
+            else:
+                text = f"{'Tensor(a)' if self.kind == 'view' and name == 'x' else kind} {name}"
+            default = f"={self.defaults[name]}" if name in self.defaults else ""
+            parts += ["*"] * (name in self.keywords) + [text + default]
+        return ", ".join(parts)
 
     def _schema(self) -> str:
-        parts = []
-        for name, kind in self.types.items():
-            if name in self.keywords:
-                parts.append("*")
-            if name in self._declared:
-                kind = "Tensor(a!)"
-            elif self.kind == "view" and name == "x":
-                kind = "Tensor(a)"
-            default = f"={self.defaults[name]}" if name in self.defaults else ""
-            parts.append(f"{kind} {name}{default}")
-        return f"({', '.join(parts)}) -> {RETURNS[self.kind]}"
+        return f"({self._signature(annotated=False)}) -> {self.returns}"
 
-    def _parameters(self, annotated: bool) -> str:
-        parts = []
-        for name, kind in self.types.items():
-            if name in self.keywords:
-                parts.append("*")
-            default = f" = {self.defaults[name]}" if name in self.defaults else ""
-            parts.append(f"{name}: {ANNOTATIONS[kind]}{default}" if annotated else name)
-        return ", ".join(parts)
+    def _given(self, form: str = "{0}") -> str:
+        """Its arguments, as a call passes them on. form: of each tensor that it does not write to."""
+        values = {
+            name: form.format(name) if kind == "Tensor" and name != self.writes else name
+            for name, kind in self.types.items()
+        }
+        return ", ".join(f"{name}={value}" if name in self.keywords else value for name, value in values.items())
+
+    def _call(self, form: str = "{0}") -> str:
+        return f"torch.ops.judge.{self.short}({self._given(form)})"
 
     # Functions.
 
-    def _sum(self, but: str = "") -> str:
+    def _sum(self, but: str) -> str:
         terms = [TERMS[kind].format(name) for name, kind in self.types.items() if kind in TERMS and name != but]
-        return f"({' + '.join(terms)}) * {self._factor()}"
-
-    def _factor(self) -> str:
-        factors = [FACTORS[kind].format(name) for name, kind in self.types.items() if kind in FACTORS]
-        return " * ".join(factors) or "2"
+        return f"({' + '.join(terms)}) * {self.factor}" if terms else self.factor
 
     def _body(self) -> list[str]:
         """What the operator computes."""
@@ -191,91 +175,80 @@ class _Author:
             "list": [f"return [{total}, torch.cos(x)]"],
             "writes": [f"out.copy_({total})"],
             "writes-result": [f"out.add_({total})", "return torch.cos(x)"],
-            "in-place": [f"x.add_({self._sum('x') if 'y' in self.types else self._factor()})", "return x"],
+            "in-place": [f"x.add_({self._sum('x')})", "return x"],
             "out": [f"out.copy_({total})", "return out"],
             "view": ["return x.t()"],
             "silent": ["x.mul_(2)"],
             "factory": ["return torch.full((n, 3), 0.5, device=device)"],
             "writes-undeclared": ["x.mul_(2)", f"return {total}"],
-            "aliases-undeclared": ["return x" if self.base.endswith(("1", "3", "5")) else "return x.t()"],
+            "aliases-undeclared": ["return x" if self.base[-1] in "02468" else "return x.t()"],
         }[self.kind]
 
     def _fake_body(self) -> list[str]:
         like = "torch.empty_like(x)"
-        shapes = {"two": f"return {like}, {like}", "list": f"return [{like}, {like}]", "in-place": "return x"}
-        shapes |= {"out": "return out", "view": "return x.t()", "writes": "return None", "silent": "return None"}
-        shapes["factory"] = "return torch.empty((n, 3), device=device)"
-        return [shapes.get(self.kind, f"return {like}")]
+        results = {"two": f"{like}, {like}", "list": f"[{like}, {like}]", "in-place": "x", "out": "out"}
+        results |= {"view": "x.t()", "writes": "None", "silent": "None"}
+        results["factory"] = "torch.empty((n, 3), device=device)"
+        return [f"return {results.get(self.kind, like)}"]
 
-    def _function(self, name: str, body: Sequence[str], first: str = "", annotated: bool = False) -> None:
-        returns = ""
-        if annotated:
-            kinds = {"two": "Tuple[Tensor, Tensor]", "list": "List[Tensor]"}
-            returns = f" -> {'None' if RETURNS[self.kind] == '()' else kinds.get(self.kind, 'Tensor')}"
-        parameters = first + self._parameters(annotated)
-        self.lines += [f"def {name}({parameters}){returns}:", *(f"    {line}" for line in body), ""]
+    def _function(self, name: str, body: Sequence[str], first: str = "") -> None:
+        self.lines += [f"def {name}({first}{self._parameters()}):", *(f"    {line}" for line in body), ""]
 
-    def _call(self, form: str = "{0}") -> str:
-        """The operator, called with its own arguments. form: of each tensor that it does not write to."""
-        parts = []
-        for name, kind in self.types.items():
-            value = form.format(name) if kind == "Tensor" and name not in self.writes else name
-            parts.append(f"{name}={value}" if name in self.keywords else value)
-        return f"torch.ops.{NAMESPACE}.{self.base}{'.' + self.overload if self.overload else ''}({', '.join(parts)})"
+    def _parameters(self) -> str:
+        return ", ".join("*, " * (name in self.keywords) + name for name in self.types)
 
     # Registrations.
 
     def _custom(self) -> None:
         """By ``custom_op`` or ``triton_op``, and what is registered for it after that."""
-        options = [f'"{self.name}"', f"mutates_args={tuple(self._declared)!r}"]
-        devices = self.dice.choice((None, None, None, '"cpu"', '("cpu", "cuda")', '"cuda"'))
+        mutates = "" if self.kind in ("silent", *UNFAITHFUL) or not self.writes else f'"{self.writes}",'
+        options = [f'"judge::{self.base}"', f"mutates_args=({mutates})"]
+        devices = self.dice.choice(
+            ("", "", "", 'device_types="cpu"', 'device_types=("cpu", "cuda")', 'device_types="cuda"')
+        )
         if self.form == "custom_op":
-            if devices:
-                options.append(f"device_types={devices}")
-            if self._chance(0.3):
-                options.append(f'schema="{self._schema()}"')
-            if self._chance(0.15) and self.version >= (2, 7):
-                options.append("tags=(torch.Tag.needs_fixed_stride_order,)")
+            options += [devices] * bool(devices) + [f'schema="{self._schema()}"'] * self._chance(0.3)
+        results = {"Tensor[]": "List[Tensor]", "(Tensor, Tensor)": "Tuple[Tensor, Tensor]", "()": "None"}
         self.lines.append(f"@torch.library.{self.form}({', '.join(options)})")
-        self._function(self.base, self._body(), annotated=True)
+        self.lines.append(
+            f"def {self.base}({self._signature(annotated=True)}) -> {results.get(self.returns, 'Tensor')}:"
+        )
+        self.lines += [*(f"    {line}" for line in self._body()), ""]
         if self.form == "custom_op" and self._chance(0.15):
-            self.lines.append(f"@{self.base}.register_kernel({self.dice.choice(('cpu', 'cuda', 'meta'))!r})")
+            self.lines.append(f'@{self.base}.register_kernel("{self.dice.choice(("cpu", "cuda", "meta"))}")')
             self._function(f"{self.base}_kernel", self._body())
-        self._python_parts(self.base, composite=False)
+        self._python_parts(())
 
     def _defined(self) -> None:
         """By ``define`` or a ``Library``, with kernels at keys."""
-        keys = self.dice.choice(KEYS)
-        tags = self._tags()
+        keys, tags = self.dice.choice(KEYS), []
+        if self.kind in ("in-place", "out") and self._chance(0.5) and self.version >= (2, 13):
+            tags.append(f"torch.Tag.{self.kind.replace('-', '')},")
+        if self._chance(0.2):
+            tags.append("torch.Tag.pt2_compliant_tag,")
+        options = f"tags=({' '.join(tags)})"
+        self.lines.append('lib = torch.library.Library("judge", "FRAGMENT")')
         if self.form == "define":
-            self.lines.append(f'torch.library.define("{self.name}", "{self._schema()}"{tags})')
+            self.lines.append(f'torch.library.define("judge::{self.base}", "{self._schema()}", {options})')
         else:
-            self.lines.append(f'lib = torch.library.Library("{NAMESPACE}", "FRAGMENT")')
-            self.lines.append(f'lib.define("{self.name.partition("::")[2]}{self._schema()}"{tags})')
+            self.lines.append(f'lib.define("{self.short}{self._schema()}", {options})')
         for key in keys:
             body = self._fake_body() if key == "Meta" else self._body()
             if key == "CPU" and self._chance(0.6):  # as kernels in C++, of whose computation autograd sees nothing
                 body = ["with torch.no_grad():", *(f"    {line}" for line in body)]
             self._impl(key, body)
-        composite = "CompositeImplicitAutograd" in keys
-        has_autograd = self._python_parts("", composite, meta="Meta" in keys)
-        if not has_autograd and self._chance(0.35) and self.kind != "factory":
+        if not self._python_parts(keys) and self._chance(0.35) and self.kind != "factory":
             self._autograd_kernel(self.dice.choice(("Autograd", "AutogradCPU")))
-        if self._chance(0.1):
-            self._autocast_kernel()
+        if self._chance(0.07):
+            key = "torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)"
+            call = f"    return {self._call('{0}.to(torch.bfloat16)')}"
+            self._impl("AutocastCPU", [f"with torch._C._ExcludeDispatchKeyGuard({key}):", call])
+        elif self._chance(0.08):
+            self._impl(self.dice.choice(("AutocastCPU", "ADInplaceOrView", "FuncTorchBatched")), None)
         if self.kind == "factory" and keys == ("CPU",) and self._chance(0.7):
             cpu = "torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)"
-            overload = f"torch.ops.{NAMESPACE}.{self.base}.{self.overload or 'default'}"
+            overload = f"torch.ops.judge.{self.base}.{self.overload or 'default'}"
             self._impl("BackendSelect", [f"return {overload}.redispatch({cpu}, n, device=device)"])
-
-    def _tags(self) -> str:
-        tags = []
-        tag = {"in-place": "inplace", "out": "out"}.get(self.kind)
-        if tag and self._chance(0.5) and self.version >= (2, 13):
-            tags.append(f"torch.Tag.{tag}")
-        if self._chance(0.2):
-            tags.append("torch.Tag.pt2_compliant_tag")
-        return f", tags=({', '.join(tags)},)" if tags else ""
 
     def _impl(self, key: str, body: Sequence[str] | None) -> None:
         """A kernel at a key; None is a fallthrough."""
@@ -283,85 +256,51 @@ class _Author:
         if body is not None:
             self._function(function, body)
         if self.form == "define" and body is not None:
-            self.lines.append(f'torch.library.impl("{self.name}", "{key}", {function})')
+            self.lines.append(f'torch.library.impl("judge::{self.base}", "{key}", {function})')
         else:
-            if self.form == "define":
-                self.lines.append(f'lib = torch.library.Library("{NAMESPACE}", "IMPL")')
-            self.lines.append(f'lib.impl("{self.name.partition("::")[2]}", {function}, "{key}")')
+            self.lines.append(f'lib.impl("{self.short}", {function}, "{key}")')
 
-    def _python_parts(self, made: str, composite: bool, meta: bool = False) -> bool:
-        """What ``torch.library`` registers. made: the variable of ``custom_op``. Whether a backward is there."""
-        # triton_op gives no object with a method for vmap in some versions
-        through = f"{made}.{{0}}(" if made and self._chance(0.5) else f'torch.library.{{0}}("{self.name}", '
-        decorator = f"@{through.rstrip(' ,')})" if through.endswith(", ") else f"@{made}.{{0}}"
-        steps: list[Any] = [self._fake] if self._chance(0.6 if not meta else 0.05) and not composite else []
-        backward = not self.writes and self.kind in ("one", "two") and self._chance(0.5 if not composite else 0.05)
-        if backward:
-            steps.append(self._backward)
+    def _python_parts(self, keys: Sequence[str]) -> bool:
+        """Registers further functions by ``torch.library``; whether a backward is among them."""
+        composite, name = "CompositeImplicitAutograd" in keys, f'"judge::{self.short}"'
+        method = self.is_custom and self._chance(0.5)
+        through = f"{self.base}." if method else "torch.library."
+        first, decorated = ("", "") if method else (f"{name}, ", f"({name})")
+        parts = []
+        if self._chance(0.05 if "Meta" in keys else 0.6) and not composite:
+            head = f"def {self.base}_fake({self._parameters()}):"
+            parts.append([f"@{through}register_fake{decorated}", head, *(f"    {line}" for line in self._fake_body())])
+        has_backward = self.kind in ("one", "two") and self._chance(0.05 if composite else 0.5)
+        if has_backward:
+            inputs = f"ctx, {'g, k' if self.kind == 'two' else 'g'}"
+            lines = [f"def {self.base}_backward({inputs}):", *(f"    {line}" for line in self._derivative())]
+            lines += [f"def {self.base}_setup(ctx, inputs, output):", "    ctx.given = inputs"]
+            options = f"{self.base}_backward, setup_context={self.base}_setup"
+            parts.append([*lines, f"{through}register_autograd({first}{options})"])
         if self._chance(0.3) and self.version >= (2, 5) and self.kind != "factory":
-            steps.append(self._vmap)
+            parts.append([f"@{through}register_vmap{decorated}", *self._rule()])
         if self._chance(0.15) and self.version >= (2, 7):
-            steps.append(self._autocast)
-        self.dice.shuffle(steps)
-        for step in steps:
-            step(decorator if step in (self._fake, self._vmap) else through)
-        return backward
+            parts.append([f'{through}register_autocast({first}"cpu", torch.bfloat16)'])
+        self.dice.shuffle(parts)
+        self.lines += [line for part in parts for line in [*part, ""]]
+        return has_backward
 
-    def _fake(self, decorator: str) -> None:
-        self.lines.append(decorator.format("register_fake"))
-        self._function(f"{self.base}_fake", self._fake_body())
-
-    def _vmap(self, decorator: str) -> None:
+    def _rule(self) -> list[str]:
         """A batching rule. Every tensor has its batch first."""
-        calls = [f"result = {self._call()}"]
+        dims = {"(Tensor, Tensor)": "(0, 0)", "Tensor[]": "[0, 0]", "()": "None"}.get(self.returns, "0")
+        called = self._call()
         if self._chance(0.7) or self.kind in ("view", "aliases-undeclared"):  # the body is not for a batch
-            self._function(
-                f"{self.base}_batched", [line.replace("x.t()", "x.transpose(1, 2)") for line in self._body()]
-            )
-            arguments = ", ".join(f"{name}={name}" if name in self.keywords else name for name in self.types)
-            calls = [f"result = {self.base}_batched({arguments})"]
-        dims = {"two": "(0, 0)", "list": "[0, 0]"}.get(self.kind, "None" if RETURNS[self.kind] == "()" else "0")
-        self.lines.append(decorator.format("register_vmap"))
-        self._function(f"{self.base}_vmap", [*calls, f"return result, {dims}"], first="info, in_dims, ")
-
-    def _autocast(self, through: str) -> None:
-        self.lines += [f'{through.format("register_autocast")}"cpu", torch.bfloat16)', ""]
-
-    def _saved(self) -> tuple[list[str], str]:
-        """How a function of autograd keeps its arguments and finds them again."""
-        tensors = [f"*{name}" if kind == "Tensor[]" else name for name, kind in self.types.items() if kind in TERMS]
-        others = [name for name in self.types if self.types[name] in FACTORS]
-        saves = [f"ctx.save_for_backward({', '.join(tensors)})", *(f"ctx.{name} = {name}" for name in others)]
-        return saves, f"{', '.join(tensors)}, = ctx.saved_tensors" if "*" not in tensors[-1] else ""
-
-    def _setup(self) -> list[str]:
-        names = ", ".join(self.types)
-        return [f"{names}{',' if len(self.types) == 1 else ''} = inputs", *self._saved()[0]]
+            called = f"{self.base}_batched({self._given()})"
+            self._function(f"{self.base}_batched", [line.replace("x.t()", "x.mT") for line in self._body()])
+        return [f"def {self.base}_vmap(info, in_dims, {self._parameters()}):", f"    return {called}, {dims}"]
 
     def _derivative(self) -> list[str]:
-        loads = self._saved()[1]
-        if not loads:  # the list is the last of the tensors
-            *first, _ = [name for name, kind in self.types.items() if kind in TERMS]
-            loads = f"{', '.join(first)}, *y = ctx.saved_tensors"
-        lines = [loads, *(f"{name} = ctx.{name}" for name in self.types if self.types[name] in FACTORS)]
-        lines.append(f"h = g\n    g = g * {self._factor()}".replace("\n    ", "; "))
-        parts = []
-        for name, kind in self.types.items():
-            part = GRADIENTS.get(kind, "None").format(name)
-            if self.kind == "in-place":
-                part = "h" if name == "x" else part
-            if name == "x" and self.kind in ("two", "list"):
-                part += " - k * torch.sin(x)"
-            parts.append(part)
-        return [*lines, f"return {', '.join(parts)}"]
-
-    def _backward(self, through: str) -> None:
-        gradients = "g, k" if self.kind == "two" else "g"
-        derivative = self._derivative()
-        self.lines += [f"def {self.base}_backward(ctx, {gradients}):", *(f"    {line}" for line in derivative), ""]
-        self.lines += [f"def {self.base}_setup(ctx, inputs, output):", *(f"    {line}" for line in self._setup()), ""]
-        register = through.format("register_autograd")
-        self.lines += [f"{register}{self.base}_backward, setup_context={self.base}_setup)", ""]
+        parts = [GRADIENTS.get(kind, "None").format(name, self.factor) for name, kind in self.types.items()]
+        if self.kind == "in-place":
+            parts[0] = "g"
+        elif self.kind == "two":
+            parts[0] += " - k * torch.sin(x)"
+        return [f"{self.names}, = ctx.given", f"return {', '.join(parts)}"]
 
     def _autograd_kernel(self, key: str) -> None:
         """An ``autograd.Function`` at an autograd key, or a fallthrough."""
@@ -369,35 +308,16 @@ class _Author:
             self._impl(key, None)
             return
         style = self.dice.choice(("with context", "with context", "setup", "setup with vmap"))
-        names = ", ".join(self.types)
-        gradients = "g, k" if self.kind == "two" else "g"
-        dirty = ["ctx.mark_dirty(x)"] if self.kind == "in-place" else []
-        keep = self._saved()[0]
-        if self.kind == "in-place" and "y" in self.types:
-            keep[0] = "ctx.save_for_backward(x.clone(), y)"
-        elif self.kind == "in-place":
-            keep[0] = "ctx.save_for_backward(x.clone())"
+        keep = ["ctx.mark_dirty(x)"] * (self.kind == "in-place") + [f"ctx.given = ({self.names},)"]
         below = ["with torch._C._AutoDispatchBelowAutograd():", f"    result = {self._call()}"]
-        below.append("return x" if self.kind == "in-place" else "return result")
-        lines = [f"class {self.base}_Function(torch.autograd.Function):"]
-        if style == "setup with vmap":
-            lines.append("    generate_vmap_rule = True")
-        first = "ctx, " if style == "with context" else ""
-        forward = [*keep, *dirty, *below] if first else below
-        lines += ["    @staticmethod", f"    def forward({first}{names}):", *(f"        {line}" for line in forward)]
-        if not first:
-            setup = [f"{names}{',' if len(self.types) == 1 else ''} = inputs", *keep, *dirty]
-            lines += ["    @staticmethod", "    def setup_context(ctx, inputs, output):"]
-            lines += [f"        {line}" for line in setup]
-        lines += ["    @staticmethod", f"    def backward(ctx, {gradients}):"]
-        lines += [f"        {line}" for line in self._derivative()]
-        self.lines += [*lines, ""]
-        self._impl(key, [f"return {self.base}_Function.apply({names})"])
-
-    def _autocast_kernel(self) -> None:
-        if self._chance(0.3):
-            self._impl("AutocastCPU", None)
-            return
-        key = "torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)"
-        call = self._call("{0}.to(torch.bfloat16)")
-        self._impl("AutocastCPU", [f"with torch._C._ExcludeDispatchKeyGuard({key}):", f"    return {call}"])
+        below.append(f"return {'x' if self.kind == 'in-place' else 'result'}")
+        methods = {f"forward(ctx, {self.names})": [*keep, *below]}
+        if style != "with context":
+            methods = {f"forward({self.names})": below}
+            methods["setup_context(ctx, inputs, output)"] = [f"{self.names}, = inputs", *keep]
+        methods[f"backward(ctx, {'g, k' if self.kind == 'two' else 'g'})"] = self._derivative()
+        self.lines.append(f"class {self.base}_Function(torch.autograd.Function):")
+        self.lines.append(f"    generate_vmap_rule = {style == 'setup with vmap'}")
+        for head, body in methods.items():
+            self.lines += ["    @staticmethod", f"    def {head}:", *(f"        {line}" for line in body)]
+        self._impl(key, [f"return {self.base}_Function.apply({self.names})"])

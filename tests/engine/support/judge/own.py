@@ -90,6 +90,9 @@ def subjects(info):
 def cell(several, device, context):
     """That of all samples."""
     outcomes = [one_cell(one, device, context) for one in several]
+    random_numbers = torch.Tag.nondeterministic_seeded in several[0].call.called.tags
+    if random_numbers and any("other values" in seen for _, seen in outcomes):
+        return "not judged", "it draws random numbers"
     outcomes = [one for one in outcomes if one[0] != "none"] or outcomes
     kinds = sorted({outcome for outcome, _ in outcomes})
     return outcomes[0] if len(kinds) == 1 else ("not judged", "samples differ: " + " ".join(kinds))
