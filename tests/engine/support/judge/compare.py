@@ -120,7 +120,9 @@ def summary(cells: Sequence[Judged]) -> Iterator[str]:
     for context in dict.fromkeys(f"{cell.device} {cell.context}" for cell in cells):
         several = Counter(cell.result for cell in cells if f"{cell.device} {cell.context}" == context)
         yield f"  {context:15} {', '.join(f'{number} {word}' for word, number in several.most_common())}"
-    kinds = Counter(f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart"))
+    kinds = Counter(
+        f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart") and cell.live != "none"
+    )
     yield from (f"  {number} {kind}" for kind, number in sorted(kinds.items(), key=lambda one: (one[0][0], -one[1])))
 
 

@@ -235,7 +235,7 @@ def made(operator, folder):
     for part in operator["name"].partition("::")[2].split("."):
         called = getattr(called, part)
     calls = Call(called, fill, places), Call(library["body"], fill, places)
-    casts = "autocast(" in operator["source"] or '"AutocastCPU")' in operator["source"]
+    casts = "autocast" in operator["source"].lower()
     return Subject(*calls, tensors, lambda name: device.__setitem__(0, name), casts)
 
 

@@ -19,31 +19,26 @@ GRADIENTS = {
 FACTORS = {"int": "{0}", "float": "(1 + {0})", "bool": "(2 if {0} else 1)"}
 VALUES = {"int": 2, "float": 0.5, "bool": True, "Tensor": "t", "Tensor[]": "tt", "Tensor?": "t", "Device": "device"}
 DEFAULTS = {"int": "1", "float": "0.25", "bool": "False"}
-RETURNS = {
-    "one": "Tensor",
-    "two": "(Tensor, Tensor)",
-    "list": "Tensor[]",
-    "writes": "()",
-    "writes-result": "Tensor",
-    "in-place": "Tensor(a!)",
-    "out": "Tensor(a!)",
-    "view": "Tensor(a)",
-    "silent": "()",
-    "factory": "Tensor",
-    "writes-undeclared": "Tensor",
-    "aliases-undeclared": "Tensor",
+KINDS = {
+    "one": (8, "Tensor", ""),
+    "two": (2, "(Tensor, Tensor)", ""),
+    "list": (2, "Tensor[]", ""),
+    "writes": (4, "()", "out"),
+    "writes-result": (2, "Tensor", "out"),
+    "silent": (2, "()", "x"),
+    "factory": (1, "Tensor", ""),
+    "writes-undeclared": (1, "Tensor", "x"),
+    "aliases-undeclared": (1, "Tensor", ""),
+    "in-place": (3, "Tensor(a!)", "x"),
+    "out": (2, "Tensor(a!)", "out"),
+    "view": (2, "Tensor(a)", ""),
 }
-"""Kind of operator → what its schema returns."""
-WEIGHTS = dict(zip(RETURNS, (8, 2, 2, 4, 2, 3, 2, 2, 2, 1, 1, 1), strict=True))
+"""Kind of operator → its weight, what its schema returns, the argument to which the body writes.
+
+``custom_op`` does not take the last three.
+"""
 UNFAITHFUL = ("writes-undeclared", "aliases-undeclared")
 """The kinds whose body does not do what the schema says."""
-WRITES = {
-    **dict.fromkeys(("writes", "writes-result", "out"), "out"),
-    **dict.fromkeys(("in-place", "silent", "writes-undeclared"), "x"),
-}
-"""The argument to which the body writes."""
-OF_DEFINE = ("in-place", "out", "view")
-"""The kinds that ``custom_op`` does not take."""
 KEYS = (
     *(("CPU",),) * 5,
     *(("CPU", "Meta"),) * 2,
@@ -65,7 +60,6 @@ class Operator(NamedTuple):
     """
 
     name: str
-    kind: str
     source: str
     body: str
     values: dict[str, Any]
@@ -88,15 +82,14 @@ class _Author:
         forms = ("custom_op", "define", "library", "triton_op" if version >= (2, 6) else "custom_op")
         self.form = dice.choices(forms, (7, 3, 5, 1))[0]
         self.is_custom = self.form in ("custom_op", "triton_op")
-        kinds = [kind for kind in RETURNS if not self.is_custom or kind not in OF_DEFINE]
-        self.kind = dice.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
-        self.returns = RETURNS[self.kind]
+        kinds = list(KINDS)[: -3 if self.is_custom else None]
+        self.kind = dice.choices(kinds, [KINDS[kind][0] for kind in kinds])[0]
+        _, self.returns, self.writes = KINDS[self.kind]
         self.overload = "other" if self.form == "library" and self._chance(0.15) else ""
         self.short = base + ("." + self.overload if self.overload else "")
         self.types, self.defaults = self._arguments()
         self.names = ", ".join(self.types)
         self.keywords = {"factory": ["device"], "out": ["out"]}.get(self.kind, [])
-        self.writes = WRITES.get(self.kind, "")
         factors = [FACTORS[kind].format(name) for name, kind in self.types.items() if kind in FACTORS]
         self.factor = " * ".join(factors) or "2"
 
@@ -107,7 +100,7 @@ class _Author:
         self._custom() if self.is_custom else self._defined()
         source, faithful = "\n".join(self.lines) + "\n", self.kind not in UNFAITHFUL
         writes = [self.writes] if self.writes else []
-        return Operator(f"judge::{self.short}", self.kind, source, body, values, self.keywords, writes, faithful)
+        return Operator(f"judge::{self.short}", source, body, values, self.keywords, writes, faithful)
 
     def _chance(self, share: float) -> bool:
         return self.dice.random() < share
@@ -203,17 +196,13 @@ class _Author:
         """By ``custom_op`` or ``triton_op``, and what is registered for it after that."""
         mutates = "" if self.kind in ("silent", *UNFAITHFUL) or not self.writes else f'"{self.writes}",'
         options = [f'"judge::{self.base}"', f"mutates_args=({mutates})"]
-        devices = self.dice.choice(
-            ("", "", "", 'device_types="cpu"', 'device_types=("cpu", "cuda")', 'device_types="cuda"')
-        )
+        devices = self.dice.choice(("None", "None", "None", '"cpu"', '("cpu", "cuda")', '"cuda"'))
         if self.form == "custom_op":
-            options += [devices] * bool(devices) + [f'schema="{self._schema()}"'] * self._chance(0.3)
+            options += [f"device_types={devices}"] + [f'schema="{self._schema()}"'] * self._chance(0.3)
         results = {"Tensor[]": "List[Tensor]", "(Tensor, Tensor)": "Tuple[Tensor, Tensor]", "()": "None"}
         self.lines.append(f"@torch.library.{self.form}({', '.join(options)})")
-        self.lines.append(
-            f"def {self.base}({self._signature(annotated=True)}) -> {results.get(self.returns, 'Tensor')}:"
-        )
-        self.lines += [*(f"    {line}" for line in self._body()), ""]
+        head = f"def {self.base}({self._signature(annotated=True)}) -> {results.get(self.returns, 'Tensor')}:"
+        self.lines += [head, *(f"    {line}" for line in self._body()), ""]
         if self.form == "custom_op" and self._chance(0.15):
             self.lines.append(f'@{self.base}.register_kernel("{self.dice.choice(("cpu", "cuda", "meta"))}")')
             self._function(f"{self.base}_kernel", self._body())
