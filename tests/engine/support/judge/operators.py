@@ -96,7 +96,9 @@ class _Author:
     def operator(self) -> Operator:
         no_value = self._chance(0.4)
         values = {name: None if kind == "Tensor?" and no_value else VALUES[kind] for name, kind in self.types.items()}
-        body = f"def body({self.names}):\n    " + "\n    ".join(self._body())
+        if self._chance(0.4):
+            values = {name: value for name, value in values.items() if name not in self.defaults}
+        body = f"def body({self._parameters()}):\n    " + "\n    ".join(self._body())
         self._custom() if self.is_custom else self._defined()
         source, faithful = "\n".join(self.lines) + "\n", self.kind not in UNFAITHFUL
         writes = [self.writes] if self.writes else []
@@ -188,7 +190,8 @@ class _Author:
         self.lines += [f"def {name}({first}{self._parameters()}):", *(f"    {line}" for line in body), ""]
 
     def _parameters(self) -> str:
-        return ", ".join("*, " * (name in self.keywords) + name for name in self.types)
+        defaults = {name: f"={default}" for name, default in self.defaults.items()}
+        return ", ".join("*, " * (name in self.keywords) + name + defaults.get(name, "") for name in self.types)
 
     # Registrations.
 
