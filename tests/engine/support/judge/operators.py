@@ -236,7 +236,7 @@ class _Author:
             call = f"    return {self._call('{0}.to(torch.bfloat16)')}"
             self._impl("AutocastCPU", [f"with torch._C._ExcludeDispatchKeyGuard({key}):", call])
         elif self._chance(0.08):
-            self._impl(self.dice.choice(("AutocastCPU", "ADInplaceOrView", "FuncTorchBatched")), None)
+            self._impl(self.dice.choice(("AutocastCPU", "ADInplaceOrView")), None)
         if self.kind == "factory" and keys == ("CPU",) and self._chance(0.7):
             cpu = "torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)"
             overload = f"torch.ops.judge.{self.base}.{self.overload or 'default'}"
