@@ -67,7 +67,8 @@ def difference_rows(report: DiffReport) -> list[ChangedRow]:
     what |= {one.operator: ChangeKind.REMOVED.value for one in report.operators_removed}
     what |= {one.new: f"was {one.old}" for one in report.operators_renamed}
     refused = {one.operator for one in report.refused if one.operator is not None}
-    names = sorted({*slots, *registrations, *schemas, *what, *refused})
+    cells = {cell.operator for cell in report.cells}
+    names = sorted({*slots, *registrations, *schemas, *what, *refused, *cells})
     rows = [
         ChangedRow(
             Spot(OperatorName.parse(name)), what.get(name, ""), name in schemas, registrations[name], slots[name]

@@ -28,15 +28,14 @@ from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.model.simplify import text_of_all
 
-PARTS = ("schemas", "registrations", "slots")
-"""What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
-keys; slots."""
 CELLS = "cells"
-"""A part that is made only where it is asked for: of each cell, calls are simulated."""
+PARTS = ("schemas", "registrations", "slots", CELLS)
+"""What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
+keys; slots; cells of the support matrix."""
 
 
 class DiffChoice(NamedTuple):
-    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`, and `CELLS`."""
+    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
 
     operators: Collection[str] | None = None
     higher_order: Collection[str] | None = None
