@@ -21,6 +21,10 @@ TAGS_COUNT_FROM = (2, 13)
 """The first PyTorch whose functionalization takes an operator that returns what it writes to, by its tag."""
 KEEPS_FROM = (2, 10)
 """The first PyTorch whose functionalization keeps an operator with a composite and a backend kernel whole."""
+FLOAT_FROM = (2, 13)
+"""A PyTorch whose torch.compile takes a float as result, which 2.4 does not."""
+_UNTRACED = ("str", "Device")
+_NUMBERS = ("float", "SymInt", "SymBool", "SymFloat", "Scalar", "ScalarType", "Layout", "MemoryFormat")
 TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
 """Keys with whose kernels a call is traced as it is, and not taken apart."""
 
@@ -94,11 +98,18 @@ def is_triton_op(kernels: Mapping[str, Sequence[Registration]]) -> bool:
     return any(one is not None and one.kind is WrapKind.KERNEL and one.function in fakes for one in wraps)
 
 
-def returns_a_number(schema: FunctionSchema) -> bool:
-    """Whether the operator returns an int, a bool or a text alone, which torch.compile refuses ("op returned
-    non-Tensor")."""
-    returned = schema.returns[0].real_type if len(schema.returns) == 1 else None
-    return returned is not None and returned.text in ("int", "bool", "str")
+def returns_untraced(universe: Universe, schema: FunctionSchema) -> bool | None:
+    """Whether torch.compile refuses what the operator returns ("torch.* op returned non-Tensor").
+
+    None where the value decides. Source: ``handle_traced_output`` in torch/_dynamo/variables/builder.py.
+    """
+    kinds = [one.real_type.text for one in schema.returns]
+    if any(kind in _UNTRACED for kind in kinds):
+        return True
+    kind = kinds[0] if len(kinds) == 1 else None
+    if kind == "float" and _version(universe) >= FLOAT_FROM:
+        return False
+    return kind in ("int", "bool") or (None if kind in _NUMBERS else False)
 
 
 def _version(universe: Universe) -> tuple[int, ...]:

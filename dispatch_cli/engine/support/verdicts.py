@@ -29,7 +29,7 @@ from dispatch_cli.engine.support.hazards import (
     drops_call,
     is_triton_op,
     not_functionalized,
-    returns_a_number,
+    returns_untraced,
     writes_in_silence,
 )
 from dispatch_cli.engine.support.tables import Derivative, calls, derivative
@@ -62,7 +62,7 @@ _LOST = {
     GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
 }
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
-RETURNS_A_NUMBER = "torch.* op returned non-Tensor"
+UNTRACED = "torch.* op returned non-Tensor"
 _WITHOUT_SPARSE = (SupportContext.COMPILE, SupportContext.VMAP, SupportContext.JVP)
 """Contexts that do not take sparse results, which an operator named so may have."""
 _TRACED = (SupportContext.FAKE, SupportContext.COMPILE)
@@ -422,12 +422,14 @@ class Judge:
             return eager
         if not fake.verdict.works or is_triton_op(self.operator.kernels):
             return fake
+        untraced = returns_untraced(self.universe, schema)
+        if untraced is not False:
+            verdict = Verdict.NOT_KNOWN if untraced is None else Verdict.RAISES
+            return traced._replace(verdict=verdict, reason=Reason.CALL, error=UNTRACED)
         refused = not_functionalized(self.universe, schema, self.tags, self.keys)
         if refused is not None:
             failed = self._cell(functional_column(column))
             return eager._replace(verdict=Verdict.RAISES, reason=refused, error=failed.error, call=failed.call)
-        if returns_a_number(schema):
-            return traced._replace(verdict=Verdict.RAISES, reason=Reason.CALL, error=RETURNS_A_NUMBER)
         computing = None if eager.key is None else self._active(eager.key)
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
             return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
