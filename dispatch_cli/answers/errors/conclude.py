@@ -136,7 +136,8 @@ def _no_tensors(case: Case) -> Fact:
         text = f"{case.operator} takes no tensor, so no argument of a call chooses the backend."
         return Fact(FactKind.NO_TENSORS, (), Proof.STATE, text)
     empty = (
-        "a list of tensors was empty, or tensors were in a list of lists, where the dispatcher does not look for them"
+        "a list of tensors was empty, all tensors were undefined (None), or they were in a list of lists, where the "
+        "dispatcher does not look for them"
     )
     why = f"{_and(case.lists)}, {empty}" if case.lists else f"{empty}, or {case.operator} takes no tensor"
     return Fact(FactKind.NO_TENSORS, case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")

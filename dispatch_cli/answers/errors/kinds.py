@@ -96,6 +96,7 @@ class TextKind(Enum):
     NOT_TRACED = "not-traced"
     INDUCTOR = "inductor"
     NOT_EXPORTED = "not-exported"
+    INTERNAL_ASSERT = "internal-assert"
     LIBRARY_OF_GPU = "library-of-gpu"
 
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 
 QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
-GAP = r"[\s>|*]{1,40}"
+GAP = r"[\s>|*#]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
-_OF_PYTORCH = r"_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|5torch|6caffe2|\d{1,2}THP)\w{1,1000}"
+_OF_PYTORCH = (
+    r"(?:_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
+    r"_?TH(?:[CP]|NN|CS)?_?[A-Z]\w{1,200})"
+)
+"""Names of C++ in PyTorch's libraries, and those of its former C libraries TH, THC and THNN."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
 

@@ -124,4 +124,19 @@ MESSAGES = (
         ),
         aside=True,
     ),
+    Message(
+        TextKind.INTERNAL_ASSERT,
+        "an assertion of PyTorch failed",
+        ("INTERNAL ASSERT FAILED at ",),
+        "TORCH_INTERNAL_ASSERT in c10/util/Exception.h",
+        means=(
+            "PyTorch found its own data inconsistent. That is a fault of PyTorch, or of an extension that was "
+            "compiled with headers of another version; no registration is missing."
+        ),
+        user=(
+            "Try a newer PyTorch, and build extensions again. If it stays: report it, with a short program that "
+            "shows it.",
+        ),
+        aside=True,
+    ),
 )

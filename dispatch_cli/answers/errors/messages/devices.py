@@ -30,6 +30,8 @@ MESSAGES = (
         (
             "\"{function}\" not implemented for '{dtype}'",
             "Unsupported dtype {dtype}",
+            "Undefined type {dtype}",
+            "{dtype} is not supported on {device}",
             "{function} is only supported for {*} tensors, but got a tensor of scalar type: {dtype}",
             "{device} device does not support {function} for non-float inputs",
             "Cannot convert a {device} Tensor to {torch_dtype} dtype as the MPS framework doesn't support",

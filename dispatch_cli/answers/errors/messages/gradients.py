@@ -44,7 +44,8 @@ MESSAGES = (
         ),
         user=(
             "[!of_input] If no gradient is needed: use torch.no_grad(), or `x.detach()` before the call.",
-            "[of_input] If this input needs no gradient, detach it: pass `{argument}.detach()`.",
+            "[of_input] If this input needs no gradient, detach it before the call: `x.detach()`.",
+            "[!custom] Try a newer PyTorch: derivatives are added in each release.",
             "Else use other operators, or put the call into a torch.autograd.Function with a backward of your own.",
         ),
         author=(
@@ -257,6 +258,9 @@ MESSAGES = (
             "autograd kernel{elsewhere}",
             "Cannot register autograd formula for non-functional operator [[<CustomOpDef(]]{op}[[)>]] "
             "with{non_functional}",
+            "You must implement the backward function for custom autograd.Function{no_backward}",
+            "You must implement either the backward or vjp method for your custom autograd.Function{no_backward}",
+            "Legacy autograd function with non-static forward method is deprecated{no_backward}",
             "Expected the return from backward to be of the same structure as the inputs",
             "Cannot register autograd formula for non-functional operator {*}{non_functional}",
             "with kwarg-only Tensor args. {*}make your tensors not kwarg-only{keyword}",
@@ -270,6 +274,8 @@ MESSAGES = (
             "says: {rest}]]"
         ),
         author=(
+            "[no_backward] Write `forward` and `backward` as static methods, with exactly these names, and call "
+            "`F.apply(x)`.",
             "[elsewhere] Register the backward at an autograd key: with register_autograd, or a kernel at Autograd; "
             "not in the kernel of a device.",
             "[non_functional] Register the formula for an operator that returns a new tensor, and call that from a "

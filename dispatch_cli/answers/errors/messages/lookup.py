@@ -14,6 +14,7 @@ MESSAGES = (
             "Could not find the operator {op}[[. Please make sure you have already registered the operator]]",
             "operator {op} does not exist",
             "Unknown builtin op: {op}",
+            "unknown builtin op: ",
             "No such operator {op}",
             "Tried to access the schema for {op} which doesn't have a schema registered yet",
             "Could not find any similar ops to {op}",
@@ -51,10 +52,11 @@ MESSAGES = (
     ),
     Message(
         TextKind.UNDEFINED_SYMBOL,
-        "a compiled extension needs {symbol}, which the installed PyTorch does not have",
+        "a compiled library needs {symbol}, which the installed PyTorch does not have",
         (
             "[[Failed to load image Python extension: {*}]]undefined symbol: {symbol}",
             "undefined symbol: {old_symbol}",
+            "[[site-packages]][[dist-packages]]/torch/{*}.so{*}: undefined symbol: {symbol}{own_library}",
         ),
         "the loader of the system",
         means=(
@@ -62,7 +64,11 @@ MESSAGES = (
             "its operators and functions are missing."
         ),
         user=(
-            "If the program does not import torch before the extension: do so, which loads PyTorch's libraries.",
+            "[own_library] The library is PyTorch's own: libraries of another PyTorch are found first "
+            "(LD_LIBRARY_PATH, /usr/local/lib), or a build was not whole. Remove them, and the folders `build` and "
+            "torch/lib/build of sources; then install PyTorch again.",
+            "[!own_library] If the program does not import torch before the extension: do so, which loads PyTorch's "
+            "libraries.",
             "[old_abi] The symbol has strings of the old C++ ABI, which only some builds of PyTorch before 2.7 have: "
             "compile the extension with `-D_GLIBCXX_USE_CXX11_ABI=1` where `torch.compiled_with_cxx11_abi()` is true; "
             "torch.utils.cpp_extension does so by itself.",

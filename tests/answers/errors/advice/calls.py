@@ -335,6 +335,9 @@ untried("not-exported", "Or allow it, `EdgeCompileConfig", EXPORTER)
 untried("bad-registration", "If it is an assertion instead", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("no-device-module", "Register a guard for the device in C++", "needs C++")
+untried("undefined-symbol", "The library is PyTorch's own", OTHER)
+untried("no-derivative", "Try a newer PyTorch", "needs another build")
+untried("internal-assert", "Try a newer PyTorch", "the texts are faults of PyTorch")
 untried("symbolic-sizes", "Use `sym_sizes()`", "needs C++")
 untried("symbolic-sizes", "Compile without dynamic shapes", "needs C++")
 untried("not-defined", "Build PyTorch with this operator", OTHER)
@@ -423,3 +426,19 @@ def plain_tensor_in_a_custom_op(advice):
 untried("no-sharding", "Or change the placement of an argument", "needs several processes")
 untried("no-sharding", "Pass the DTensor as a positional argument", "the text is of older versions")
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
+
+
+@tries("bad-backward", "Write `forward` and `backward` as static methods")
+def function_without_a_backward(advice):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        if advice:
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+    Double.apply(training(1.0)).backward()
