@@ -38,5 +38,5 @@ def test_what_it_prints_is_understood(tmp_path: Path) -> None:
     for one in messages:
         if one["kind"] == "not explained":
             continue
-        found = {(error.kind.value, error.operator) for error in find_errors(one["text"])}
+        found = {(error.kind, error.operator) for error in find_errors(one["text"])}
         assert any(kind == one["kind"] and one["operator"] in (None, operator) for kind, operator in found), one

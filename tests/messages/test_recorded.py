@@ -23,9 +23,7 @@ GONE = "not explained"
 
 
 def understood(text: str, one: dict[str, Any]) -> bool:
-    return any(
-        error.kind.value == one["kind"] and one["operator"] in (None, error.operator) for error in find_errors(text)
-    )
+    return any(error.kind == one["kind"] and one["operator"] in (None, error.operator) for error in find_errors(text))
 
 
 @pytest.mark.parametrize("treatment", [t for t in TREATMENTS if t.__name__ not in SHORT], ids=lambda one: one.__name__)

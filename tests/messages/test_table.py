@@ -7,7 +7,6 @@ from functools import cache
 
 import pytest
 
-from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, patterns
 from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.template import GAP, expression
@@ -15,7 +14,7 @@ from tests.messages.sample import sample
 from tests.messages.table import REASONS, Row, Text, read, read_texts
 from tests.support import load_recording, slot_errors
 
-KINDS = {kind.value: kind for kind in TextKind}
+KINDS = tuple(MESSAGES)
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
 ROWS = read()
 IN_PIECES = tuple(row for row in ROWS if row.sources[0].startswith("lib/"))
@@ -36,7 +35,7 @@ def printed() -> tuple[Text, ...]:
         if one["kind"] in KINDS
     ]
     slots = [
-        Text(find_errors(one["text"])[0].kind.value, one["text"], version)
+        Text(find_errors(one["text"])[0].kind, one["text"], version)
         for version in VERSIONS
         for one in slot_errors(version)[:16]
     ]
@@ -54,7 +53,7 @@ def test_whole_texts_are_understood(kind: str) -> None:
     """Texts of Python and of headers, with names filled in."""
     for row in ROWS:
         if row.judgement == kind and row not in IN_PIECES:
-            assert kind in {error.kind.value for error in find_errors(sample(row))}, sample(row)
+            assert kind in {error.kind for error in find_errors(sample(row))}, sample(row)
 
 
 def test_what_is_not_understood_is_not_answered() -> None:
@@ -74,12 +73,12 @@ def test_pieces_are_part_of_a_text_that_is_understood() -> None:
 
 
 def _found(row: Row) -> bool:
-    return row.judgement in {error.kind.value for error in find_errors(row.text)}
+    return row.judgement in {error.kind for error in find_errors(row.text)}
 
 
 def test_texts_from_the_sources_are_understood() -> None:
     for text in read_texts():
-        assert text.kind in ({error.kind.value for error in find_errors(text.text)} or REASONS), text
+        assert text.kind in ({error.kind for error in find_errors(text.text)} or REASONS), text
 
 
 def test_every_template_is_a_text_of_pytorch() -> None:
@@ -90,11 +89,11 @@ def test_every_template_is_a_text_of_pytorch() -> None:
     for kind, template, words in patterns():
         pattern = re.compile(expression(template, GAP))
         if not any(words[0] in text and pattern.search(text) for text in (*texts, *quoted)):
-            missing.append((kind.value, template))
+            missing.append((kind, template))
     assert missing == []
 
 
 def test_every_kind_is_seen() -> None:
     """Every kind has a text that a PyTorch printed, or one from its source."""
     seen = {text.kind for text in printed()} | {row.judgement for row in ROWS}
-    assert {kind.value for kind in MESSAGES} - seen == set()
+    assert set(MESSAGES) - seen == set()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.kinds import OVERRIDDEN
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.errors.reading.chain import link_between
@@ -99,7 +99,7 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if name is not None and name.namespace is not None and message.rules:
         report = _of_slot(report, state, first, name)
-    elif first.kind is TextKind.OVERRIDDEN and name is not None:
+    elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     return report
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.case import MKLDNN, Case
-from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.kinds import NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
 from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
@@ -166,13 +166,13 @@ def _kernels(case: Case) -> Fact:
 def _of_call(case: Case) -> Fact:
     """The part of a call that a key stands for which comes before those of backends."""
     key, kind = (case.key,), case.text.kind
-    if kind is TextKind.NO_AUTOGRAD:
+    if kind == NO_AUTOGRAD:
         text = (
             "The operator itself ran, and no autograd kernel computes its gradient: there is only that of the "
             "operators that its kernel calls, if any."
         )
         return Fact(FactKind.NO_GRADIENT, key, Proof.TEXT, text)
-    if kind is TextKind.NO_BATCHING_RULE:
+    if kind == NO_BATCHING_RULE:
         no_rule = f"vmap has no rule for {case.operator}, "
         if case.text.detail("disabled") is not None:
             text = f"{no_rule}and calling it in a loop over the batch is turned off in this process."
@@ -222,7 +222,7 @@ def _reason(case: Case) -> Iterator[Fact]:
 
 def _usual_reason(case: Case, backend: str) -> Iterator[Fact]:
     """The usual reason for dense tensors, where it is not known which kernels there are."""
-    if case.text.kind is not TextKind.NO_KERNEL or (backend == "CPU" and case.pytorchs):
+    if case.text.kind != NO_KERNEL or (backend == "CPU" and case.pytorchs):
         return
     if backend == "CPU":
         yield _likely(case, FactKind.NO_EXTENSION)
@@ -325,15 +325,13 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None, is_older:
         yield upgrade
     yield from _of_build(case, kinds)
     dense = case.devices(DENSE)
-    on_device = (
-        case.text.kind is TextKind.NO_KERNEL and case.functionality == DENSE and case.backend not in ("CPU", META)
-    )
+    on_device = case.text.kind == NO_KERNEL and case.functionality == DENSE and case.backend not in ("CPU", META)
     if on_device and case.pytorchs and not case.makes and (case.kernels is None or "CPU" in dense):
         yield (
             f"Check that all tensors of the call, weights too, are on {_device(case, case.backend or '')}: if some are "
             "on another device, PyTorch may choose an operator that does not support it."
         )
-    if case.key in RAISING_FALLBACKS and case.text.kind is TextKind.NOT_ON_DEVICE:
+    if case.key in RAISING_FALLBACKS and case.text.kind == NOT_ON_DEVICE:
         yield (
             f"Set the environment variable PYTORCH_ENABLE_{case.key}_FALLBACK=1 before torch is imported: the CPU then "
             f"runs the operators that {case.key} cannot, which is slower."
@@ -351,7 +349,7 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None, is_older:
             "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
             "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
         )
-    if case.kernels is None and case.text.kind is TextKind.NO_KERNEL and case.is_backend and case.key != META:
+    if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
         yield (
             "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
             "backends' shows which backends have a kernel."

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.messages.table import MESSAGES, TextPattern, patterns
-from dispatch_cli.answers.errors.reading import table_lines
 from dispatch_cli.answers.errors.symbols import demangled
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
@@ -35,7 +33,7 @@ class Match(NamedTuple):
     start: of the operator's name, or of the text. end: of the text. length: of the whole text.
     """
 
-    kind: TextKind
+    kind: str
     start: int
     end: int
     length: int
@@ -51,18 +49,6 @@ def matches(text: str, gap: str) -> Iterator[Match]:
             for match in _compiled(pattern.text, gap).finditer(text, start, stop):
                 if match.start() < start + WINDOW:
                     yield _match(pattern.kind, match)
-
-
-def marks(text: str) -> Iterator[int]:
-    """Offsets near which something can be read, escaped or not: words of messages, and of lines of tables."""
-    for start, stop in _windows(text):
-        part = text[start:stop]
-        anchors = {pattern.words[0] for pattern in _patterns_in(part)}
-        for word in anchors.union(word for word in table_lines.WORDS if word in part):
-            at = text.find(word, start, stop)
-            while at >= 0:
-                yield at
-                at = text.find(word, at + len(word), stop)
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
@@ -91,7 +77,7 @@ def _compiled(template: str, gap: str) -> re.Pattern[str]:
     return re.compile(expression(template, gap))
 
 
-def _match(kind: TextKind, match: re.Match[str]) -> Match:
+def _match(kind: str, match: re.Match[str]) -> Match:
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     return Match(
         kind=kind,

@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.kinds import TextKind
-from dispatch_cli.answers.errors.matches import Match, marks, matches
+from dispatch_cli.answers.errors.matches import Match, matches
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.reading.chain import ChainPlace, chain_places
 from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured, without_heads
@@ -23,8 +21,6 @@ from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
-LONGEST_KNOWN = 1000
-"""Characters of a line for which is kept what can be read in it."""
 MAX_REARRANGED = 1 << 20
 """Characters of a text of which the lines are put together again; longer ones are read as they are."""
 MAX_ERRORS = 20
@@ -44,7 +40,7 @@ class ErrorText(NamedTuple):
     `template.HOLES`. available_cut: the text ends inside of the list. place: among errors that came of one another.
     """
 
-    kind: TextKind
+    kind: str
     operator: str | None
     key: str | None
     line: int
@@ -103,7 +99,8 @@ def find_errors(text: str) -> list[ErrorText]:
     """The errors in a text, the one to explain first, then the warnings; each operator and key once.
 
     Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What names
-    no operator is left out where another text of its kind there does. Lines that a terminal or a log broke are put
+    no operator is left out where another text of its kind there does, and what is about another part of PyTorch where
+    a text about operators is there. Lines that a terminal or a log broke are put
     together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
@@ -118,13 +115,19 @@ def find_errors(text: str) -> list[ErrorText]:
             joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {(error.kind, error.place.chain) for error in best.errors if error.operator is not None}
-    kept = (error for error in best.errors if error.operator or (error.kind, error.place.chain) not in named)
+    about_operators = {error.place.chain for error in best.errors if not MESSAGES[error.kind].aside}
+    kept = (
+        error
+        for error in best.errors
+        if (error.operator or (error.kind, error.place.chain) not in named)
+        and not (MESSAGES[error.kind].aside and error.place.chain in about_operators)
+    )
     return sorted(kept, key=_turn)
 
 
 def lines_of_table(text: str) -> int:
     """Number of lines of a dispatch table in a text, whatever error they belong to."""
-    return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS], _worth, marks).text))
+    return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS]).text))
 
 
 def _turn(error: ErrorText) -> tuple[object, ...]:
@@ -135,20 +138,9 @@ def _turn(error: ErrorText) -> tuple[object, ...]:
     return is_warning, message.aside, *error.place
 
 
-def _worth(text: str) -> int:
-    """Number of errors and lines of a table that can be read in a text."""
-    return (_known_worth if len(text) <= LONGEST_KNOWN else _known_worth.__wrapped__)(text)
-
-
-@lru_cache(1 << 12)
-def _known_worth(text: str) -> int:
-    """`_worth`, kept: a log is read in several ways, and many of its lines are alike."""
-    return sum(1 for found in (matches(text, GAP), dump_lines(text)) for _ in found)
-
-
 def _read(pasted: str, gap: str) -> _Reading:
     """One reading of a text. gap: what may stand between words."""
-    shown = plain(pasted, _worth, marks)
+    shown = plain(pasted)
     text = shown.text
     ordered = [*_with_frames(text, _apart(text, gap))]
     starts = [match.start for match in ordered] + [len(text)]

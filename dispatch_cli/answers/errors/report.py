@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.errors.conclude import Fact
-from dispatch_cli.answers.errors.kinds import TextKind
 from dispatch_cli.answers.errors.reading.chain import ChainLink
 from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
@@ -19,7 +18,7 @@ class OtherError(NamedTuple):
     relation to the explained one; None where nothing shows one.
     """
 
-    kind: TextKind
+    kind: str
     operator: str | None
     key: str | None
     line: int
@@ -49,7 +48,7 @@ class ErrorReport:
     over_assumed: bool
     file: str
     line: int
-    kind: TextKind
+    kind: str
     operator: str | None
     key: str | None
     printed_key: str | None

@@ -10,7 +10,7 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
 from dispatch_cli.answers.errors.conclude import Fact, FactKind, Proof
-from dispatch_cli.answers.errors.kinds import TextKind
+from dispatch_cli.answers.errors.kinds import AMBIGUOUS
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
@@ -45,7 +45,7 @@ def statements(report: ErrorReport) -> Iterator[Statement]:
     """Statements of an answer about slots: by its title, its facts and its slot."""
     if report.key is None or not MESSAGES[report.kind].rules:
         return
-    if report.kind is not TextKind.AMBIGUOUS:
+    if report.kind != AMBIGUOUS:
         yield Proof.TEXT, report.key, False
     for fact in report.facts:
         yield from _of_fact(fact, report.key)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 
 MESSAGES = (
     Message(
-        TextKind.AUTOGRAD_GRAPH,
+        "autograd-graph",
         "autograd's record of the calls cannot be used as the program asks",
         (
             "one of the variables needed for gradient computation has been modified by an inplace operation",
@@ -25,7 +25,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.NOT_TRACED,
+        "not-traced",
         "torch.compile cannot trace this Python code[[: {function}]]",
         (
             "Graph break due to unsupported builtin {function} This function{native}",
@@ -53,7 +53,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.INDUCTOR,
+        "inductor",
         "torch.compile's backend Inductor has two ways to compile {op}, and wants one",
         (
             "both a fallback and a decomp for same op: {op}",
@@ -70,7 +70,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.NOT_EXPORTED,
+        "not-exported",
         "the target of an export has no translation[[ of {op}]][[ of {function}]]",
         (
             "Exporting the operator '{op}' to ONNX opset version{onnx}",
@@ -104,7 +104,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.LIBRARY_OF_GPU,
+        "library-of-gpu",
         "a library of the GPU refuses the call",
         (
             "was unable to find an engine to execute this computation",
@@ -125,7 +125,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.INTERNAL_ASSERT,
+        "internal-assert",
         "an assertion of PyTorch failed",
         ("INTERNAL ASSERT FAILED at ",),
         "TORCH_INTERNAL_ASSERT in c10/util/Exception.h",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 
 MESSAGES = (
     Message(
-        TextKind.WRONG_ARGUMENTS,
+        "wrong-arguments",
         "the arguments of a call[[ of {op}]][[ of {function}]] do not fit its schema",
         (
             "{op}() Expected a value of type '{type}' for argument '{argument}' but instead found type '{given}'",
@@ -45,7 +45,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.MIXED_DTYPES,
+        "mixed-dtypes",
         "the tensors of one call have different dtypes",
         (
             "expected scalar type {dtype} but found {other_dtype}",
@@ -73,7 +73,7 @@ MESSAGES = (
         author=("Create tensors with the dtype of an argument: `torch.zeros(..., dtype=x.dtype)`.",),
     ),
     Message(
-        TextKind.UNDEFINED_TENSOR,
+        "undefined-tensor",
         "C++ code got no tensor, where it needs one",
         (
             "tensor does not have a device",
@@ -88,7 +88,7 @@ MESSAGES = (
         author=("Test `t.defined()` before the tensor is used, and take it as `std::optional<at::Tensor>`.",),
     ),
     Message(
-        TextKind.NO_STRIDES,
+        "no-strides",
         "code for strided tensors got a tensor of another layout",
         (
             "opaque tensors do not have {*}",
@@ -104,7 +104,7 @@ MESSAGES = (
         user=("Convert it before the call: `x.to_dense()`; a nested one with `torch.nested.to_padded_tensor(x, 0)`.",),
     ),
     Message(
-        TextKind.NO_ATTENTION_KERNEL,
+        "no-attention-kernel",
         "no kernel of attention takes these inputs",
         (
             "No available kernel. Aborting execution",
@@ -125,7 +125,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_FLASH_ATTENTION,
+        "no-flash-attention",
         "this PyTorch was built without flash attention, and uses another kernel",
         ("Torch was not compiled with flash attention",),
         "sdp_utils.cpp",
@@ -134,7 +134,7 @@ MESSAGES = (
         warning=True,
     ),
     Message(
-        TextKind.NO_FALLBACK,
+        "no-fallback",
         "{op} has no kernel on this device, and cannot run on the CPU instead",
         (
             "No registered fallback function for {op}",
@@ -150,7 +150,7 @@ MESSAGES = (
         author=("Register a kernel of {op} for the backend.",),
     ),
     Message(
-        TextKind.NO_GROUP_BACKEND,
+        "no-group-backend",
         "the process group has no backend for tensors on {device}",
         ("No backend type associated with device type {device}",),
         "ProcessGroup.hpp",

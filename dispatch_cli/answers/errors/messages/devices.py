@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 
 MESSAGES = (
     Message(
-        TextKind.RAN_ON_CPU,
+        "ran-on-cpu",
         "{op} has no kernel for {device}, and ran on the CPU",
         (
             "The operator '{op}' is not currently supported on the {device} backend and will fall back to run on "
@@ -25,7 +25,7 @@ MESSAGES = (
         warning=True,
     ),
     Message(
-        TextKind.NO_DTYPE,
+        "no-dtype",
         "a kernel has no code for tensors of {dtype}[[: {function}]]",
         (
             "\"{function}\" not implemented for '{dtype}'",
@@ -52,7 +52,7 @@ MESSAGES = (
         author=("Add {dtype} to the kernel's AT_DISPATCH macro.",),
     ),
     Message(
-        TextKind.ARGUMENT_DTYPE,
+        "argument-dtype",
         "the argument {argument} of {function} has a dtype that its kernel does not take",
         (
             "Expected tensor for argument #{*}'{argument}' to have [[one of the following ]]scalar type[[s]]{*}but got "
@@ -66,7 +66,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_STUB,
+        "no-stub",
         "a kernel of PyTorch has no code for this device",
         (
             "DispatchStub: unsupported device type[[ {device}]]",
@@ -89,7 +89,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NOT_BUILT,
+        "not-built",
         "this PyTorch was built without {device}",
         (
             "Torch not compiled with {device} enabled",
@@ -107,7 +107,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.MIXED_DEVICES,
+        "mixed-devices",
         "the tensors of one call are on several devices",
         (
             "Expected all tensors to be on the same device, but found at least two devices, {device} and "
@@ -148,7 +148,7 @@ MESSAGES = (
         author=("Create new tensors on the device of an argument: `torch.empty(..., device=x.device)`.",),
     ),
     Message(
-        TextKind.NO_DEVICE_MODULE,
+        "no-device-module",
         "the backend {device} has no Python module in torch, or there is no such device",
         (
             "device type at start of device string: {device}",
@@ -174,7 +174,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_HOOKS,
+        "no-hooks",
         "the backend at PrivateUse1 has registered no hooks",
         (
             "You should register `PrivateUse1HooksInterface` for PrivateUse1 before call",
@@ -190,7 +190,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.EXTENSION_NOT_BUILT,
+        "extension-not-built",
         "a package was built without its code for [[{gpu}GPUs]][[{cpu}the CPU]][[: {function}]]",
         (
             "[[{function} ]]is not compiled with GPU support{gpu}",

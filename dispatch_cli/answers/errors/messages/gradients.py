@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.universe import AUTOGRAD
 
@@ -10,7 +10,7 @@ BATCHED = "FuncTorchBatched"
 
 MESSAGES = (
     Message(
-        TextKind.NO_SECOND_DERIVATIVE,
+        "no-second-derivative",
         "{op} computes a gradient and has no derivative of its own: second derivatives are not possible",
         ("derivative for {backward_op} is not implemented",),
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
@@ -28,7 +28,7 @@ MESSAGES = (
         author=("Write the backward of your operator with operators that have derivatives.",),
     ),
     Message(
-        TextKind.NO_DERIVATIVE,
+        "no-derivative",
         "there is no derivative of [[{op}]][[{label}]][[{function} with respect to {argument}]]",
         (
             "derivative for {op} is not implemented",
@@ -55,7 +55,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_FORWARD_AD,
+        "no-forward-ad",
         "{function} has no forward-mode derivative",
         ("Trying to use forward AD with {function} that does not support it",),
         "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
@@ -68,7 +68,7 @@ MESSAGES = (
         author=("Write a torch.autograd.Function with `setup_context`, `backward` and `jvp` around the call.",),
     ),
     Message(
-        TextKind.OUT_GRADIENT,
+        "out-gradient",
         "{op} writes to an argument and cannot be differentiated",
         ("{op}(): functions with out=... arguments don't support automatic differentiation",),
         "VariableTypeUtils.h, torch/_library/autograd.py",
@@ -77,7 +77,7 @@ MESSAGES = (
         user=("Call it without out=, or under torch.no_grad().",),
     ),
     Message(
-        TextKind.INFERENCE_TENSOR,
+        "inference-tensor",
         "a tensor that was created in inference mode is used outside of it",
         (
             "Inference tensors cannot be saved for backward",
@@ -103,7 +103,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.VMAP_RANDOM,
+        "vmap-random",
         "a random operator is called under vmap without a choice of randomness",
         (
             "vmap: called random operation while in randomness error mode",
@@ -124,7 +124,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.VMAP_IN_PLACE,
+        "vmap-in-place",
         "{op} would write a batch into a tensor that is not batched",
         (
             "vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args",
@@ -139,7 +139,7 @@ MESSAGES = (
         user=("Use the operator that returns its result: `x = x.add(y)` instead of `x.add_(y)`.",),
     ),
     Message(
-        TextKind.VMAP_DATA,
+        "vmap-data",
         "a function under vmap reads the data of a tensor, or the size of its result depends on data",
         (
             "vmap: It looks like you're calling .item() on a Tensor",
@@ -162,7 +162,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.FUNCTION_TRANSFORM,
+        "function-transform",
         "a torch.autograd.Function lacks a method that the transforms of torch.func need",
         (
             printed_texts.FUNCTION_IN_TRANSFORM,
@@ -194,7 +194,7 @@ MESSAGES = (
         contexts=("of_library",),
     ),
     Message(
-        TextKind.FUNCTIONALIZE_ALIAS,
+        "functionalize-alias",
         "functionalization does not support {op}: its schema has alias annotations",
         (
             printed_texts.ALIASED_RESULT,
@@ -229,7 +229,7 @@ MESSAGES = (
         contexts=("compile",),
     ),
     Message(
-        TextKind.NO_GRAD_FN,
+        "no-grad-fn",
         "backward was called on a tensor that has no history",
         ("element {*} of tensors does not require grad and does not have a grad_fn",),
         "torch/csrc/autograd/autograd.cpp",
@@ -248,7 +248,7 @@ MESSAGES = (
         aside=True,
     ),
     Message(
-        TextKind.BAD_BACKWARD,
+        "bad-backward",
         "a backward does not fit its forward[[: {op}]][[: {function}]]",
         (
             "The backward formula for {op} returned an incorrect number of gradients ({rest}",
@@ -287,7 +287,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.VMAP_ESCAPED,
+        "vmap-escaped",
         "a tensor of vmap or grad is used outside of it",
         (
             printed_texts.ESCAPED,
@@ -302,7 +302,7 @@ MESSAGES = (
         user=("Return what you need from the function, instead of keeping it.",),
     ),
     Message(
-        TextKind.FUNCTIONAL_MIXED,
+        "functional-mixed",
         "functional tensors and others meet in a call",
         (
             "mutating a non-functional tensor with a functional tensor is not allowed",

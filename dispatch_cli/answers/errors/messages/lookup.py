@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 
 MESSAGES = (
     Message(
-        TextKind.NOT_DEFINED,
+        "not-defined",
         "{op} is not defined in the process that raised the error",
         (
             "'_OpNamespace' '{namespace}' object has no attribute[[ '{name}']]",
@@ -51,7 +51,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.UNDEFINED_SYMBOL,
+        "undefined-symbol",
         "a compiled library needs {symbol}, which the installed PyTorch does not have",
         (
             "[[Failed to load image Python extension: {*}]]undefined symbol: {symbol}",
@@ -79,7 +79,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.OWN_SYMBOL,
+        "own-symbol",
         "a compiled extension needs {symbol}, which is none of PyTorch's functions",
         ("undefined symbol: {own_symbol}",),
         "the loader of the system",
@@ -95,7 +95,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_LIBRARY_FILE,
+        "no-library-file",
         "a shared library cannot be loaded",
         (
             "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
@@ -122,7 +122,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.CLASS_PATH,
+        "class-path",
         "a program asked torch.classes for its attribute {label}, which PyTorch takes for the name of a class",
         ("Tried to instantiate class '{module_attribute}', but it does not exist! Ensure that it is registered via",),
         "torch/csrc/jit/python/python_custom_class.cpp",
@@ -133,7 +133,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_CLASS,
+        "no-class",
         "the class {label} is not registered in the process that raised the error",
         ("Tried to instantiate class '{label}', but it does not exist! Ensure that it is registered via",),
         "torch/csrc/jit/python/python_custom_class.cpp",
@@ -153,7 +153,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.NO_API,
+        "no-registration-api",
         "the installed PyTorch does not have `{name}`, which a package uses to register operators",
         (
             "module 'torch.library' has no attribute '{name}'",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.universe import PYTHON
 
 MESSAGES = (
     Message(
-        TextKind.NO_SUBCLASS,
+        "no-subclass",
         "no tensor subclass and no mode of the call handles {op}",
         (
             "Multiple dispatch failed for '{op}'; all __torch_[[dispatch]][[function]]__ handlers returned "
@@ -31,7 +31,7 @@ MESSAGES = (
         author=("Handle {op} in that method; return NotImplemented only for types that another class handles.",),
     ),
     Message(
-        TextKind.MIXED_DTENSOR,
+        "mixed-dtensor",
         "{op} was called with distributed tensors (DTensor) and ordinary ones",
         (
             "[[{op}[[:]] ]]got mixed torch.Tensor and DTensor[[, need to convert all torch.Tensor to DTensor]]",
@@ -53,7 +53,7 @@ MESSAGES = (
         contexts=("inference",),
     ),
     Message(
-        TextKind.NO_SHARDING,
+        "no-sharding",
         "DTensor does not know how to shard {op}[[{placed} for these arguments]][[{meshes} for these meshes]]",
         (
             "Operator {op} does not have a sharding strategy registered",
@@ -83,7 +83,7 @@ MESSAGES = (
         author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
     ),
     Message(
-        TextKind.ALIASED_OUTPUT,
+        "aliased-output",
         "{op} returns an argument, or a view of one, and its schema does not say so",
         (
             "{op} (with implementation in {**}): The output of this custom operator (1) must not also be an input",
@@ -100,7 +100,7 @@ MESSAGES = (
         author=("Return `x.clone()`. An operator that only changes arguments should return nothing.",),
     ),
     Message(
-        TextKind.NO_RULE,
+        "no-rule",
         "{op} has no implementation in Python for this mode, subclass, key or device",
         (
             "There was no rule registered for HOP {op} and",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.model.universe import META
 
 MESSAGES = (
     Message(
-        TextKind.OVERRIDDEN,
+        "overridden",
         "{op} got a second kernel at {key}, which replaces the first",
         (
             "Overriding a previously registered kernel for the same operator and the same dispatch key",
@@ -30,7 +30,7 @@ MESSAGES = (
         warning=True,
     ),
     Message(
-        TextKind.DEFINED_TWICE,
+        "defined-twice",
         "{op} is registered twice",
         (
             "Tried to register an operator ({op}({**}) with the same name and overload name multiple times"
@@ -58,7 +58,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.LIBRARY_TWICE,
+        "library-twice",
         "two TORCH_LIBRARY blocks for the namespace {namespace}",
         (
             "Only a single TORCH_LIBRARY can be used to register the namespace {namespace}[[; please {**}"
@@ -73,7 +73,7 @@ MESSAGES = (
         author=("Use TORCH_LIBRARY_FRAGMENT, or `Library(ns, 'FRAGMENT')`, in all places but one.",),
     ),
     Message(
-        TextKind.FAKE_TWICE,
+        "fake-twice",
         "{op} cannot have this fake implementation",
         (
             "[[register_fake(...): ]]the operator {op} already has a[[n]] [[fake]][[abstract]] impl registered at "
@@ -95,7 +95,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.BAD_SCHEMA,
+        "bad-schema",
         "the schema of an operator cannot be inferred from a function",
         (
             "infer_schema(func): {rest}",
@@ -115,7 +115,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.SIGNATURE_MISMATCH,
+        "signature-mismatch",
         "the types of the C++ kernel of {op} do not match its schema, or another kernel or a call",
         (
             "Inferred operator schema for a C++ kernel function doesn't match the expected function schema. "
@@ -139,7 +139,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.WRONG_MUTATION,
+        "wrong-mutation",
         "{op} changes an argument, and its schema does not say so, or the other way round",
         (
             "{op}: for argument '{argument}': the operator's schema {*} specified that the operator",
@@ -158,7 +158,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.BAD_REGISTRATION,
+        "bad-registration",
         "PyTorch refuses a registration",
         (
             "(Error occurred while processing {block} block at {new}",
@@ -189,7 +189,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.OPCHECK,
+        "opcheck",
         "torch.library.opcheck found a fault in an operator",
         (
             "opcheck(op, ...): test_schema failed with{schema}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, META, UNDEFINED
@@ -12,7 +12,7 @@ NO_KERNEL_THERE = (Rule.FALLBACK, Rule.MISSING)
 
 MESSAGES = (
     Message(
-        TextKind.NO_KERNEL,
+        "no-kernel",
         "{op} has no kernel at {key}",
         (printed_texts.NO_KERNEL,),
         "OperatorEntry::reportError",
@@ -20,7 +20,7 @@ MESSAGES = (
         rules=(Rule.MISSING,),
     ),
     Message(
-        TextKind.NO_TENSORS,
+        "no-tensors",
         "a call of {op} without a tensor goes to {key}, which has no kernel",
         (printed_texts.NO_TENSORS,),
         "OperatorEntry::reportError",
@@ -33,7 +33,7 @@ MESSAGES = (
         rules=(Rule.MISSING,),
     ),
     Message(
-        TextKind.NO_META,
+        "no-meta",
         "{op} has no kernel for meta or fake tensors, at {key}",
         (
             "{op}: while attempting to run this operator with Meta Tensors",
@@ -52,7 +52,7 @@ MESSAGES = (
         contexts=("fake",),
     ),
     Message(
-        TextKind.AMBIGUOUS,
+        "ambiguous",
         "{op} is ambiguous at {key}",
         (printed_texts.AMBIGUOUS, printed_texts.AMBIGUOUS_IN_PYTHON),
         "ambiguous_autogradother_kernel in KernelFunction.cpp, resolve_key in torch/_ops.py",
@@ -69,7 +69,7 @@ MESSAGES = (
         rules=(Rule.AMBIGUOUS,),
     ),
     Message(
-        TextKind.NO_AUTOGRAD,
+        "no-autograd",
         "{op} has no autograd kernel",
         ("{op}: an autograd kernel was not registered to the Autograd key",),
         "autograd_not_implemented_fallback.cpp",
@@ -82,7 +82,7 @@ MESSAGES = (
         warning=True,
     ),
     Message(
-        TextKind.NO_BATCHING_RULE,
+        "no-batching-rule",
         "{op} has no batching rule, at {key}",
         (
             printed_texts.NO_BATCHING_RULE,
@@ -100,7 +100,7 @@ MESSAGES = (
         rules=NO_KERNEL_THERE,
     ),
     Message(
-        TextKind.NOT_ON_DEVICE,
+        "not-on-device",
         "{op} has no kernel for {key} devices",
         ("The operator '{op}' is not current[[ly]] implemented for the {key} device",),
         "aten/src/ATen/mps/MPSFallback.mm, src/ATen/native/xpu/XPUFallback.template of torch-xpu-ops",
@@ -108,7 +108,7 @@ MESSAGES = (
         rules=NO_KERNEL_THERE,
     ),
     Message(
-        TextKind.NO_NAMES,
+        "no-names",
         "{op} does not support named tensors",
         (printed_texts.NO_NAMES,),
         "aten/src/ATen/core/NamedRegistrations.cpp",

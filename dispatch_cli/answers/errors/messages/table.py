@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.answers.errors.messages import (
     asides,
     calls,
@@ -22,14 +22,14 @@ from dispatch_cli.answers.errors.messages import (
 from dispatch_cli.answers.errors.template import words
 
 _PARTS = (slots, tracing, devices, gradients, registration, lookup, python, calls, asides)
-MESSAGES: dict[TextKind, Message] = {message.kind: message for part in _PARTS for message in part.MESSAGES}
+MESSAGES: dict[str, Message] = {message.kind: message for part in _PARTS for message in part.MESSAGES}
 _CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\] ")
 
 
 class TextPattern(NamedTuple):
     """A template of a kind. words: those that each of its texts has, the longest first."""
 
-    kind: TextKind
+    kind: str
     text: str
     words: tuple[str, ...]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.errors.kinds import Message, TextKind
+from dispatch_cli.answers.errors.kinds import Message
 from dispatch_cli.model.universe import META
 
 MESSAGES = (
     Message(
-        TextKind.NO_FAKE,
+        "no-fake",
         "{op} was made by torch.library.custom_op and has no fake implementation",
         ("There was no fake impl registered for <CustomOpDef({op})>",),
         "CustomOpDef._register_to_dispatcher in torch/_library/custom_ops.py",
@@ -27,7 +27,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.DYNAMIC_OUTPUT,
+        "dynamic-output",
         "the size of the result of {op} depends on data, which fake tensors do not have",
         (
             "DynamicOutputShapeException: {op}",
@@ -52,7 +52,7 @@ MESSAGES = (
         author=("In the fake implementation, get the size from `torch.library.get_ctx().new_dynamic_size()`.",),
     ),
     Message(
-        TextKind.DATA_DEPENDENT,
+        "data-dependent",
         "{op} reads data, which fake tensors do not have",
         (
             "DataDependentOutputException: {op}",
@@ -79,7 +79,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.DATA_GUARD,
+        "data-guard",
         "Python code needs a value that depends on data, and only a symbol of it is known",
         (
             "Could not guard on data-dependent expression",
@@ -99,7 +99,7 @@ MESSAGES = (
         author=("In a fake implementation, do not compare a size that depends on data; use `torch._check`.",),
     ),
     Message(
-        TextKind.FAKE_MIXED,
+        "fake-mixed",
         "{op} was called with a fake tensor and a real one",
         (
             "Please convert all Tensors to FakeTensors first[[ or instantiate FakeTensorMode with "
@@ -119,7 +119,7 @@ MESSAGES = (
         author=("Do not use real tensors in a fake implementation, such as a cached table.",),
     ),
     Message(
-        TextKind.FAKE_MODES,
+        "fake-modes",
         "one call has fake tensors of two FakeTensorModes",
         (
             "Mixing fake modes NYI",
@@ -133,7 +133,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.FAKE_DATA,
+        "fake-data",
         "a kernel reads the memory of a tensor that has none",
         (
             "Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor)",
@@ -161,7 +161,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.FAKE_DEVICES,
+        "fake-devices",
         "the fake tensors of {op} are on {device} and {other_device}",
         (
             "Unhandled FakeTensor Device Propagation for {op}, found two different devices {device}, {other_device}",
@@ -177,7 +177,7 @@ MESSAGES = (
         author=("In a fake implementation, create the result on the device of an argument, not on the CPU.",),
     ),
     Message(
-        TextKind.FAKE_UNSUPPORTED,
+        "fake-unsupported",
         "this tensor or object cannot be made fake",
         (
             "UnsupportedFakeTensorException: ",
@@ -200,7 +200,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.META_DATA,
+        "meta-data",
         "the call needs the data of a meta tensor, which has none",
         (
             "Cannot copy out of meta tensor; no data",
@@ -216,7 +216,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.FAKE_MISMATCH,
+        "fake-mismatch",
         "the fake implementation[[ of {op}]] describes another result than the kernel returns",
         (
             "output of {op} on FakeTensor and concrete Tensors, found mismatched tensor metadata",
@@ -244,7 +244,7 @@ MESSAGES = (
         ),
     ),
     Message(
-        TextKind.SYMBOLIC_SIZES,
+        "symbolic-sizes",
         "C++ code asks for the numbers of a size that is only known as a symbol",
         (
             "Cannot call sizes() on tensor with symbolic sizes/strides",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -17,13 +16,6 @@ WIDTHS = frozenset((80, 100, 120, 132))
 NEARLY = 15
 """By how many characters a line that ends with a whole word is shorter than the longest."""
 
-MAX_ESCAPES = 200_000
-"""Backslashes of the lines that are unescaped. PyTorch's longest text has some 500 when it is escaped once."""
-MAX_MARKED = 20_000
-"""Lines with a word that is looked for, of which the lines around are unescaped too."""
-AROUND = 5
-"""Lines before and after such a line that may be parts of the same text."""
-
 MAX_HEAD = 120
 """Characters of what a log writes before each line."""
 _DIGITS = str.maketrans("123456789", "000000000")
@@ -31,6 +23,8 @@ _OF_HEADS = re.compile(r"[0\[(]")
 
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
+_DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
+"""A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
 _SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
 _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
@@ -54,43 +48,13 @@ class Rearranged(NamedTuple):
     begins: tuple[int, ...]
 
 
-def plain(text: str, worth: Callable[[str], int], marks: Callable[[str], Iterable[int]]) -> Plain:
-    """Without colours and escapes, so that quotes and line breaks are what they stand for.
-
-    A backslash may also be part of a path: ``C:\\new\\ops``. Each line is escaped as a whole or not at all. It is
-    escaped if more can be read in it then; where that makes no difference, if each backslash in it begins an escape.
-    Lines far from any of *marks* are left as they are, and so are the lines beyond `MAX_ESCAPES`: the time that is
-    taken grows with the length of the text alone.
-
-    worth: how much can be read in a text. marks: the offsets of what a text has near which anything can be read,
-    escaped or not.
-    """
+def plain(text: str) -> Plain:
+    """Without colours and escapes, so that quotes and line breaks are what they stand for."""
     text = uncoloured(text)
-    lines = text.split("\n")
-    left = MAX_ESCAPES
-    for at in sorted(_marked(lines, marks(text))) if "\\" in text else ():
-        left -= lines[at].count("\\")
-        if left < 0:
-            break
-        lines[at] = _unescaped(lines[at], worth, MAX_DEPTH)
+    lines = [_unescaped(line, MAX_DEPTH) for line in text.split("\n")]
     text = "\n".join(lines)
     text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
-
-
-def _marked(lines: list[str], marks: Iterable[int]) -> set[int]:
-    """The lines that are marked, and those around them, by number from 0."""
-    ends = [*accumulate(len(line) + 1 for line in lines)]
-    marked: set[int] = set()
-    found: set[int] = set()
-    for offset in marks:
-        at = bisect_right(ends, offset)
-        if at not in found:
-            found.add(at)
-            marked.update(range(max(0, at - AROUND), min(at + AROUND + 1, len(lines))))
-            if len(marked) >= MAX_MARKED:
-                break
-    return marked
 
 
 def without_heads(text: str) -> Rearranged | None:
@@ -144,16 +108,11 @@ def uncoloured(text: str) -> str:
     return _COLOR.sub("", text.replace("\r\n", "\n"))
 
 
-def _unescaped(line: str, worth: Callable[[str], int], depth: int) -> str:
-    if "\\" not in line or not depth:
+def _unescaped(line: str, depth: int) -> str:
+    """A line without escapes. It is escaped as a whole or not at all: a backslash may also be part of a path."""
+    if "\\" not in line or not depth or "\\" in _ESCAPE.sub("", line) or _DRIVE.search(line):
         return line
-    text = uncoloured(_ESCAPE.sub(_meant, line))
-    if text == line:
-        return line
-    gain = worth(text) - worth(line)
-    if gain < 0 or (gain == 0 and "\\" in _ESCAPE.sub("", line)):
-        return line
-    return "\n".join(_unescaped(part, worth, depth - 1) for part in text.split("\n"))
+    return "\n".join(_unescaped(part, depth - 1) for part in uncoloured(_ESCAPE.sub(_meant, line)).split("\n"))
 
 
 def _meant(match: re.Match[str]) -> str:

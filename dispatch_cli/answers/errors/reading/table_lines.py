@@ -30,8 +30,6 @@ _CLOSING = " \t\r'\"`)}"
 """Signs after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
-WORDS = ("registered at", *(f" [{end}" for end in _RULES))
-"""Each line of a table has one of these."""
 
 
 def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
