@@ -38,47 +38,6 @@ MANY = 6
 """From this many keys on, only the first are named."""
 
 
-class FactKind(Enum):
-    """A kind of fact about a slot; the value is the name in machine formats.
-
-    ONLY_AT: the operator has kernels at these backend keys only; SOME_AT: at these, and perhaps at others. NOWHERE: at
-    no backend key. AUTOGRAD_ONLY: at autograd keys alone. TENSORS: a tensor brings the key; MAKES: the call is to make
-    such a tensor. NO_TENSORS: the call has no tensor. ELSEWHERE: the state has kernels for these other backends, which
-    the text's build lacks. NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built
-    without this backend. NO_EXTENSION: the compiled part of the package is missing. NOT_LOADED: nothing has registered
-    this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: one of these, and nothing
-    shows which. OTHER_LAYOUT: on this device there are kernels for these kinds of tensors, and not for this one.
-    NO_DATA: the operator reads data, which these tensors lack.
-    DISPLACED: in the state the slot has the math kernel, and a kernel at one of these keys would displace it. HERE: the
-    state has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
-    NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap calls the operator in a loop;
-    CAN_NOT_LOOP: nor can it do that.
-    """
-
-    ONLY_AT = "only-at"
-    SOME_AT = "some-at"
-    NOWHERE = "nowhere"
-    AUTOGRAD_ONLY = "autograd-only"
-    TENSORS = "tensors"
-    MAKES = "makes"
-    NO_TENSORS = "no-tensors"
-    ELSEWHERE = "elsewhere"
-    NOT_BUILT = "not-built"
-    PYTORCH_NOT_BUILT = "pytorch-not-built"
-    NO_EXTENSION = "no-extension"
-    NOT_LOADED = "not-loaded"
-    NOT_WRITTEN = "not-written"
-    NO_BACKEND = "no-backend"
-    OTHER_LAYOUT = "other-layout"
-    NO_DATA = "no-data"
-    DISPLACED = "displaced"
-    HERE = "here"
-    NOT_REACHED = "not-reached"
-    NO_GRADIENT = "no-gradient"
-    LOOPS = "loops"
-    CAN_NOT_LOOP = "can-not-loop"
-
-
 class Proof(Enum):
     """The ground of a fact; the value is the name in machine formats.
 
@@ -91,17 +50,30 @@ class Proof(Enum):
 
 
 class Fact(NamedTuple):
-    """A fact about the slot, in words. keys: the keys or devices that it is about."""
+    """A fact about the slot, in words.
 
-    kind: FactKind
+    keys: the keys or devices that it is about. kind: its name in machine formats. only-at: the operator has kernels at
+    these backend keys only; some-at: at these, and perhaps at others; nowhere: at none; autograd-only: at autograd keys
+    alone. tensors: a tensor brings the key; makes: the call is to make such a tensor; no-tensors: the call has none.
+    elsewhere: the state has kernels for these other backends, which the text's build lacks. not-built,
+    pytorch-not-built: the operator's package, or PyTorch, was built without this backend. no-extension: the compiled
+    part of the package is missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this
+    kernel. no-backend: one of these. other-layout: on this device there are kernels for these kinds of tensors only.
+    no-data: the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace
+    the math kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key,
+    before it gets to the second. no-gradient: no gradient goes through the operator. loops: vmap calls it in a loop;
+    can-not-loop: nor can it do that.
+    """
+
+    kind: str
     keys: tuple[str, ...]
     proof: Proof
     text: str
 
 
-MAY_COME = (FactKind.NOT_WRITTEN, FactKind.NO_BACKEND)
+MAY_COME = ("not-written", "no-backend")
 """Another version may have the kernel."""
-KERNELS_ELSEWHERE = (FactKind.ELSEWHERE, FactKind.PYTORCH_NOT_BUILT)
+KERNELS_ELSEWHERE = ("elsewhere", "pytorch-not-built")
 """The kernel is written, and the build lacks it: no registration helps."""
 
 
@@ -117,13 +89,13 @@ def _facts(case: Case) -> Iterator[Fact]:
     if case.is_backend:
         if case.kernels is not None and (case.in_text or case.built):
             yield _kernels(case)
-        kind, verb = (FactKind.MAKES, "creates") if case.makes else (FactKind.TENSORS, "was made with")
+        kind, verb = ("makes", "creates") if case.makes else ("tensors", "was made with")
         yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}.")
     else:
         yield _of_call(case)
     if case.key == META and READS_DATA in case.tags:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
-        yield Fact(FactKind.NO_DATA, (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
+        yield Fact("no-data", (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
         return
     if case.is_backend and case.key != META:
         yield from _reason(case)
@@ -134,13 +106,13 @@ def _facts(case: Case) -> Iterator[Fact]:
 def _no_tensors(case: Case) -> Fact:
     if case.takes_none:
         text = f"{case.operator} takes no tensor, so no argument of a call chooses the backend."
-        return Fact(FactKind.NO_TENSORS, (), Proof.STATE, text)
+        return Fact("no-tensors", (), Proof.STATE, text)
     empty = (
         "a list of tensors was empty, all tensors were undefined (None), or they were in a list of lists, where the "
         "dispatcher does not look for them"
     )
     why = f"{_and(case.lists)}, {empty}" if case.lists else f"{empty}, or {case.operator} takes no tensor"
-    return Fact(FactKind.NO_TENSORS, case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
+    return Fact("no-tensors", case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
 
 
 def _kernels(case: Case) -> Fact:
@@ -151,16 +123,16 @@ def _kernels(case: Case) -> Fact:
         text = (
             f"The part of the table or list that the text shows has kernels of {case.operator} at {some_of(kernels)}."
         )
-        return Fact(FactKind.SOME_AT, kernels, proof, text)
+        return Fact("some-at", kernels, proof, text)
     if all(key == META for key in kernels):
-        return Fact(FactKind.NOWHERE, (), proof, f"{build} has no kernel of {case.operator} for any device.")
+        return Fact("nowhere", (), proof, f"{build} has no kernel of {case.operator} for any device.")
     if len(kernels) > MANY:
         key = case.key if case.backend_name is None else f"{case.key}, here named {case.backend_name}"
         text = f"{build} has kernels of {case.operator} at {some_of(kernels)}, and none at {key}."
     else:
         meta = ", and perhaps at Meta" if case.meta and META not in kernels else ""
         text = f"{build} has kernels of {case.operator} at {_and(kernels)} only{meta}."
-    return Fact(FactKind.ONLY_AT, kernels, proof, text)
+    return Fact("only-at", kernels, proof, text)
 
 
 def _of_call(case: Case) -> Fact:
@@ -171,21 +143,19 @@ def _of_call(case: Case) -> Fact:
             "The operator itself ran, and no autograd kernel computes its gradient: there is only that of the "
             "operators that its kernel calls, if any."
         )
-        return Fact(FactKind.NO_GRADIENT, key, Proof.TEXT, text)
+        return Fact("no-gradient", key, Proof.TEXT, text)
     if kind == NO_BATCHING_RULE:
         no_rule = f"vmap has no rule for {case.operator}, "
         if case.text.detail("disabled") is not None:
             text = f"{no_rule}and calling it in a loop over the batch is turned off in this process."
-            return Fact(FactKind.CAN_NOT_LOOP, key, Proof.TEXT, text)
+            return Fact("can-not-loop", key, Proof.TEXT, text)
         if case.text.detail("loops") is None:
-            return Fact(
-                FactKind.CAN_NOT_LOOP, key, Proof.TEXT, f"{no_rule}and cannot call it in a loop over the batch."
-            )
+            return Fact("can-not-loop", key, Proof.TEXT, f"{no_rule}and cannot call it in a loop over the batch.")
         slow = "so it calls the operator once for each element of the batch. The result is right, but this is slow."
-        return Fact(FactKind.LOOPS, key, Proof.TEXT, no_rule + slow)
+        return Fact("loops", key, Proof.TEXT, no_rule + slow)
     below = "" if case.backend is None else f" for {_device(case, case.backend)}"
     text = f"The call failed at {case.key}, before it got to a kernel{below}."
-    return Fact(FactKind.NOT_REACHED, key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
+    return Fact("not-reached", key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
 
 
 def _reason(case: Case) -> Iterator[Fact]:
@@ -194,10 +164,10 @@ def _reason(case: Case) -> Iterator[Fact]:
     if kinds:
         names = _and(tuple(dict.fromkeys(KINDS_OF_TENSORS.get(kind, kind) for kind in kinds)))
         text = f"On {_device(case, case.backend or '')} it has kernels for {names} tensors."
-        yield Fact(FactKind.OTHER_LAYOUT, kinds, Proof.TEXT if case.in_text else Proof.STATE, text)
+        yield Fact("other-layout", kinds, Proof.TEXT if case.in_text else Proof.STATE, text)
     if case.backend is None or case.functionality != DENSE:
         if not case.here:
-            yield _likely(case, FactKind.NO_BACKEND if _may_lack_backend(case) else FactKind.NOT_WRITTEN)
+            yield _likely(case, "no-backend" if _may_lack_backend(case) else "not-written")
     elif case.kernels is None:
         yield from _usual_reason(case, case.backend)
     elif not kinds and case.key not in case.kernels:
@@ -209,13 +179,13 @@ def _reason(case: Case) -> Iterator[Fact]:
                 f"{case.over} has kernels of it for {_and(case.elsewhere)}: it is an operator for tensors there, and "
                 f"this build is probably one without {_or(case.elsewhere)}."
             )
-            yield Fact(FactKind.ELSEWHERE, case.elsewhere, Proof.STATE, text)
+            yield Fact("elsewhere", case.elsewhere, Proof.STATE, text)
         elif case.autograd and not others:
             text = (
                 "It has kernels only at autograd keys: a call fails where these are excluded, as in inference mode and "
                 "below an autograd kernel."
             )
-            yield Fact(FactKind.AUTOGRAD_ONLY, (), Proof.TEXT, text)
+            yield Fact("autograd-only", (), Proof.TEXT, text)
         elif others or case.here or not case.pytorchs:
             yield _likely(case, _missing_device(case, case.backend, others))
 
@@ -225,15 +195,15 @@ def _usual_reason(case: Case, backend: str) -> Iterator[Fact]:
     if case.text.kind != NO_KERNEL or (backend == "CPU" and case.pytorchs):
         return
     if backend == "CPU":
-        yield _likely(case, FactKind.NO_EXTENSION)
+        yield _likely(case, "no-extension")
         return
     built = backend in IN_BUILDS
     if _may_lack_backend(case) and not case.factory and not case.built:
-        yield _likely(case, FactKind.NO_BACKEND)
+        yield _likely(case, "no-backend")
     elif case.factory or (case.makes and case.pytorchs):
-        yield _likely(case, FactKind.PYTORCH_NOT_BUILT if built else FactKind.NOT_LOADED)
+        yield _likely(case, "pytorch-not-built" if built else "not-loaded")
     elif built and not case.pytorchs:
-        yield _likely(case, FactKind.NOT_BUILT)
+        yield _likely(case, "not-built")
 
 
 def _may_lack_backend(case: Case) -> bool:
@@ -243,36 +213,36 @@ def _may_lack_backend(case: Case) -> bool:
     )
 
 
-def _missing_device(case: Case, backend: str, others: tuple[str, ...]) -> FactKind:
+def _missing_device(case: Case, backend: str, others: tuple[str, ...]) -> str:
     """The reason why there is no kernel for dense tensors of a device, where others have some."""
     if case.factory and backend != "CPU":
-        return FactKind.PYTORCH_NOT_BUILT if backend in IN_BUILDS else FactKind.NOT_LOADED
+        return "pytorch-not-built" if backend in IN_BUILDS else "not-loaded"
     if _may_lack_backend(case):
-        return FactKind.NO_BACKEND
+        return "no-backend"
     if case.pytorchs and not case.makes:  # there are tensors of the device, so PyTorch was built for it
-        return FactKind.NOT_WRITTEN
+        return "not-written"
     if not case.pytorchs and not others:
-        return FactKind.NO_EXTENSION
+        return "no-extension"
     if backend == "CPU" or (case.pytorchs and not case.here):
-        return FactKind.NOT_WRITTEN
-    return FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
+        return "not-written"
+    return "pytorch-not-built" if case.pytorchs else "not-built"
 
 
-def _likely(case: Case, kind: FactKind) -> Fact:
+def _likely(case: Case, kind: str) -> Fact:
     """A conclusion that may be wrong, and says so."""
     backend = case.backend or ""
     device = _device(case, backend)
     keys: tuple[str, ...] = (backend,)
     match kind:
-        case FactKind.NOT_BUILT:
+        case "not-built":
             text = f"the package that has {case.operator} was built without {device}"
-        case FactKind.PYTORCH_NOT_BUILT:
+        case "pytorch-not-built":
             text = f"this PyTorch was built without {device}"
-        case FactKind.NO_EXTENSION:
+        case "no-extension":
             text = "the compiled part of the package, which has the kernels, was not built or not loaded"
-        case FactKind.NOT_LOADED:
+        case "not-loaded":
             text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
-        case FactKind.NOT_WRITTEN:
+        case "not-written":
             keys = (case.key,)
             text = f"nobody has written {case.operator} for {_tensors(case)} yet"
         case _:
@@ -288,10 +258,10 @@ def _here(case: Case) -> Fact:
             f"Probably a backend or another package registered a kernel for {case.operator} at {_or(case.displacing)}. "
             f"It displaces the math kernel (CompositeImplicitAutograd), which fills {case.key} in {case.over}."
         )
-        return Fact(FactKind.DISPLACED, case.displacing, Proof.LIKELY, text)
+        return Fact("displaced", case.displacing, Proof.LIKELY, text)
     what = "batching rule" if "Batched" in case.key else "kernel"
     text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
-    return Fact(FactKind.HERE, (case.key,), Proof.STATE, text)
+    return Fact("here", (case.key,), Proof.STATE, text)
 
 
 def steps(case: Case, newer: str | None, version: TextVersion) -> tuple[str, ...]:
@@ -305,17 +275,17 @@ def steps(case: Case, newer: str | None, version: TextVersion) -> tuple[str, ...
     )
 
 
-def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None, is_older: bool) -> Iterator[str]:
-    if FactKind.NO_TENSORS in kinds:
+def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool) -> Iterator[str]:
+    if "no-tensors" in kinds:
         yield _for_no_tensors(case)
-    if FactKind.HERE in kinds and case.declared:
+    if "here" in kinds and case.declared:
         yield (
             "Before the call, load the library that the files describe, in the same version: it registers the missing "
             "kernel."
         )
-    not_built = FactKind.PYTORCH_NOT_BUILT in kinds
+    not_built = "pytorch-not-built" in kinds
     upgrade = None
-    if newer is not None and not case.factory and FactKind.NO_DATA not in kinds:
+    if newer is not None and not case.factory and "no-data" not in kinds:
         missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
         if is_older:
             upgrade = f"Install a newer PyTorch: {newer} has {missing}."
@@ -344,7 +314,7 @@ def _steps(case: Case, kinds: dict[FactKind, Fact], newer: str | None, is_older:
     elif upgrade is None and case.pytorchs and not case.built and not {*kinds}.isdisjoint(MAY_COME):
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
     yield from _around(case, kinds)
-    if FactKind.DISPLACED in kinds:
+    if "displaced" in kinds:
         yield (
             "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
             "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
@@ -364,32 +334,32 @@ def _for_no_tensors(case: Case) -> str:
     return "If the argument is an empty list of tensors, skip the call in this case."
 
 
-def _of_build(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
+def _of_build(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
     """The packages and builds to install or to import."""
     backend = case.backend or ""
     device = _device(case, backend)
     for kind, fact in kinds.items():
         match kind:
-            case FactKind.PYTORCH_NOT_BUILT if "MPS" in case.devices(DENSE):
+            case "pytorch-not-built" if "MPS" in case.devices(DENSE):
                 yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
-            case FactKind.PYTORCH_NOT_BUILT:
+            case "pytorch-not-built":
                 yield _install_pytorch(backend)
-            case FactKind.NO_BACKEND if backend in IN_BUILDS:
+            case "no-backend" if backend in IN_BUILDS:
                 yield _install_pytorch(backend)
-            case FactKind.NOT_LOADED | FactKind.NO_BACKEND:
+            case "not-loaded" | "no-backend":
                 package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
                 yield f"Import the package of the backend {device}{package} before the first tensor is created."
-            case FactKind.NOT_BUILT:
+            case "not-built":
                 yield (
                     f"Install a build of the package for {device} that was made for the installed PyTorch: the two "
                     "versions must match."
                 )
-            case FactKind.ELSEWHERE:
+            case "elsewhere":
                 there = _or(fact.keys)
                 yield f"Call it with tensors on {there}, in a build for {there}; else use another operator."
-            case FactKind.AUTOGRAD_ONLY:
+            case "autograd-only":
                 yield "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead."
-            case FactKind.NO_EXTENSION:
+            case "no-extension":
                 for_ = "" if backend in ("", "CPU") else f" for {device}"
                 yield (
                     f"Install or build the package again{for_}, for the installed PyTorch. A warning at its import may "
@@ -450,7 +420,7 @@ def _of_device(case: Case) -> Iterator[str]:
         yield f"Move the tensors to {_or(tuple(_device(case, one) for one in to))} for this call: {calls}."
 
 
-def _around(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
+def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
     """Parts of the call to leave out, where the key is none of a device, or Meta."""
     if case.key == META:
         module = case.text.detail("module")
@@ -462,7 +432,7 @@ def _around(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
                 "`init_empty_weights`). Load them before the call."
             )
         yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
-    elif FactKind.NO_GRADIENT in kinds:
+    elif "no-gradient" in kinds:
         yield (
             "If you need no gradient through it, call it under `torch.no_grad()`, or with `x.detach()`. Else compare "
             "the gradient with that of another operator: if its kernel calls no differentiable operators, parameters "
@@ -478,7 +448,7 @@ def _around(case: Case, kinds: dict[FactKind, Fact]) -> Iterator[str]:
         yield f"Turn autocast off around the call: `with torch.autocast('{device}', enabled=False):`."
     elif case.key in VMAP:
         outside = "all the operator outside of vmap, with the batch as a dimension of its tensors"
-        if FactKind.LOOPS in kinds:
+        if "loops" in kinds:
             yield f"You do not have to change anything. If it is too slow, c{outside}."
         else:
             yield f"C{outside}, or write the loop."

@@ -9,7 +9,7 @@ import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
-from dispatch_cli.answers.errors.conclude import Fact, FactKind, Proof
+from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.kinds import AMBIGUOUS
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
@@ -56,13 +56,13 @@ def statements(report: ErrorReport) -> Iterator[Statement]:
 
 def _of_fact(fact: Fact, key: str) -> Iterator[Statement]:
     match fact.kind:
-        case FactKind.ONLY_AT | FactKind.SOME_AT:
+        case "only-at" | "some-at":
             yield from ((fact.proof, slot, True) for slot in fact.keys)
-            if fact.kind is FactKind.ONLY_AT:
+            if fact.kind == "only-at":
                 yield fact.proof, key, False
-        case FactKind.NOWHERE:
+        case "nowhere":
             yield fact.proof, key, False
-        case FactKind.HERE:
+        case "here":
             yield fact.proof, key, True
         case _:
             pass
@@ -81,7 +81,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
         for proof, slot, kernel in statements(report):
             assert contents.setdefault((proof, slot), kernel) is kernel, (text[:200], slot)
         shown = printed_table(state.dispatcher.universe, pasted.errors[0])
-        of_all = [one for one in report.facts if one.kind in (FactKind.ONLY_AT, FactKind.NOWHERE)]
+        of_all = [one for one in report.facts if one.kind in ("only-at", "nowhere")]
         whole = shown.shows_backends(state.dispatcher.universe)
         assert whole or all(fact.proof is Proof.STATE for fact in of_all), text[:200]
         for (proof, slot), kernel in contents.items():

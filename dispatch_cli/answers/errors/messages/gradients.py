@@ -44,7 +44,8 @@ MESSAGES = (
         ),
         user=(
             "[!of_input] If no gradient is needed: use torch.no_grad(), or `x.detach()` before the call.",
-            "[of_input] If this input needs no gradient, detach it before the call: `x.detach()`.",
+            "[argument] If this input needs no gradient, detach it: pass `{argument}.detach()`.",
+            "[label] If {label} is an argument that needs no gradient, detach it: pass `{label}.detach()`.",
             "[!custom] Try a newer PyTorch: derivatives are added in each release.",
             "Else use other operators, or put the call into a torch.autograd.Function with a backward of your own.",
         ),

@@ -337,6 +337,7 @@ untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs 
 untried("no-device-module", "Register a guard for the device in C++", "needs C++")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
+untried("no-derivative", "If {label} is an argument", "tried for the text that names the argument")
 untried("internal-assert", "Try a newer PyTorch", "the texts are faults of PyTorch")
 untried("symbolic-sizes", "Use `sym_sizes()`", "needs C++")
 untried("symbolic-sizes", "Compile without dynamic shapes", "needs C++")
