@@ -10,8 +10,7 @@ MESSAGES = (
         "the arguments of a call[[ of {op}]][[ of {function}]] do not fit its schema",
         (
             "{op}() Expected a value of type '{type}' for argument '{argument}' but instead found type '{given}'",
-            "{op}() Expected a value of type '{type}' for argument '{argument}' but instead found type "
-            "'FakeTensor'{value}",
+            "{op}() Expected a value of type '{type}' for argument '{argument}' but instead found type '{traced}'",
             "{op}() Expected a value of type '{type}' for argument '{argument}' but instead found type 'Proxy'{proxy}",
             "Expected a value of type '{type}' for argument '{argument}' but instead found type '{given}'",
             "{op}() is missing value for argument '{argument}'",
@@ -89,19 +88,25 @@ MESSAGES = (
     ),
     Message(
         "no-strides",
-        "code for strided tensors got a tensor of another layout",
+        "a kernel does not take tensors of this layout",
         (
             "opaque tensors do not have {*}",
             "{layout} tensors do not have strides",
             "Expected object of backend {device} but got backend {sparse_backend} for argument",
             "NestedTensorImpl doesn't support {*}",
+            "expected sparse {*}tensor layout but got {layout}",
+            "expects {*}to be sparse csr",
         ),
         "OpaqueTensorImpl.h, SparseTensorImpl.cpp, NestedTensorImpl.cpp",
         means=(
-            "Tensors of oneDNN (`to_mkldnn`), sparse and nested tensors are not laid out by strides. An operator "
-            "without a kernel of its own for them was decomposed into operators on strided tensors."
+            "Tensors of oneDNN (`to_mkldnn`), sparse and nested tensors are not laid out by strides. Their operators "
+            "have kernels for some layouts only, COO and CSR most of all; others are decomposed into operators on "
+            "strided tensors."
         ),
-        user=("Convert it before the call: `x.to_dense()`; a nested one with `torch.nested.to_padded_tensor(x, 0)`.",),
+        user=(
+            "Convert it before the call: `x.to_dense()`, or to another sparse layout, `x.to_sparse_csr()`; a nested "
+            "one with `torch.nested.to_padded_tensor(x, 0)`.",
+        ),
     ),
     Message(
         "no-attention-kernel",

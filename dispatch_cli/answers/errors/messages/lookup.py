@@ -154,10 +154,10 @@ MESSAGES = (
     ),
     Message(
         "no-registration-api",
-        "the installed PyTorch does not have `{name}`, which a package uses to register operators",
+        "the installed PyTorch does not have `{name}`, which a package uses",
         (
             "module 'torch.library' has no attribute '{name}'",
-            "cannot import name '{name}' from 'torch.library'",
+            "cannot import name '{name}' from 'torch.{*}'",
             "'CustomOpDef' object has no attribute '{name}'",
             "module 'torch.compiler' has no attribute '{name}'",
         ),

@@ -68,6 +68,12 @@ def strides_of_a_nested_tensor(advice):
     (torch.nested.to_padded_tensor(x, 0) if advice else x).stride()
 
 
+@tries("no-strides", "or to another sparse layout, `x.to_sparse_csr()`")
+def indices_of_another_layout(advice):
+    x = torch.eye(2).to_sparse_csc()
+    (x.to_dense().to_sparse_csr() if advice else x).crow_indices()
+
+
 @tries("no-attention-kernel", "leave `sdpa_kernel` out, or add SDPBackend.MATH")
 def attention_without_a_kernel(advice):
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -335,6 +341,8 @@ untried("not-exported", "Or allow it, `EdgeCompileConfig", EXPORTER)
 untried("bad-registration", "If it is an assertion instead", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("no-device-module", "Register a guard for the device in C++", "needs C++")
+untried("no-quantized-engine", "Set one that", "this build has engines, and cannot be without")
+untried("no-quantized-engine", "If only 'none' is listed", "needs another build")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
 untried("no-derivative", "If {label} is an argument", "tried for the text that names the argument")
@@ -360,7 +368,15 @@ def _checked(test, backward=None, fake=None, mutates=(), body=lambda x: x + 1):
     f.register_fake(fake or (lambda x: torch.empty_like(x)))
     if backward:
         f.register_autograd(backward)
-    torch.library.opcheck(f, (training(1.0, 2.0) if backward else torch.ones(2),), test_utils=(test,))
+    _opcheck_cut_short(f, training(1.0, 2.0) if backward else torch.ones(2), test)
+
+
+def _opcheck_cut_short(op, x, test):
+    """Without the cause, as people paste it; with it, the text of the cause is explained."""
+    try:
+        torch.library.opcheck(op, (x,), test_utils=(test,))
+    except Exception as error:
+        raise RuntimeError(f"{str(error).partition(' failed with ')[0]} failed with") from None
 
 
 @tries("opcheck", "Mark arguments that are changed")
@@ -378,19 +394,25 @@ def checked_backward(advice):
     _checked("test_aot_dispatch_dynamic", backward=lambda ctx, g: g * 2 if advice else torch.from_numpy(g.numpy() * 2))
 
 
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
 @tries("opcheck", "Use register_autograd, or a kernel at the key Autograd")
-@tries("bad-backward", "Register the backward at an autograd key")
 def checked_registration(advice):
-    class Double(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
+    op = define("t::f", "(Tensor x) -> Tensor", **{"Autograd" if advice else "CPU": Twice.apply})
+    _opcheck_cut_short(op, training(1.0), "test_autograd_registration")
 
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2
 
-    op = define("t::f", "(Tensor x) -> Tensor", **{"Autograd" if advice else "CPU": Double.apply})
+@tries("bad-backward", "Register the backward at an autograd key")
+def backward_in_the_kernel_of_a_device(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", **{"Autograd" if advice else "CPU": Twice.apply})
     torch.library.opcheck(op, (training(1.0),), test_utils=("test_autograd_registration",))
 
 
