@@ -345,7 +345,6 @@ untried("no-quantized-engine", "Set one that", "this build has engines, and cann
 untried("no-quantized-engine", "If only 'none' is listed", "needs another build")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
-untried("no-derivative", "If {label} is an argument", "tried for the text that names the argument")
 untried("internal-assert", "Try a newer PyTorch", "the texts are faults of PyTorch")
 untried("symbolic-sizes", "Use `sym_sizes()`", "needs C++")
 untried("symbolic-sizes", "Compile without dynamic shapes", "needs C++")

@@ -98,9 +98,7 @@ def operator_without_a_derivative(advice):
     assert x.grad.tolist() == [0, 1]
 
 
-@tries(
-    "no-derivative", "If this input needs no gradient, detach it", "torch.autograd.Function with a backward of your own"
-)
+@tries("no-derivative", "is an argument that needs no gradient, detach it", "Function with a backward of your own")
 def input_without_a_derivative(advice):
     x, y = training(2.0, 3.0), training(2.0, 3.0)
 
@@ -120,7 +118,7 @@ def input_without_a_derivative(advice):
     assert y.grad.isfinite().all()
 
 
-@tries("no-derivative", "pass `weight.detach()`", "torch.autograd.Function with a backward of your own")
+@tries("no-derivative", "If this input needs no gradient, detach it", "Function with a backward of your own")
 def argument_without_a_derivative(advice):
     weight, x, target = torch.ones(2, requires_grad=True), torch.ones(2, 2), torch.tensor([0, 1])
 
