@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from dispatch_cli.answers.resolve.wording import end_sentence, option_labels
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.call import CallAnswered, Draft, called_operator, changed_steps
+from dispatch_cli.explore.answers.call import CallAnswered, Draft, call_arguments, called_operator, changed_steps
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
@@ -95,10 +96,8 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
     if draft is None:
         return
     yield Gap()
-    said = [*(f"--tensor '{text}'" for text in draft.tensors), *(f"--context '{text}'" for text in draft.contexts)]
-    said += [f"--argument '{option}={text}'" for option, text in draft.options.given]
-    said += [] if draft.keyset is None else [f"--keyset '{draft.keyset}'"]
-    yield Paragraph(Run(f"The last call that could be made: {' '.join(said) or 'without tensors'}", Tone.WARN))
+    said = shlex.join(call_arguments(draft))
+    yield Paragraph(Run(f"The last call that could be made: {said or 'without tensors'}", Tone.WARN))
     yield Gap()
 
 

@@ -463,7 +463,7 @@ def test_help_says_what_each_key_and_mark_means() -> None:
         assert entry.id == "history" or f"Keys in the view “{entry.title}”" in before
     assert "these files change the slot" in texts["table"] and "stale: a call runs something else" in texts["table"]
     assert "Switch the registration off" in flat(texts["changes"])
-    assert "it does not go with those that are given" in flat(texts["call"])
+    assert "paste a command line of resolve" in flat(texts["call"])
 
 
 def test_the_same_sign_means_the_same_everywhere() -> None:

@@ -12,10 +12,19 @@ import pytest
 from dispatch_cli import api, bases, universes
 from dispatch_cli.answers.resolve.call_words import context_completions, tensor_completions
 from dispatch_cli.answers.resolve.report import ResolveReport
+from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer, taken
+from dispatch_cli.explore.answers.call import (
+    OPTIONS,
+    Draft,
+    call_answer,
+    call_before,
+    first_draft,
+    keys_answer,
+    schema_of,
+)
 from dispatch_cli.explore.call_blocks import CalledLine, StepLine, call_blocks, target_of
-from dispatch_cli.explore.call_choices import CallPart, as_typed, words_of
+from dispatch_cli.explore.call_line import PARTS, call_of, completions, line_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from dispatch_cli.model.change import Removal
@@ -73,7 +82,8 @@ def random_calls(seed: int, count: int) -> Iterator[tuple[tuple[str, ...], Spot,
         first = first_draft(state, spot)
         layers = [text for text in texts if "=" not in text or chosen.random() < 0.2] or ["cpu"]
         tensors = tuple(chosen.choice([text, *layers]) for text in first.tensors)
-        own = taken(state, spot, first).options
+        schema = schema_of(state, spot)
+        own = [option for option in OPTIONS if option_argument(schema, option) is not None]
         options = Options(
             **{option: getattr(one.options, option) for option in own if chosen.random() < 0.5},
         )
@@ -173,42 +183,54 @@ def test_first_drafts_have_a_tensor_for_each_argument() -> None:
         draft = first_draft(state, spot)
         assert draft.tensors == tensors
         assert call_answer(session_of(()), spot, draft).report.left_out == ()
-    assert taken(state, Spot(OperatorName.parse("aten::ones")), Draft()).options == ("device", "layout", "dtype")
 
 
 def test_words_are_those_that_a_shell_completes() -> None:
     universe = universes.load("torch-2.15")
-    words = [one.word.rstrip("=") for one in words_of(universe, CallPart.TENSOR, "")]
-    assert {*words} == {one.text.rstrip("=") for one in tensor_completions(universe, "")}
-    assert {*TENSOR_WORDS, *universe.devices} == {*words}
-    contexts = [one.text for one in words_of(universe, CallPart.CONTEXT, "")]
-    assert contexts == [one.text for one in context_completions(universe, "")]
+    words = {one.rstrip("=") for one, _ in completions(universe, "--tensor '")}
+    assert words == {one.text.rstrip("=") for one in tensor_completions(universe, "")}
+    assert {*TENSOR_WORDS, *universe.devices} == words
+    contexts = [one for one, _ in completions(universe, "--tensor cpu --context '")]
+    assert contexts == [one.text for one in context_completions(universe, "", ("cpu",))]
     assert {*CONTEXT_WORDS} == {one.partition(" ")[0].partition("=")[0].partition("(")[0] for one in contexts}
 
 
-def test_words_that_do_not_go_together_say_why() -> None:
-    universe = universes.load("torch-2.15")
-    words = {one.word: one for one in words_of(universe, CallPart.TENSOR, "cpu sparse ")}
-    assert words["sparse"].is_given
-    assert words["sparse"].text == "cpu"
-    assert words["cuda"].text == "sparse cuda"
-    assert words["sparse_csr"].text == "cpu sparse_csr"
-    assert "quantized" in words["quantized"].why_not
-    assert words["none"].text == "none"
-    assert [one.word for one in words_of(universe, CallPart.CONTEXT, "exclude=CPU,AutogradCU")] == [
-        "exclude=CPU,AutogradCUDA"
-    ]
+@pytest.mark.parametrize(
+    ("typed", "following"),
+    [
+        ("", "--tensor "),
+        ("--te", "--tensor "),
+        ("--tensor cpu ", "--tensor cpu --tensor "),
+        ("--tensor cu", "--tensor cuda"),
+        ("--tensor=cu", "--tensor=cuda"),
+        ("--tensor ", "--tensor 'cpu"),
+        ("--tensor 'cuda spar", "--tensor 'cuda sparse"),
+        ("--tensor cuda --context 'autocast c", "--tensor cuda --context 'autocast cuda"),
+        ("--context 'exclude=CPU,AutogradCU", "--context 'exclude=CPU,AutogradCUDA"),
+        ("--argument dev", "--argument device="),
+        ("--argument device=cu", "--argument device=cuda"),
+        ("--keyset 'CPU | AutogradCP", "--keyset 'CPU | AutogradCPU"),
+    ],
+)
+def test_a_line_is_completed(typed: str, following: str) -> None:
+    assert next(iter(completions(universes.load("torch-2.15"), typed)))[1] == following
 
 
-def test_a_word_that_is_typed_does_what_it_does_when_it_is_chosen() -> None:
-    universe = universes.load("torch-2.15")
-    for given in ("cpu", "cpu sparse", "cuda:1 requires_grad", "none", "xla fake", ""):
-        for one in words_of(universe, CallPart.TENSOR, f"{given} "):
-            if one.is_whole and not one.is_given:
-                assert as_typed(universe, f"{given} {one.word}").split() == one.text.split(), (given, one)
-    assert as_typed(universe, "cpu cuda sparse ") == "cuda sparse "
-    assert as_typed(universe, "cpu sparse cuda:1") == "sparse cuda:1"
-    assert as_typed(universe, " cpu  spar ") == " cpu  spar "
+def test_a_line_is_the_call_that_it_is_made_of() -> None:
+    for _, _, draft in random_calls(17, 60):
+        assert call_of(line_of(draft)).draft == draft
+
+
+def test_a_command_line_is_a_call() -> None:
+    line = "$ dispatch-cli resolve aten::mm my.yaml --base torch-2.4 --tensor 'cuda fake' --tensor=cpu --full"
+    typed = call_of(line)
+    assert typed.operator == "aten::mm"
+    assert typed.draft == Draft(("cuda fake", "cpu"))
+    for text in ("--tensr cpu", "cpu", "--argument colour=red", "--argument device"):
+        with pytest.raises(InputError):
+            call_of(text)
+    assert call_of("--tensor 'cpu spar").draft.tensors == ("cpu spar",)
+    assert call_of(f"{PARTS[0]} ").draft == Draft()
 
 
 def test_what_is_tried_is_marked() -> None:

@@ -70,7 +70,8 @@ def test_visual_comes_first_and_no_shell_is_asked(place: Span, tmp_path: Path) -
 
 @pytest.mark.parametrize("there", ["vi", "nano", "sensible-editor"])
 def test_without_a_variable_the_editor_that_is_there_is_taken(there: str, place: Span, tmp_path: Path) -> None:
-    call = editor_call(place, editors(tmp_path, there))
+    editors(tmp_path, there)
+    call = editor_call(place, {"PATH": str(tmp_path)})
     assert call.arguments[0] == str(tmp_path / there)
     assert call.arguments[1].startswith("+12")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from rich.color import Color
 from textual.pilot import Pilot
@@ -66,7 +68,7 @@ def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
     wanted = {
         "1": ("v Grid", "a All slots", "p Python", "f Filter", "e Edit", "x Off"),
         "2": ("h Previous", "l Next", "e Edit", "x Off/on"),
-        "3": ("a Add tensor", "c Add context", "d Remove", "s Key set/call", "e Edit"),
+        "3": ("a Add tensor", "c Add context", "t Type", "s Key set/call", "e Edit"),
         "4": ("x Off/on", "a Add", "[ Earlier", "] Later", "b Fallbacks", "e Edit"),
         "5": ("v Severity", "c Check", "t Operator", "i Summary", "f Filter", "e Edit"),
         "6": ("m All keys", "r Operators there", "f Filter", "e Edit"),
@@ -163,6 +165,10 @@ def test_python_s_choice_is_explained_beside_its_table() -> None:
     drive(session(), steps, (260, 60))
 
 
+def _has_contexts(pane: CallPane, *texts: str) -> bool:
+    return pane.draft.contexts == texts
+
+
 def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(ABS, "call")
@@ -170,12 +176,10 @@ def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
         assert isinstance(pane, CallPane)
         await until(pilot, lambda: pane.has_focus_within)
         for device in ("cuda", "cpu"):
-            pane.draft = pane.draft._replace(tensors=(f"sparse {device}:0",), contexts=())
-            pane._keep()
-            await pilot.press("c", *"autoc", "enter")
-            await until(pilot, lambda: pane.draft.contexts)
-            assert pane.draft.contexts == (f"autocast {device}",)
-            await pilot.press("escape")
+            await pilot.press("t", "ctrl+u", *f"--tensor 'sparse {device}:0'", "enter", "c", *"autoc")
+            await until(pilot, lambda: pane.line.value.endswith("autoc"))
+            await pilot.press("tab", "enter")
+            await until(pilot, partial(_has_contexts, pane, f"autocast {device}"))
 
     drive(session(), steps)
 

@@ -71,13 +71,10 @@ def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch
     drive(Session(load_state((file,)), (file,)), steps)
 
 
-def test_a_part_of_a_call_that_cannot_go_and_a_place_forward() -> None:
+def test_a_place_forward_that_is_not_there() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName("aten::abs")), "call")
-        await until(pilot, lambda: app.focused is not None and app.focused.id == "call-parts")
-        await pilot.press("end", "d")
-        await pilot.pause()
-        assert said(app) == ["There is nothing to remove here."]
+        await until(pilot, lambda: app.focused is not None and app.focused.id == "call-answer")
         await pilot.press("alt+right")
         await pilot.pause()
         assert said(app) == ["There is no place to go forward to."]

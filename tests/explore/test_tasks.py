@@ -132,12 +132,10 @@ def test_3_what_a_sparse_tensor_runs() -> None:
         await found(app, pilot, "aten::add.Tensor")
         await pilot.press("3")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
-        for keys in (["enter"], "spa", ["enter"], "req", ["enter", "escape", "down", "enter"], "spa", ["enter"]):
-            await pilot.press(*keys)
-        await pilot.press("escape")
+        await pilot.press("t", "ctrl+u", *"--tensor 'cpu sparse req", "tab", *"' --tensor 'cpu spa", "tab", "enter")
         shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
         assert selected(shown) == ["AutogradCPU", "SparseCPU"]
-        await pilot.press("c", *"inf", "enter")
+        await pilot.press("c", *"inf", "tab")
         await until(pilot, lambda: app.answer is not None and "inference_mode" in app.answer.command)
         shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
         assert selected(shown) == ["SparseCPU"]
@@ -212,9 +210,8 @@ def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         await found(app, pilot, "aten::add.Tensor")
         await pilot.press("3")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
-        for keys in (["enter"], "cu", ["enter"], "nes", ["enter", "escape", "down", "delete"]):
-            await pilot.press(*keys)
-        await pilot.press("c", *"autocast", "space", *"cu", "enter", "escape", "s")
+        await pilot.press("t", "ctrl+u", *"--tensor 'cuda nes", "tab", "'", "enter")
+        await pilot.press("c", *"autocast cu", "tab", "enter", "s")
         shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
         carried = [one["key"] for one in shown["carried"]]
         assert carried[:3] == ["AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA"]

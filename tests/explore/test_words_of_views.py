@@ -13,7 +13,6 @@ from dispatch_cli.answers.history import document as history
 from dispatch_cli.answers.history.rows_document import ChangeRow
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.call_chooser import Chooser
 from dispatch_cli.explore.catalogue import Marked
 from dispatch_cli.explore.cells_view import ShownKeys
 from dispatch_cli.explore.filters import Filters
@@ -92,25 +91,6 @@ def test_at_80_columns_a_run_of_keys_beside_the_list_says_how_many_they_are(monk
         assert re.search(r"Auto\S*…\S*Use2 … \(\d+\)", screen_text(app)), screen_text(app)
 
     drive(Session(load_state((file,)), (file,)), steps, (80, 24))
-
-
-def test_a_word_of_a_tensor_that_is_typed_twice_counts_once() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName("aten::add", "Tensor"), None), "call")
-        await pilot.pause()
-        app.query_one("#call-parts").focus()
-        await pilot.press("home", "enter")
-        await until(pilot, lambda: app.query_one(Chooser).is_open)
-        await pilot.press(*"cpu", "space", *"sparse", "space")
-        await pilot.pause()
-        assert "cannot both be" not in screen_text(app)
-        await pilot.press("escape")
-        await pilot.pause()
-        assert not said(app)
-        assert "cpu sparse" in screen_text(app)
-        assert "cpu cpu" not in screen_text(app)
-
-    drive(of_newest(), steps)
 
 
 def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,6 @@ from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.engine.call.kernels.generated import called_by
-from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.universe import answer_of_keys
@@ -35,18 +33,6 @@ class Draft(NamedTuple):
     contexts: tuple[str, ...] = ()
     options: Options = NO_OPTIONS
     keyset: str | None = None
-
-
-class Takes(NamedTuple):
-    """What an operator takes.
-
-    tensors: for each tensor of a draft, the name of its argument; None where that is not known. most: how many tensors
-    it takes; None for any number. options: those that it has arguments for.
-    """
-
-    tensors: tuple[str | None, ...]
-    most: int | None
-    options: tuple[str, ...]
 
 
 def schema_of(state: State, spot: Spot) -> FunctionSchema | None:
@@ -75,25 +61,17 @@ def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
     return Draft(tuple("none" if absent else tensor for absent in optional), contexts)
 
 
-def taken(state: State, spot: Spot, draft: Draft) -> Takes:
-    """What the operator at a place takes, with as many tensors as a draft has."""
-    if spot.operator is None:
-        return Takes((None,) * len(draft.tensors), None, ())
-    schema = schema_of(state, spot)
-    arguments = arguments_of(schema, len(draft.tensors))
-    options = tuple(one for one in OPTIONS if option_argument(schema, one) is not None)
-    most = None if schema is None else most_tensors(schema)
-    return Takes(tuple(None if one is None else one.name for one in arguments), most, options)
-
-
 def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
     asked = _request(spot, draft)
     report = _resolved(session.state, asked)
-    words = [*_thread_arguments(draft)]
-    words += [one for option, text in draft.options.given for one in ("--argument", f"{option}={text}")]
-    words += [] if draft.keyset is None else ["--keyset", draft.keyset]
-    return PaneAnswer(report, session.command("resolve", *words, before=(asked.operator,)))
+    return PaneAnswer(report, session.command("resolve", *call_arguments(draft), before=(asked.operator,)))
+
+
+def call_arguments(draft: Draft) -> tuple[str, ...]:
+    """A draft as arguments."""
+    options = (one for option, text in draft.options.given for one in ("--argument", f"{option}={text}"))
+    return (*_thread_arguments(draft), *options, *(() if draft.keyset is None else ("--keyset", draft.keyset)))
 
 
 def call_before(session: Session, spot: Spot, draft: Draft) -> CallAnswered | tuple[Problem, ...] | None:

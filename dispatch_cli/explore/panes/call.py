@@ -1,12 +1,15 @@
-"""Calls: tensors and contexts are chosen, and what PyTorch runs for them changes at once."""
+"""Calls: tensors and contexts are typed, and what PyTorch runs for them changes at once."""
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import Resize
+from textual.content import Content
+from textual.widgets import Input
 
 from dispatch_cli.explore.answers.call import (
     CallAnswered,
@@ -15,7 +18,6 @@ from dispatch_cli.explore.answers.call import (
     call_before,
     first_draft,
     keys_answer,
-    taken,
 )
 from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.blocks import Blocks
@@ -28,43 +30,33 @@ from dispatch_cli.explore.call_blocks import (
     refusal,
     target_of,
 )
-from dispatch_cli.explore.call_choices import CallPart, devices_of
-from dispatch_cli.explore.call_chooser import GIVEN, REFUSED, Chooser
-from dispatch_cli.explore.call_composer import CallComposer
-from dispatch_cli.explore.call_parts import PartLine, part_lines, with_part
+from dispatch_cli.explore.call_line import CallLine, call_of, completions, line_of
+from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import LOW, Pane
+from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.render.text_safety import safe
 
-WIDE = 104
-"""Columns of the view from which a call and its answer stand beside each other."""
+_LAST_WORD = re.compile(r"[^\s'\"=|,]+$")
+_WORDS = 40
+"""Words that are shown of those with which a call can go on."""
 
 
 class CallPane(Pane):
-    """A call that is put together, and its answer: the end, the steps, the keys, the thread and the mask."""
+    """A call that is typed, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
-    MARKS = (
-        (GIVEN, "of a word to choose: it is given, and enter takes it away"),
-        (REFUSED, "of a word to choose: it does not go with those that are given"),
-        ("no mark", "of a word to choose: enter adds it; a device or layout takes the place of the other"),
-        (CHANGED, "of a step: another one than without the changes on trial, or without the files"),
-    )
+    MARKS = ((CHANGED, "of a step: another one than without the changes on trial, or without the files"),)
     DEFAULT_CSS = """
-    CallPane { layout: vertical; }
+    CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; border-bottom: none; }
     CallPane > #call-answer { height: 1fr; }
-    CallPane.-low > CallComposer.-choosing { height: 70%; max-height: 70%; border-bottom: none; }
-    CallPane.-low Chooser > Label { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    CallPane.-beside { layout: horizontal; }
-    CallPane.-beside > CallComposer, CallPane.-beside > CallComposer.-choosing {
-        width: 42; height: 1fr; max-height: 100%; border-bottom: none; border-right: vkey $panel;
-    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add('tensor')", "Add tensor", tooltip="Add a tensor to the call"),
-        Binding("c", "add('context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
-        Binding("d,delete", "remove", "Remove", tooltip="Remove the part of the call under the cursor"),
+        Binding("a", "add('--tensor')", "Add tensor", tooltip="Add a tensor to the call"),
+        Binding("c", "add('--context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
+        Binding("t", "type", "Type", tooltip="Type the call, or paste a command line of resolve"),
         Binding("s", "switch", "Key set/call", tooltip="Show the key set of the call, or the call"),
         Binding("Y", "copy_other", "Copy the command line of the other: of the key set, or of the call", show=False),
         Binding("r", "again", "Start again with the operator's first call", show=False),
@@ -83,18 +75,15 @@ class CallPane(Pane):
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
         self._before: CallAnswered | tuple[Problem, ...] | None = None
-        self.request = CallComposer(session.state.dispatcher.universe, self._change_part)
-        self.parts, self.chooser = self.request.parts, self.request.chooser
+        self.line = CallLine(session.state.dispatcher.universe)
+        self.words = FittedText()
+        self.words.id = "call-words"
         self.shown = Blocks(id="call-answer")
 
     def compose(self) -> ComposeResult:
-        yield self.request
+        yield self.line
+        yield self.words
         yield self.shown
-
-    def on_resize(self, event: Resize) -> None:
-        """Stand beside each other where there is room; in few lines, what is being chosen comes first."""
-        self.set_class(event.size.width >= WIDE, "-beside")
-        self.set_class(event.size.height < LOW, "-low")
 
     def open(self, spot: Spot) -> None:
         """Show the call of an operator that was last described, or a first one."""
@@ -103,87 +92,80 @@ class CallPane(Pane):
             self._state, self._valid = self.session.state, None
         asked = self.session.asked.pop(spot, None)
         if asked is not None or spot != self.spot or not self._drafts:
-            if self.chooser.is_open:
-                self._stop()
             last, self.spot = self.draft if self._drafts else None, spot
-            self.draft = asked or self._drafts.get(spot) or first_draft(self.session.state, spot, last)
-            self._drafts[spot] = self.draft
-        self._show_parts()
+            self._take(asked or self._drafts.get(spot) or first_draft(self.session.state, spot, last))
+        else:
+            self._update()
+
+    def _take(self, draft: Draft) -> None:
+        """Show a call."""
+        with self.prevent(Input.Changed):
+            self.line.value = line_of(draft)
+        self._change(draft)
+
+    def _change(self, draft: Draft) -> None:
+        self.draft = self._drafts[self.spot] = draft
         self._update()
 
-    # the parts of the call
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A text of the line: its call, or why there is none; the call before that stays."""
+        event.stop()
+        text, universe = event.value, self.session.state.dispatcher.universe
+        following = dict.fromkeys(one for one, _ in islice(completions(universe, text), _WORDS))
+        self.words.update(Content(safe(" ".join(following))))
+        begun = _LAST_WORD.search(text)
+        if begun is not None and begun[0] not in following and any(one.startswith(begun[0]) for one in following):
+            return  # the answer stays until the word is whole
+        try:
+            typed = call_of(text)
+        except InputError as error:
+            self._refuse(error.problems)
+            return
+        if typed.operator is None:
+            self._change(typed.draft)
+            return
+        self.post_message(self.Went(self._spot_of(typed.operator)))
+        self.open(self._spot_of(typed.operator))
+        self._take(typed.draft)
+
+    def _spot_of(self, operator: str) -> Spot:
+        """The operator of a command line; where the state has none of that name, the one that is shown."""
+        state, name = self.session.state, OperatorName.parse_printed(operator)
+        if name in state.dispatcher:
+            return Spot(name)
+        higher_order = state.higher_order_operator(operator.removeprefix(f"{HIGHER_ORDER_NAMESPACE}::"))
+        return self.spot if higher_order is None else Spot(higher_order=higher_order.name)
 
     def on_lines_view_opened(self, event: LinesView.Opened) -> None:
-        """Choose the text of a part; go to a slot, or to the operator that a kernel calls."""
+        """Go to a slot, or to the operator that a kernel calls."""
         event.stop()
         target = event.target
-        if isinstance(target, PartLine):
-            self._start(target)
-        elif isinstance(target, CallTarget) and target.operator is not None:
+        if isinstance(target, CallTarget) and target.operator is not None:
             self.post_message(self.Went(Spot(target.operator)))
         elif isinstance(target, CallTarget):
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
-    def _change_part(self, line: PartLine, text: str) -> str:
-        """Another text of a part, while it is being chosen; the call before that is kept until then."""
-        self._change(with_part(self._drafts[self.spot], line, text))
-        return "\n".join(one.message for one in self.problems)
-
-    def on_chooser_done(self, event: Chooser.Done) -> None:
+    def on_call_line_left(self, event: CallLine.Left) -> None:
+        """The line has the call that is answered, in full."""
         event.stop()
+        self.words.update(Content(""))
         if self.problems:
-            self._change(self._drafts[self.spot])
-            self.notify("The text could not be read; the call is as it was before.", severity="warning")
-        self._stop()
+            self.notify("The call could not be read; it is as it was before.", severity="warning")
+        self._take(self._valid[2] if self.problems and self._valid is not None else self.draft)
+        self.shown.focus()
 
-    def action_add(self, kind: str) -> None:
+    def action_add(self, part: str) -> None:
         """Describe another tensor or context."""
-        part = CallPart.TENSOR if kind == "tensor" else CallPart.CONTEXT
-        line = next((one for one in self._lines() if one.part is part and one.is_new), None)
-        if line is not None:
-            self._start(line)
-        else:
-            self.notify(f"{self.spot.operator} takes no more tensors.")
+        self.line.begin(part)
 
-    def action_remove(self) -> None:
-        """Take away the part under the cursor."""
-        line = self.parts.target
-        if isinstance(line, PartLine) and line.text:
-            self._change(with_part(self.draft, line, ""))
-            self._keep()
-        else:
-            self.notify("There is nothing to remove here.")
+    def action_type(self) -> None:
+        """Type the call."""
+        self.line.focus()
+        self.line.action_end()
 
     def action_again(self) -> None:
         """Begin with the operator's first call."""
-        self._change(first_draft(self.session.state, self.spot))
-        self._keep()
-
-    def _start(self, line: PartLine) -> None:
-        self.request.choose(line, devices_of(self.session.state.dispatcher.universe, self.draft.tensors))
-
-    def _stop(self) -> None:
-        chosen = self.chooser.line
-        self.request.stop()
-        self._keep()
-        here = (number for number, one in enumerate(self._lines()) if chosen is not None and one[:2] == chosen[:2])
-        self.parts.move_to(next(here, self.parts.cursor))
-        self.parts.focus()
-
-    def _change(self, draft: Draft) -> None:
-        self.draft = draft
-        self._update()
-
-    def _keep(self) -> None:
-        """Remember the call for its operator."""
-        self._drafts[self.spot] = self.draft
-        self._show_parts()
-
-    def _lines(self) -> tuple[PartLine, ...]:
-        return part_lines(self.draft, taken(self.session.state, self.spot, self.draft))
-
-    def _show_parts(self) -> None:
-        self.request.show(self._lines())
+        self._take(first_draft(self.session.state, self.spot))
 
     # the answer
 
@@ -196,13 +178,20 @@ class CallPane(Pane):
         try:
             answer = self._answer(self._asks_keys)
         except InputError as error:
-            self.problems = error.problems
-            if self._valid is not None and self._valid[:2] != (self.spot, self._asks_keys):
-                self._valid = None
-        else:
-            self.problems = ()
-            self._valid = None if answer is None else (self.spot, self._asks_keys, self.draft, answer)
-            self._before = None if self._asks_keys else call_before(self.session, self.spot, self.draft)
+            self._refuse(error.problems)
+            return
+        self.problems = ()
+        self._valid = None if answer is None else (self.spot, self._asks_keys, self.draft, answer)
+        self._before = None if self._asks_keys else call_before(self.session, self.spot, self.draft)
+        self._show()
+
+    def _refuse(self, problems: tuple[Problem, ...]) -> None:
+        self.problems = problems
+        if self._valid is not None and self._valid[:2] != (self.spot, self._asks_keys):
+            self._valid = None
+        self._show()
+
+    def _show(self) -> None:
         self.shown.show(self._blocks, target_of, keep=True)
         self.answered(None if self._valid is None else self._valid[3])
 

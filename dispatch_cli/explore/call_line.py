@@ -1,0 +1,177 @@
+"""The line in which a call is described, as ``resolve`` takes it: read, and completed while it is typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, NamedTuple
+
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.suggester import Suggester
+
+from dispatch_cli.answers.resolve.call_words import (
+    context_completions,
+    key_set_completions,
+    option_words,
+    tensor_words,
+)
+from dispatch_cli.explore.answers.call import OPTIONS, Draft, call_arguments
+from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.model.options import NO_OPTIONS
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.suggest import starting, suggestion
+from dispatch_cli.model.universe import Universe
+
+PARTS = ("--tensor", "--context", "--argument", "--keyset")
+_END = re.compile(r"(?:^|\s)(--\w*)(?:(?:=|\s+)(?:(['\"])([^'\"]*)|([^\s'\"]*)))?$")
+"""The option at the end of a line, and its value as far as it is typed: behind a quotation mark, or without one."""
+
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'?|"[^"]*"?)+""")
+_QUOTED = re.compile(r"""'([^']*)'?|"([^"]*)"?""")
+
+
+class TypedCall(NamedTuple):
+    """A call that is typed. operator: of a whole command line, whose files and other options do not count here."""
+
+    draft: Draft
+    operator: str | None = None
+
+
+def line_of(draft: Draft) -> str:
+    """A call as a line."""
+    return shlex.join(call_arguments(draft))
+
+
+def call_of(text: str) -> TypedCall:
+    """The call of a line. Errors: InputError, for what is no option of a call."""
+    words = _split(text)
+    program = next((at for at, word in enumerate(words) if word.rpartition("/")[2] == "dispatch-cli"), None)
+    operator = None
+    if program is not None:
+        words = words[program + 2 :]
+        operator = next((word for word in words if not word.startswith("-")), None)
+    given: dict[str, list[str]] = {part: [] for part in PARTS}
+    rest = iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in given:
+            given[option].append(value if equals else next(rest, ""))
+        elif program is None:
+            raise _bad(f"A call has no {word!r}", suggestion(option, PARTS) or f"write {', '.join(PARTS)}")
+    options = NO_OPTIONS
+    for text in filter(None, given["--argument"]):
+        name, equals, value = text.partition("=")
+        if name not in OPTIONS or not equals:
+            raise _bad(f"--argument {text!r} must be NAME=VALUE", f"NAME is one of {', '.join(OPTIONS)}")
+        options = options._replace(**{name: value})
+    tensors, contexts = (tuple(filter(None, map(str.strip, given[part]))) for part in PARTS[:2])
+    return TypedCall(Draft(tensors, contexts, options, next(iter(given["--keyset"]), "").strip() or None), operator)
+
+
+def _split(text: str) -> list[str]:
+    """The words of a shell; a quotation that is not closed yet goes to the end."""
+    return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in _WORD.findall(text)]
+
+
+def _bad(message: str, hint: str) -> InputError:
+    return InputError((Problem("bad-call", message, hint=hint),))
+
+
+def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
+    """The devices that the texts of tensors name, each once."""
+    words = (word.partition(":")[0] for text in tensors for word in text.split())
+    return tuple(dict.fromkeys(word for word in words if word in universe.devices))
+
+
+def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
+    """How a line can go on: what comes next, and the whole line then."""
+    found = _END.search(text)
+    if found is None or (found[2] is None and found[4] is None):
+        begun = "" if found is None else found[1]
+        blank = " " * (found is None and text[-1:].strip() != "")
+        yield from ((one, f"{text}{blank}{one[len(begun) :]} ") for one in starting(PARTS, begun))
+        return
+    part, value = found[1], found[3] if found[2] else found[4]
+    quote = "" if found[2] or value else "'"
+    for shown, one in _values(universe, part, value, text):
+        yield shown, f"{text[: len(text) - len(value)]}{quote}{one}"
+
+
+def _values(universe: Universe, part: str, value: str, text: str) -> Iterator[tuple[str, str]]:
+    """The values of an option that go on with one that is typed: what comes next, and the whole value."""
+    if part == PARTS[0]:
+        *given, begun = re.split(r" +", value)
+        before = "".join(f"{word} " for word in given)
+        yield from ((one, f"{before}{one}") for one in starting(tensor_words(universe, given), begun))
+    elif part == PARTS[1]:
+        devices = devices_of(universe, _tensors(text))
+        yield from ((one.text, one.text) for one in context_completions(universe, value, devices))
+    elif part == PARTS[2]:
+        name, equals, begun = value.partition("=")
+        if equals and name in OPTIONS:
+            yield from ((one, f"{name}={one}") for one in starting(option_words(universe, name), begun))
+        else:
+            yield from ((f"{one}=", f"{one}=") for one in starting(OPTIONS, value))
+    else:
+        yield from ((one.text, one.text) for one in key_set_completions(universe, value))
+
+
+def _tensors(text: str) -> tuple[str, ...]:
+    try:
+        return call_of(text).draft.tensors
+    except InputError:
+        return ()
+
+
+class _Completion(Suggester):
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._universe = universe
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """textual's: the first way in which the line goes on; not before the first letter of a word."""
+        is_begun = value[-1:] not in ("", " ", "'", '"')
+        found = (one for _, one in completions(self._universe, value) if one.startswith(value) and one != value)
+        return next(found, None) if is_begun else None
+
+
+class CallLine(TextInput):
+    """Where a call is typed, or pasted as a command line."""
+
+    DEFAULT_CSS = "CallLine { background: $surface; } CallLine:focus { background: $boost; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", "Complete", tooltip="Take the word that is proposed behind the cursor"),
+        Binding("enter,escape", "leave", "To the answer", tooltip="From the call to its answer"),
+    ]
+
+    class Left(Message):
+        """Typing is over."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(placeholder="--tensor 'cpu sparse'", select_on_focus=False, suggester=_Completion(universe))
+        self._universe = universe
+
+    def begin(self, part: str) -> None:
+        """Begin another part, at the end."""
+        self.focus()
+        self.value = f"{self.value.rstrip()} {part} '".lstrip()
+        self.action_end()
+
+    def action_complete(self) -> None:
+        """Take the first way in which the line goes on."""
+        if self.cursor_position < len(self.value):
+            raise SkipAction
+        following = next(
+            (one for _, one in completions(self._universe, self.value) if one.startswith(self.value)), None
+        )
+        if following is None or following == self.value:
+            raise SkipAction
+        self.value = following
+        self.action_end()
+
+    def action_leave(self) -> None:
+        """To the answer."""
+        self.post_message(self.Left())
