@@ -63,6 +63,7 @@ dd { margin: 0 }
 .matrix thead { display: table-header-group } .matrix thead > * > * { position: static; text-align: center }
 .matrix tbody th { font: 13px/1.5 ui-monospace, monospace; position: sticky; left: 0; background: var(--page) }
 .matrix tbody tr { background: none } .matrix thead th { vertical-align: bottom }
+.matrix thead th[colspan] { text-align: left }
 .upright span { writing-mode: vertical-rl; transform: rotate(180deg) }
 td.mark { text-align: center; min-width: 2.2em !important }
 td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transparent) } td.mark.dim { background: none }
@@ -72,7 +73,8 @@ td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transpare
   .list td:first-child { white-space: normal; font-weight: 600 }
   .list td[data-head]:not(:first-child)::before { content: attr(data-head) ": "; color: var(--dim);
     font-family: system-ui, sans-serif }
-  .list tr { border-bottom: 1px solid var(--line); padding: .3rem 0 } }
+  .list tr { border-bottom: 1px solid var(--line); padding: .3rem 0 }
+  .matrix tbody th { white-space: normal; max-width: 40vw; overflow-wrap: anywhere } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt } td, pre, blockquote { font-size: 8pt }
   .rows, pre { overflow: visible } pre { white-space: pre-wrap } thead th { position: static }
   td:first-child { white-space: normal } tr, dl, pre { break-inside: avoid } }

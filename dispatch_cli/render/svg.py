@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from dispatch_cli.render.document import Block, Mark, Matrix, Paragraph, runs_of, title_of
+from dispatch_cli.render.document import Block, Mark, Matrix, Paragraph, ParagraphKind, runs_of, title_of
 from dispatch_cli.render.palette import DARK, LIGHT
 from dispatch_cli.render.text_lines import HEADS, width_of
 from dispatch_cli.render.text_safety import safe
@@ -36,6 +36,13 @@ class Shapes:
         if not more:
             self.right = max(self.right, x + SIGN * width_of(safe(shown)))
 
+    def heading(self, text: str) -> str:
+        """A heading, if there is one; there is none left then."""
+        if text:
+            self.bottom += LINE
+            self.text(EDGE, self.bottom, text, "text head")
+        return ""
+
     def box(self, x: float, y: float, width: float, marks: Iterable[Mark], title: str) -> None:
         """A cell: its marks on a ground in the colour of the first."""
         marks = tuple(marks)
@@ -50,28 +57,24 @@ class Shapes:
 
 
 def svg(blocks: Iterable[Block], title: str) -> Iterator[str]:
-    """The pictures among the blocks, and the titles above them. title: where there is none.
+    """The titles and the pictures among the blocks, and above a picture the head of its section.
 
-    Nothing where there are no pictures.
+    title: where the blocks have none.
     """
-    shapes, first = Shapes(), ""
-    headings: list[str] = []
+    shapes, titles, section = Shapes(), [], ""
     for block in blocks:
         if isinstance(block, Paragraph) and block.kind in HEADS:
-            headings.append("".join(run.text for run in runs_of(block.inline)))
+            section = "".join(run.text for run in runs_of(block.inline))
+            if block.kind is ParagraphKind.TITLE:
+                titles.append(section)
+                section = shapes.heading(section)
         elif isinstance(block, Matrix):
-            first = first or next(iter(headings), title)
-            for heading in headings:
-                shapes.bottom += LINE
-                shapes.text(EDGE, shapes.bottom, heading, "text head")
-            headings.clear()
+            section = shapes.heading(section)
             _matrix(block, shapes)
-    if not first:
-        return
     width, height = shapes.right + EDGE, shapes.bottom + EDGE
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escaped(first)}</title>\n'
+        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escaped(", ".join(titles) or title)}</title>\n'
         f"<style>{_STYLE} {_looks(LIGHT)} @media (prefers-color-scheme: dark) {{ {_looks(DARK)} }}</style>\n"
         '<rect width="100%" height="100%" class="page"/>\n'
     )
