@@ -5,26 +5,22 @@ A kernel is taken to do what the schema and the fake kernel say. What is not dec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
-from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
-from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below, is_core_fallback
+from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
-from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
-from dispatch_cli.engine.call.schema_facts import takes_tensor_list
-from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.python.functions import mismatches, returned_arguments, undeclared_writes
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
+from dispatch_cli.engine.support.gradients import Gradients, Judgment, of_rule, served
 from dispatch_cli.engine.support.hazards import (
     drops_call,
     is_triton_op,
@@ -32,35 +28,21 @@ from dispatch_cli.engine.support.hazards import (
     returns_untraced,
     writes_in_silence,
 )
-from dispatch_cli.engine.support.tables import Derivative, calls, derivative
+from dispatch_cli.engine.support.tables import calls
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
-from dispatch_cli.model.universe import BACK, BACKEND_SELECT, META
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.universe import BACKEND_SELECT, META
 
-_OF_RULE = {
-    Rule.KERNEL: Verdict.OWN,
-    Rule.AUTOGRAD: Verdict.OWN,
-    Rule.DEFAULT: Verdict.COMPOSITE,
-    Rule.MATH: Verdict.COMPOSITE,
-    Rule.NESTED: Verdict.COMPOSITE,
-    Rule.BATCHED: Verdict.DECOMPOSITION,
-    Rule.FALLBACK: Verdict.FALLBACK,
-}
 _OF_PATH = {
     FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,
     FakePath.COMPOSITE: Verdict.COMPOSITE,
     FakePath.FALLBACK: Verdict.FALLBACK,
 }
 _MISSING = (ErrorKind.NO_KERNEL, ErrorKind.NO_TENSORS, ErrorKind.META)
-_LOST = {
-    GradientLoss.RAISES: Reason.NO_BACKWARD,
-    GradientLoss.WARNS: Reason.BACKWARD_WARNS,
-    GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
-}
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
 UNTRACED = "torch.* op returned non-Tensor"
 _WITHOUT_SPARSE = (SupportContext.COMPILE, SupportContext.VMAP, SupportContext.JVP)
@@ -70,9 +52,7 @@ _RAISING = (Verdict.NO_KERNEL, Verdict.RAISES)
 _CALLING = (Verdict.COMPOSITE, Verdict.DECOMPOSITION)
 _DOUBTFUL = frozenset(Verdict) - {one for one in Verdict if one.works} - {Verdict.NOT_APPLICABLE}
 SPARSE = "sparse"
-OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
 AUTOCAST = "Autocast"
-_GENERATED = "VariableType"
 NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
 INCOMPLETE = Cell(Verdict.NOT_KNOWN, Reason.INCOMPLETE)
 
@@ -110,7 +90,6 @@ class Judge:
         self.tags = () if definition is None else definition.tags
         self.schema = None if definition is None else definition.known_schema
         self.keys = frozenset(self.operator.kernels)
-        self._autograd = autograd_keys(self.universe)
 
     def cell(self, column: Column) -> Cell:
         """The verdict of a column."""
@@ -248,9 +227,9 @@ class Judge:
                 return failed._replace(reason=reason)
             return failed
         if column.context in (SupportContext.GRAD, SupportContext.JVP):
-            return self._differentiated(column, call, shown)
+            return self._of(self._gradients.differentiated(call.hops, column.context is SupportContext.JVP), shown)
         if any(spec.requires_grad for spec in call.tensors):
-            return self._trained(call, shown)
+            return self._of(self._gradients.trained(call.hops), shown)
         if column.context is SupportContext.AUTOCAST:
             return self._cast(call, shown)
         return self._served(rule or call.hops[-1], shown)
@@ -308,7 +287,15 @@ class Judge:
         return has_kernels_below(self.universe, self.keys)
 
     def _served(self, hop: Hop, shown: SupportCall) -> Cell:
-        return self._at(_OF_RULE.get(hop.live.rule, Verdict.NOT_KNOWN), None, hop, shown)
+        return self._of(served(hop), shown)
+
+    def _of(self, judgment: Judgment, shown: SupportCall) -> Cell:
+        cell = self._at(judgment.verdict, judgment.reason, judgment.hop, shown)
+        return cell._replace(error=judgment.error)
+
+    @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(self.universe, self.name, self._known_schema)
 
     def _at(self, verdict: Verdict, reason: Reason | None, hop: Hop, shown: SupportCall) -> Cell:
         kernel = hop.live.kernel
@@ -316,69 +303,6 @@ class Judge:
         key = hop.slot if registration is None else registration.key
         label, span = (None, None) if kernel is None else (kernel.label, kernel.span)
         return Cell(verdict, reason, key, label, span, call=shown)
-
-    def _trained(self, call: Call, shown: SupportCall) -> Cell:
-        """The cell of a call that returns, with tensors that require a gradient."""
-        lost = lost_gradient(call.hops, self.universe)
-        above, server = self._autograd_hop(call.hops), call.hops[-1]
-        if lost is None:
-            if above is None or is_core_fallback(self.universe, above.live):
-                return self._served(server, shown)
-            if _is_library_autograd(above) and self._leaves_out_of_lists():
-                return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, above, shown)
-            return self._generated(above, shown) or self._served(above, shown)
-        silent = lost.loss is GradientLoss.WARNS and not self._known_schema.returns  # it warns of what is returned
-        reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
-        if lost.loss is GradientLoss.RAISES:
-            return self._at(Verdict.GRADIENT_LOST, reason, above or server, shown)
-        if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
-            return self._served(server, shown)  # autograd stays on for the operators that it calls
-        return self._at(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server, shown)
-
-    def _leaves_out_of_lists(self) -> bool:
-        """Whether ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
-
-        It compares the structure of the gradients with that of the arguments only where these are in lists
-        (``supports_tensorlist`` in torch/_library/autograd.py).
-        """
-        arguments = self._known_schema.arguments
-        return takes_tensor_list(self._known_schema) and any(one.default is not None for one in arguments)
-
-    def _differentiated(self, column: Column, call: Call, shown: SupportCall) -> Cell:
-        """The cell of a call in grad or jvp that returns: below the transform, nothing is recorded for it."""
-        is_jvp = column.context is SupportContext.JVP
-        end = next((at for at, hop in enumerate(call.hops) if hop.slot == BACK), len(call.hops))
-        above = self._autograd_hop(call.hops[:end])
-        if above is None:
-            reason = Reason.NO_JVP if is_jvp else Reason.GRADIENT_DROPPED
-            if end == len(call.hops):  # it is taken apart before any transform sees it
-                return self._served(call.hops[-1], shown)
-            return self._at(Verdict.GRADIENT_LOST, reason, call.hops[-1], shown)
-        if is_core_fallback(self.universe, above.live):
-            reason = Reason.NO_JVP if is_jvp else Reason.BACKWARD_WARNS
-            return self._at(Verdict.GRADIENT_LOST, reason, call.hops[-1], shown)
-        if is_jvp and _is_library_autograd(above):
-            return self._at(Verdict.GRADIENT_LOST, Reason.NO_JVP, above, shown)
-        if above.why is Why.CONVENTION:
-            verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
-            return self._at(verdict, Reason.AUTOGRAD_FUNCTION, above, shown)
-        generated = self._generated(above, shown)
-        if generated is None and is_jvp and _is_generated(above) and derivative(self.name) is not Derivative.BOTH:
-            return self._at(Verdict.RAISES, Reason.NO_JVP, above, shown)
-        return generated or self._served(above, shown)
-
-    def _generated(self, above: Hop, shown: SupportCall) -> Cell | None:
-        """The cell where PyTorch's generated autograd kernel has no derivative; None where it has one."""
-        if not _is_generated(above):
-            return None
-        if any(writes(one) and one.kwarg_only for one in self._known_schema.arguments):
-            return self._at(Verdict.RAISES, Reason.CALL, above, shown)._replace(error=OUT_TEXT)
-        if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
-            return self._at(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above, shown)
-        return None
-
-    def _autograd_hop(self, hops: Sequence[Hop]) -> Hop | None:
-        return next((hop for hop in hops if hop.slot in self._autograd), None)
 
     def _fake(self, call: Call, shown: SupportCall) -> Cell:
         outcome, error = call.end.fake, call.end.error
@@ -404,7 +328,7 @@ class Judge:
         verdict = _OF_PATH.get(outcome.path, Verdict.OWN)
         key = outcome.key
         if outcome.path is FakePath.META and key is not None:
-            verdict = _OF_RULE.get(self.operator.live[key].rule, Verdict.OWN)
+            verdict = of_rule(self.operator.live[key].rule)
             registration = self.operator.live[key].registration
             key = key if registration is None else registration.key
         return Cell(verdict, None, key, outcome.function or outcome.kernel, outcome.span, call=shown)
@@ -434,19 +358,6 @@ class Judge:
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
             return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
         return fake
-
-
-def _is_library_autograd(hop: Hop) -> bool:
-    """Whether ``torch.library`` made the autograd kernel."""
-    kernel = hop.live.kernel
-    wraps = None if kernel is None else kernel.wraps
-    return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
-
-
-def _is_generated(hop: Hop) -> bool:
-    """Whether it is an autograd kernel that PyTorch's build has generated."""
-    kernel, registration = hop.live.kernel, hop.live.registration
-    return kernel is not None and registration is not None and registration.captured and _GENERATED in kernel.debug
 
 
 def _is_rule(hop: Hop) -> bool:

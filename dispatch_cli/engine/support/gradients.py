@@ -1,0 +1,143 @@
+"""What becomes of the gradient in a call that returns: by a backward pass, or in the transforms grad and jvp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
+from dispatch_cli.engine.call.kernels.entry import is_core_fallback
+from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
+from dispatch_cli.engine.call.schema_facts import takes_tensor_list
+from dispatch_cli.engine.call.simulator import runs_python
+from dispatch_cli.engine.call.trace import Does, Hop, Why
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.support.cell import Reason, Verdict
+from dispatch_cli.engine.support.tables import Derivative, derivative
+from dispatch_cli.model.kernel import WrapKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import writes
+from dispatch_cli.model.universe import BACK, Universe
+
+OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
+_GENERATED = "VariableType"
+"""In the names of the source files of PyTorch's generated autograd kernels."""
+_OF_RULE = {
+    Rule.KERNEL: Verdict.OWN,
+    Rule.AUTOGRAD: Verdict.OWN,
+    Rule.DEFAULT: Verdict.COMPOSITE,
+    Rule.MATH: Verdict.COMPOSITE,
+    Rule.NESTED: Verdict.COMPOSITE,
+    Rule.BATCHED: Verdict.DECOMPOSITION,
+    Rule.FALLBACK: Verdict.FALLBACK,
+}
+_LOST = {
+    GradientLoss.RAISES: Reason.NO_BACKWARD,
+    GradientLoss.WARNS: Reason.BACKWARD_WARNS,
+    GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
+}
+
+
+class Judgment(NamedTuple):
+    """A verdict, its rule, and the kernel that it is about. error: PyTorch's text."""
+
+    verdict: Verdict
+    reason: Reason | None
+    hop: Hop
+    error: str | None = None
+
+
+def of_rule(rule: Rule) -> Verdict:
+    """The verdict of a call that a kernel serves which fills its slot by a rule."""
+    return _OF_RULE.get(rule, Verdict.NOT_KNOWN)
+
+
+def served(hop: Hop) -> Judgment:
+    """The judgment of a call that a kernel serves."""
+    return Judgment(of_rule(hop.live.rule), None, hop)
+
+
+class Gradients:
+    """Judges the gradients of one operator."""
+
+    def __init__(self, universe: Universe, name: OperatorName, schema: FunctionSchema) -> None:
+        self.universe = universe
+        self.name = name
+        self.schema = schema
+        self._keys = autograd_keys(universe)
+
+    def trained(self, hops: Sequence[Hop]) -> Judgment:
+        """The judgment of a call with tensors that require a gradient."""
+        lost = lost_gradient(hops, self.universe)
+        above, server = self._autograd_hop(hops), hops[-1]
+        if lost is None:
+            if above is None or is_core_fallback(self.universe, above.live):
+                return served(server)
+            if _is_library_autograd(above) and self._leaves_out_of_lists():
+                return Judgment(Verdict.NOT_KNOWN, Reason.ASSUMED, above)
+            return self._generated(above) or served(above)
+        silent = lost.loss is GradientLoss.WARNS and not self.schema.returns  # it warns of what is returned
+        reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
+        if lost.loss is GradientLoss.RAISES:
+            return Judgment(Verdict.GRADIENT_LOST, reason, above or server)
+        if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
+            return served(server)  # autograd stays on for the operators that it calls
+        return Judgment(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server)
+
+    def _leaves_out_of_lists(self) -> bool:
+        """Whether ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
+
+        It compares the structure of the gradients with that of the arguments only where these are in lists
+        (``supports_tensorlist`` in torch/_library/autograd.py).
+        """
+        arguments = self.schema.arguments
+        return takes_tensor_list(self.schema) and any(one.default is not None for one in arguments)
+
+    def differentiated(self, hops: Sequence[Hop], is_jvp: bool) -> Judgment:
+        """The judgment of a call in grad or jvp: below the transform, nothing is recorded for it."""
+        end = next((at for at, hop in enumerate(hops) if hop.slot == BACK), len(hops))
+        above = self._autograd_hop(hops[:end])
+        if above is None:
+            reason = Reason.NO_JVP if is_jvp else Reason.GRADIENT_DROPPED
+            if end == len(hops):  # it is taken apart before any transform sees it
+                return served(hops[-1])
+            return Judgment(Verdict.GRADIENT_LOST, reason, hops[-1])
+        if is_core_fallback(self.universe, above.live):
+            reason = Reason.NO_JVP if is_jvp else Reason.BACKWARD_WARNS
+            return Judgment(Verdict.GRADIENT_LOST, reason, hops[-1])
+        if is_jvp and _is_library_autograd(above):
+            return Judgment(Verdict.GRADIENT_LOST, Reason.NO_JVP, above)
+        if above.why is Why.CONVENTION:
+            verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
+            return Judgment(verdict, Reason.AUTOGRAD_FUNCTION, above)
+        generated = self._generated(above)
+        if generated is None and is_jvp and _is_generated(above) and derivative(self.name) is not Derivative.BOTH:
+            return Judgment(Verdict.RAISES, Reason.NO_JVP, above)
+        return generated or served(above)
+
+    def _generated(self, above: Hop) -> Judgment | None:
+        """The judgment where PyTorch's generated autograd kernel has no derivative; None where it has one."""
+        if not _is_generated(above):
+            return None
+        if any(writes(one) and one.kwarg_only for one in self.schema.arguments):
+            return Judgment(Verdict.RAISES, Reason.CALL, above, OUT_TEXT)
+        if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
+            return Judgment(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above)
+        return None
+
+    def _autograd_hop(self, hops: Sequence[Hop]) -> Hop | None:
+        return next((hop for hop in hops if hop.slot in self._keys), None)
+
+
+def _is_library_autograd(hop: Hop) -> bool:
+    """Whether ``torch.library`` made the autograd kernel."""
+    kernel = hop.live.kernel
+    wraps = None if kernel is None else kernel.wraps
+    return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
+
+
+def _is_generated(hop: Hop) -> bool:
+    """Whether it is an autograd kernel that PyTorch's build has generated."""
+    kernel, registration = hop.live.kernel, hop.live.registration
+    return kernel is not None and registration is not None and registration.captured and _GENERATED in kernel.debug
