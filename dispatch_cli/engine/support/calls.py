@@ -14,7 +14,7 @@ from dispatch_cli.model.call import Absent, Context, ContextKind, TensorSpec, Wr
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.arguments import is_tensor, takes_tensors
 
 FAKE_MODE = Context(ContextKind.MODE, name="FakeTensorMode")
 _ABSENT = TensorSpec(absent=Absent.NONE)
@@ -22,8 +22,8 @@ _ABSENT = TensorSpec(absent=Absent.NONE)
 
 def tensors_of(schema: FunctionSchema, spec: TensorSpec) -> tuple[TensorSpec, ...]:
     """A tensor for each argument that must have one; where all are optional, for the first. A list has one."""
-    taking = [one for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
-    needed = [one.type.kind is not TypeKind.OPTIONAL for one in taking]
+    taking = [argument for argument in schema.arguments if takes_tensors(argument)]
+    needed = [argument.type.kind is not TypeKind.OPTIONAL for argument in taking]
     if needed and not any(needed):
         needed[0] = True
     last = max((at for at, is_needed in enumerate(needed) if is_needed), default=-1)
@@ -104,11 +104,11 @@ class Caller:
 
     def made(self, contexts: tuple[Context, ...], spec: TensorSpec) -> tuple[Thread, Value]:
         """The thread in those contexts, and that tensor on it. Errors: CallError."""
-        found = self._made.get((contexts, spec))
-        if found is None:
+        made = self._made.get((contexts, spec))
+        if made is None:
             thread = Contexts(self._maker).enter_all(contexts)
-            found = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
-        return found
+            made = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
+        return made
 
 
 class OperatorCaller:
@@ -127,7 +127,7 @@ class OperatorCaller:
         options = Options(device=column.device) if takes_device else NO_OPTIONS
         simulator = self.caller.simulator(self.name, options) if takes_device else self._plain
         thread, _ = self.caller.made(contexts, spec)
-        values = tuple(self.caller.made(contexts, one)[1] for one in tensors)
+        values = tuple(self.caller.made(contexts, tensor)[1] for tensor in tensors)
         hops, end = simulator.run(values, thread)
         texts = tuple(f"{option}={value}" for option, value in options.given)
         call = Call(self.name, tensors, contexts, hops, end, options)

@@ -38,12 +38,12 @@ class Verdict(Enum):
 
     @property
     def works(self) -> bool:
-        """Whether the call gives the right result."""
+        """True if the call gives the right result."""
         return self in (Verdict.OWN, Verdict.COMPOSITE, Verdict.DECOMPOSITION, Verdict.FALLBACK)
 
     @property
     def fails(self) -> bool:
-        """Whether the call is known not to give it."""
+        """True if the call is known not to give it."""
         return self in (Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
 
 

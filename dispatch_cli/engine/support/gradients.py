@@ -86,13 +86,13 @@ class Gradients:
         return Judgment(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server)
 
     def _leaves_out_of_lists(self) -> bool:
-        """Whether ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
+        """True if ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
 
         It compares the structure of the gradients with that of the arguments only where these are in lists
         (``supports_tensorlist`` in torch/_library/autograd.py).
         """
         arguments = self.schema.arguments
-        return takes_tensor_list(self.schema) and any(one.default is not None for one in arguments)
+        return takes_tensor_list(self.schema) and any(argument.default is not None for argument in arguments)
 
     def differentiated(self, hops: Sequence[Hop], is_jvp: bool) -> Judgment:
         """The judgment of a call in grad or jvp: below the transform, nothing is recorded for it."""
@@ -120,7 +120,7 @@ class Gradients:
         """The judgment where PyTorch's generated autograd kernel has no derivative; None where it has one."""
         if not _is_generated(above):
             return None
-        if any(writes(one) and one.kwarg_only for one in self.schema.arguments):
+        if any(writes(argument) and argument.kwarg_only for argument in self.schema.arguments):
             return Judgment(Verdict.RAISES, Reason.CALL, above, OUT_TEXT)
         if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
             return Judgment(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above)
@@ -131,13 +131,13 @@ class Gradients:
 
 
 def _is_library_autograd(hop: Hop) -> bool:
-    """Whether ``torch.library`` made the autograd kernel."""
+    """True if ``torch.library`` made the autograd kernel."""
     kernel = hop.live.kernel
     wraps = None if kernel is None else kernel.wraps
     return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
 
 
 def _is_generated(hop: Hop) -> bool:
-    """Whether it is an autograd kernel that PyTorch's build has generated."""
+    """True if it is an autograd kernel that PyTorch's build has generated."""
     kernel, registration = hop.live.kernel, hop.live.registration
     return kernel is not None and registration is not None and registration.captured and _GENERATED in kernel.debug

@@ -30,12 +30,12 @@ TRACED = frozenset({META, EXPLICIT, NON_FUNCTIONAL})
 
 
 def writes_in_silence(schema: FunctionSchema) -> bool:
-    """Whether the operator takes tensors, returns nothing and declares no write: a call of it seems to do nothing."""
+    """True if the operator takes tensors, returns nothing and declares no write: a call of it seems to do nothing."""
     return not schema.returns and not schema.is_varret and has_tensors(schema) and not has_aliases(schema)
 
 
 def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
-    """Whether torch.compile drops every call of the operator, without an error.
+    """True if torch.compile drops every call of the operator, without an error.
 
     keys: where it has kernels; a fake implementation is one at Meta. Without any for tracing, the call is a graph
     break instead. One that a composite kernel takes apart before is not dropped itself. Operators that are registered
@@ -47,7 +47,7 @@ def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]
 
 
 def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
-    """Whether functionalization takes the operator apart by its kernel at CompositeImplicitAutograd.
+    """True if functionalization takes the operator apart by its kernel at CompositeImplicitAutograd.
 
     It does for every operator with aliases, and for others where autograd would: without a backend kernel. Before
     PyTorch 2.10 it does for all.
@@ -60,12 +60,12 @@ def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]
 
 
 def mutable_result(schema: FunctionSchema) -> bool:
-    """Whether the operator returns what it writes to, as ``f_(Tensor(a!) x) -> Tensor(a!)``."""
+    """True if the operator returns what it writes to, as ``f_(Tensor(a!) x) -> Tensor(a!)``."""
     return any(map(writes, schema.returns))
 
 
 def takes_tags(universe: Universe) -> bool:
-    """Whether this PyTorch functionalizes an operator with a mutable result that has ``Tag.inplace`` or ``Tag.out``."""
+    """True if this PyTorch functionalizes an operator with a mutable result that has ``Tag.inplace`` or ``Tag.out``."""
     return _version(universe) >= TAGS_COUNT_FROM
 
 
@@ -81,29 +81,29 @@ def not_functionalized(
     if schema.name.namespace not in BUILTIN and is_mutable(schema):
         if takes_tags(universe) and not RETURNED.isdisjoint(tags):
             return None
-        if all(one.alias is None and one.type.kind is TypeKind.TENSOR for one in schema.returns):
+        if all(result.alias is None and result.type.kind is TypeKind.TENSOR for result in schema.returns):
             return None
     if mutable_result(schema):
         return Reason.MUTABLE_RESULT
-    return Reason.ALIASED_RESULT if any(one.alias is not None for one in schema.returns) else Reason.CALL
+    return Reason.ALIASED_RESULT if any(result.alias is not None for result in schema.returns) else Reason.CALL
 
 
 def is_triton_op(kernels: Mapping[str, Sequence[Registration]]) -> bool:
-    """Whether ``torch.library.triton_op`` made the operator: its function is its fake implementation, too, at first.
+    """True if ``torch.library.triton_op`` made the operator: its function is its fake implementation, too, at first.
 
     Functionalization takes such an operator apart, whatever its schema says.
     """
-    fakes = {one.kernel.fake.function for one in kernels.get(META, ()) if one.kernel.fake is not None}
-    wraps = (one.kernel.wraps for one in kernels.get(EXPLICIT, ()))
-    return any(one is not None and one.kind is WrapKind.KERNEL and one.function in fakes for one in wraps)
+    fakes = {at.kernel.fake.function for at in kernels.get(META, ()) if at.kernel.fake is not None}
+    wrapped = (at.kernel.wraps for at in kernels.get(EXPLICIT, ()))
+    return any(of is not None and of.kind is WrapKind.KERNEL and of.function in fakes for of in wrapped)
 
 
 def returns_untraced(universe: Universe, schema: FunctionSchema) -> bool | None:
-    """Whether torch.compile refuses what the operator returns ("torch.* op returned non-Tensor").
+    """True if torch.compile refuses what the operator returns ("torch.* op returned non-Tensor").
 
     None where the value decides. Source: ``handle_traced_output`` in torch/_dynamo/variables/builder.py.
     """
-    kinds = [one.real_type.text for one in schema.returns]
+    kinds = [result.real_type.text for result in schema.returns]
     if any(kind in _UNTRACED for kind in kinds):
         return True
     kind = kinds[0] if len(kinds) == 1 else None

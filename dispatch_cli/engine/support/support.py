@@ -37,7 +37,7 @@ def support_columns(
     for backend in dict.fromkeys(backends):
         device = backend.device or backend.key
         columns += (Column(backend.key, device, context) for context in wanted)
-        columns += (Column(backend.key, device, SupportContext.CUSTOM, *one) for one in custom)
+        columns += (Column(backend.key, device, SupportContext.CUSTOM, *call) for call in custom)
     return tuple(columns)
 
 
@@ -62,11 +62,11 @@ def _registered(state: State, names: Iterable[OperatorName]) -> list[CoveredBack
     """The backends for which files register kernels of the operators; the usual ones where there is none."""
     universe = state.dispatcher.universe
     with_device = frozenset(universe.devices.values()) - {META}
-    found: set[str] = set()
+    components: set[str] = set()
     for name in names:
         for key, registration in state.dispatcher.active(name).items():
             _, component = universe.runtime_parts.get(key, (None, None))
             if not registration.captured and component in with_device:
-                found.add(component)
-    keys = [key for key in universe.backends if key in found] or [key for key in USUAL if key in universe.slot]
+                components.add(component)
+    keys = [key for key in universe.backends if key in components] or [key for key in USUAL if key in universe.slot]
     return [backend_of(universe, key) for key in keys]

@@ -35,8 +35,8 @@ def derivative(name: OperatorName) -> Derivative:
     One that works in place has that of the other form.
     """
     functional = name._replace(name=name.name.removesuffix("_"))
-    found = _derivatives()
-    return found.get(str(name)) or found.get(str(functional), Derivative.BOTH)
+    table = _derivatives()
+    return table.get(str(name)) or table.get(str(functional), Derivative.BOTH)
 
 
 def calls(name: OperatorName) -> tuple[OperatorName, ...]:
@@ -52,12 +52,12 @@ def _derivatives() -> dict[str, Derivative]:
 @cache
 def _table(file: str) -> dict[str, list[str]]:
     """Words by the word with a colon before them; operators are aten's."""
-    found: dict[str, list[str]] = {}
+    table: dict[str, list[str]] = {}
     values: list[str] = []
     for word in (FOLDER / file).read_text(encoding="utf-8").split():
         if word.endswith(":"):
             key = word[:-1]
-            values = found.setdefault(key if file == DERIVATIVES else f"{_OWN}{key}", [])
+            values = table.setdefault(key if file == DERIVATIVES else f"{_OWN}{key}", [])
         else:
             values.append(f"{_OWN}{word}")
-    return found
+    return table

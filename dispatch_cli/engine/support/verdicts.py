@@ -34,7 +34,7 @@ from dispatch_cli.model.call import CallError
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.universe import BACKEND_SELECT, META
 
 _OF_PATH = {
@@ -50,7 +50,7 @@ _WITHOUT_SPARSE = (SupportContext.COMPILE, SupportContext.VMAP, SupportContext.J
 _TRACED = (SupportContext.FAKE, SupportContext.COMPILE)
 _RAISING = (Verdict.NO_KERNEL, Verdict.RAISES)
 _CALLING = (Verdict.COMPOSITE, Verdict.DECOMPOSITION)
-_DOUBTFUL = frozenset(Verdict) - {one for one in Verdict if one.works} - {Verdict.NOT_APPLICABLE}
+_DOUBTFUL = frozenset(Verdict) - {verdict for verdict in Verdict if verdict.works} - {Verdict.NOT_APPLICABLE}
 SPARSE = "sparse"
 AUTOCAST = "Autocast"
 NOT_APPLICABLE = Cell(Verdict.NOT_APPLICABLE)
@@ -85,7 +85,7 @@ class Judge:
         self.operator = caller.state.dispatcher.operator(name)
         self.name = name
         self._caller = caller.of(name)
-        self._found: dict[Column, Cell] = {}
+        self._cells: dict[Column, Cell] = {}
         definition = self.operator.definition
         self.tags = () if definition is None else definition.tags
         self.schema = None if definition is None else definition.known_schema
@@ -93,16 +93,16 @@ class Judge:
 
     def cell(self, column: Column) -> Cell:
         """The verdict of a column."""
-        found = self._found.get(column)
-        if found is None:
-            self._found[column] = NOT_APPLICABLE  # while the operators that it calls are looked at
-            found = self._cell(column)
-            if found.verdict.works and self._is_own:
-                found = self._with_called(column, found)
-            elif not (found.verdict in _RAISING or self._is_own or found.call is None):
-                found = self._with_bodies(column, found)
-            self._found[column] = found
-        return found
+        cell = self._cells.get(column)
+        if cell is None:
+            self._cells[column] = NOT_APPLICABLE  # while the operators that it calls are looked at
+            cell = self._cell(column)
+            if cell.verdict.works and self._is_own:
+                cell = self._with_called(column, cell)
+            elif not (cell.verdict in _RAISING or self._is_own or cell.call is None):
+                cell = self._with_bodies(column, cell)
+            self._cells[column] = cell
+        return cell
 
     def _with_bodies(self, column: Column, cell: Cell) -> Cell:
         """The cell of a library's operator, once the bodies of its Python functions are known."""
@@ -123,7 +123,7 @@ class Judge:
     def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
         """What comes of a Python function that can never take its arguments, or returns one of them."""
         wraps = kernel.wraps
-        mismatch = next((one for one in mismatches(kernel, self._known_schema) if one.always), None)
+        mismatch = next((fault for fault in mismatches(kernel, self._known_schema) if fault.always), None)
         if mismatch is not None:
             backward = wraps is not None and mismatch.function == wraps.function and wraps.kind is WrapKind.AUTOGRAD
             return Verdict.GRADIENT_LOST if backward else Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
@@ -147,7 +147,7 @@ class Judge:
         called = list(self._called(column, cell))
         unseen = cell.verdict in _CALLING and not called
         meta = column.backend == META and (unseen or context in _WITH_GRADIENT)  # much has no kernel there
-        if sparse or reshapes or meta or any(one.verdict in _DOUBTFUL for one in called):
+        if sparse or reshapes or meta or any(callee.verdict in _DOUBTFUL for callee in called):
             return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
         return cell
 
@@ -156,7 +156,7 @@ class Judge:
         if cell.verdict not in _CALLING:
             return
         dispatcher = self._state.dispatcher
-        yield from (self._judges.of(one).cell(column) for one in calls(self.name) if one in dispatcher)
+        yield from (self._judges.of(name).cell(column) for name in calls(self.name) if name in dispatcher)
         below = None if cell.kernel is None else called_by(dispatcher, self.name, self.tags, cell.kernel)
         if below is not None:  # it is called below autograd, and by a kernel
             context = SupportContext.FAKE if column.context in _TRACED else SupportContext.EAGER
@@ -164,7 +164,7 @@ class Judge:
 
     @property
     def _is_own(self) -> bool:
-        """Whether it is one of PyTorch's own operators, of whose kernels declarations say little."""
+        """True if it is one of PyTorch's own operators, of whose kernels declarations say little."""
         return self.operator.definition is not None and self.operator.definition.captured
 
     def _cell(self, column: Column) -> Cell:
@@ -202,14 +202,14 @@ class Judge:
         return None if component is None else autocast_key_of(self.universe, component)
 
     def _applies(self, column: Column) -> bool:
-        """Whether the context can make a difference to a call of the operator."""
+        """True if the context can make a difference to a call of the operator."""
         schema, context = self._known_schema, column.context
         if context in (SupportContext.EAGER, SupportContext.FAKE, SupportContext.COMPILE, SupportContext.INFERENCE):
             return True
         if not has_tensors(schema):
             return context is SupportContext.CUSTOM
         if context in _WITH_GRADIENT:
-            return is_mutable(schema) or any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.returns)
+            return is_mutable(schema) or any(map(takes_tensors, schema.returns))
         if context is SupportContext.AUTOCAST:
             return self._autocast_key(column) is not None
         return True
@@ -272,7 +272,7 @@ class Judge:
         if assumed is None or error is None or error.kind not in _MISSING or self._has_backends:
             return call
         if META in self.keys and assumed.slot != BACKEND_SELECT:
-            return call  # it can be the reason for one at autograd
+            return call  # it can be why there is a kernel at autograd
         hops = call.hops[: call.hops.index(assumed)]
         return call._replace(hops=(*hops, assumed._replace(does=Does.ENDS)), end=End(EndKind.KERNEL))
 
@@ -283,7 +283,7 @@ class Judge:
 
     @cached_property
     def _has_backends(self) -> bool:
-        """Whether something is registered that a kernel above the backends could go on to."""
+        """True if something is registered that a kernel above the backends could go on to."""
         return has_kernels_below(self.universe, self.keys)
 
     def _served(self, hop: Hop, shown: SupportCall) -> Cell:
@@ -320,7 +320,7 @@ class Judge:
         return cell._replace(verdict=Verdict.RAISES, reason=reason, error=error.text or None)
 
     def _computes_at_select(self) -> bool:
-        """Whether the operator's kernel at BackendSelect is a library's own, which may compute on the fake tensors."""
+        """True if the operator's kernel at BackendSelect is a library's own, which may compute on the fake tensors."""
         registration = self.operator.active(BACKEND_SELECT)
         return registration is not None and not registration.captured and registration.kernel.wraps is None
 
@@ -361,6 +361,6 @@ class Judge:
 
 
 def _is_rule(hop: Hop) -> bool:
-    """Whether it is a batching rule of a library, and not PyTorch's fallback or one of PyTorch's rules."""
+    """True if it is a batching rule of a library, and not PyTorch's fallback or one of PyTorch's rules."""
     kernel = hop.live.kernel
     return hop.why is Why.CONVENTION or (kernel is not None and kernel.wraps is not None)

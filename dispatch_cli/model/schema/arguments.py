@@ -18,6 +18,11 @@ def is_tensor_list(kind: SchemaType) -> bool:
     return kind.kind is TypeKind.LIST and is_tensor(kind.contained[0])
 
 
+def takes_tensors(argument: Argument) -> bool:
+    """True for a tensor, or a list of tensors."""
+    return is_tensor(argument.type) or is_tensor_list(argument.type)
+
+
 def writes(argument: Argument | None) -> bool:
     """Whether the argument is written to."""
     return argument is not None and argument.alias is not None and argument.alias.write
@@ -35,4 +40,4 @@ def has_tensors(schema: FunctionSchema | None) -> bool:
     """
     if schema is not None and schema.unknown is not None:
         return True
-    return schema is not None and any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.arguments)
+    return schema is not None and any(map(takes_tensors, schema.arguments))
