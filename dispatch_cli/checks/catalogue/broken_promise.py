@@ -48,7 +48,7 @@ from dispatch_cli.model.edit import Edit, fake_impl
 from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import did_you_mean, similar
 from dispatch_cli.model.support import Promise, SupportContext
 
 MAX_SUGGESTIONS = 10
@@ -68,6 +68,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Finding:
+    tip = next(iter(similar(glob, map(str, view.names)) if suggests else ()), glob)
     what = f"matches no {'' if is_glob(glob) else 'defined '}operator"
     is_open = is_glob(glob) or view.undecided.may_be_there(OperatorName.parse(glob), MissingPart.DEFINITION)
     return CHECK.finding(
@@ -77,7 +78,7 @@ def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Findi
         mark_follows=True,
         severity=Severity.WARNING if is_open else Severity.ERROR,
         related=[("the promise is loaded through this entry", span) for span in promise.through],
-        tip=suggestion(glob, map(str, view.names)) if suggests else None,
+        tip=None if tip == glob else did_you_mean([tip]),
         subject=glob,
     )
 
