@@ -54,10 +54,12 @@ class _GridLines:
         self.targets: list[Target] = []
 
     def cell(self, row: TableRow | None) -> MatrixCell:
-        """The code of a slot with its marks."""
-        found = grid.cell_of(row)
-        tried = row is not None and row.key in self._tried
-        return found._replace(marks=(*found.marks, Mark(TRIED, Tone.WARN))) if tried else found
+        """The code of a slot with its marks; of one that a change on trial changed, that of before, too."""
+        tried = None if row is None else self._tried.get(row.key)
+        if row is None or tried is None:
+            return grid.cell_of(row)
+        found = grid.cell_of(row._replace(before=None))
+        return found._replace(target=row, marks=(*grid.before_marks(tried), *found.marks, Mark(TRIED, Tone.WARN)))
 
     def others(self, rows: tuple[TableRow, ...]) -> None:
         """The slots that are not per backend, in as many columns as there is room for, down and then across."""

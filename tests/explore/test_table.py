@@ -365,7 +365,7 @@ def test_what_a_change_on_trial_changes_is_marked() -> None:
         assert "~ changed on trial (1 slot)" in view_text(view)
         await pilot.press("v")
         target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
-        assert line_text(view, target.first)[target.x : target.x + 2] == "D~"
+        assert line_text(view, target.first)[target.x : target.x + 4] == "K→D~"
         assert "~ Before the changes on trial, CUDA held" in app.slot.view.text
         assert "holds the same" not in app.slot.view.text
         view = app.slot.view

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.document import heading, notes, stale_note
 from dispatch_cli.answers.table.grid import Grid, grid_of
 from dispatch_cli.answers.table.report import OperatorTable, TableReport
@@ -85,7 +85,7 @@ def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
         yield matrix_of(laid_out, cell_of)
         yield Gap()
     if laid_out.others:
-        runs = groupby(laid_out.others, key=lambda row: (code_of(row).letter, mark_of(row)))
+        runs = groupby(laid_out.others, key=_code_runs)
         others = [[*run] for _, run in runs]
         yield Facts([Fact(_code_runs(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
         yield Gap()
@@ -100,14 +100,23 @@ def matrix_of(laid_out: Grid, cell: Callable[[TableRow | None], MatrixCell]) -> 
     return Matrix([*map(MatrixHead, laid_out.backends)], rows, explained=())
 
 
+def before_marks(before: Before | None) -> Sequence[Mark]:
+    """The code of what a slot held before, which stands before the other one."""
+    if before is None:
+        return ()
+    code = FALLTHROUGH if before.fallthrough else CODES[before.rule]
+    return Mark(code.letter, Tone.DIM), Mark("\N{RIGHTWARDS ARROW}", Tone.DIM)
+
+
 def cell_of(row: TableRow | None) -> MatrixCell:
     """The code of a slot with its mark; it opens the slot."""
     if row is None:
         return MatrixCell()
     code, mark = code_of(row), mark_of(row)
     marks = [Mark(code.letter, code.tone, code.meaning)]
+    marks = [*before_marks(row.before), *marks]
     marks += [Mark(mark, MARKS[mark][1], MARKS[mark][0])] if mark else []
-    return MatrixCell(tuple(marks), f"{row.key}: {', '.join(one.meaning for one in marks)}", row)
+    return MatrixCell(tuple(marks), f"{row.key}: {', '.join(one.meaning for one in marks if one.meaning)}", row)
 
 
 def _code_runs(row: TableRow) -> tuple[Run, ...]:
