@@ -146,6 +146,8 @@ class Judge:
         reshapes = INPLACE_VIEW in self.tags and context in (SupportContext.COMPILE, SupportContext.VMAP)
         called = list(self._called(column, cell))
         unseen = cell.verdict in _CALLING and not called
+        if context is SupportContext.VMAP:  # a batching rule calls the operator, too
+            called.append(self.cell(column._replace(context=SupportContext.EAGER)))
         meta = column.backend == META and (unseen or context in _WITH_GRADIENT)  # much has no kernel there
         if sparse or reshapes or meta or any(callee.verdict in _DOUBTFUL for callee in called):
             return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
