@@ -99,8 +99,9 @@ def _parameters(node: Function) -> tuple[str, ...]:
 
 def _rebound(node: Function) -> Iterator[str]:
     """The names that a function binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
-    augmented = {id(one.target) for one in ast.walk(node) if isinstance(one, ast.AugAssign)}
-    for one in ast.walk(node):
+    nodes = list(ast.walk(node))
+    augmented = {id(one.target) for one in nodes if isinstance(one, ast.AugAssign)}
+    for one in nodes:
         if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load) and id(one) not in augmented:
             yield one.id
         elif isinstance(one, _NAMING) and one is not node and one.name is not None:
@@ -127,11 +128,18 @@ def _written(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         targets = [node.value]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        own = source_text(node.func).startswith("torch.")
+        own = _root(node.func) == "torch"
         if _is_in_place(node.func.attr):
             targets = [*_parts(node.args[0])] if own and node.args else [node.func.value]
         targets += [part for one in node.keywords if own and one.arg == "out" for part in _parts(one.value)]
     yield from (argument for one in targets for argument, sure in _storage(one) if sure)
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a dotted name begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_in_place(method: str) -> bool:
