@@ -106,6 +106,15 @@ def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: s
     return _completed(context_completions(_universe(ctx), incomplete))
 
 
+def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """The columns of a support matrix, and other contexts."""
+    from dispatch_cli.model.support import PROMISED
+
+    words = [one.value for one in PROMISED]
+    others = complete_contexts(ctx, param, incomplete)
+    return _plain(_starting(words, incomplete)) + [one for one in others if one.value not in words]
+
+
 def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The arguments of a call beside its tensors, each with its values."""
     from dispatch_cli.answers.resolve.call_words import option_words

@@ -134,6 +134,9 @@ def test_tensors_and_contexts() -> None:
     ]
     assert offered("resolve aten::mm --context incl", "incl") == ["part\tinclude="]
     assert offered("resolve aten::mm --context 'autocast c", "c") == ["plain\tautocast cpu", "plain\tautocast cuda"]
+    assert offered("support --context tr", "tr") == ["plain\ttrain"]
+    vmaps = offered("support --context vm", "vm")
+    assert vmaps == ["plain\tvmap"] and offered("support --context incl", "incl") == ["part\tinclude="]
 
 
 def test_checks_by_id_and_code() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.answers.resolve.command_options import tensor_option
-from dispatch_cli.cli.completion import complete_contexts, complete_devices
+from dispatch_cli.cli.completion import complete_columns, complete_devices
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
@@ -46,7 +46,7 @@ _NOT_OF_SOURCE = ("ops", "devices", "contexts", "tensors", "full", "record", "fo
     "contexts",
     multiple=True,
     metavar="TEXT",
-    shell_complete=complete_contexts,
+    shell_complete=complete_columns,
     help="Only these columns: eager, train, fake, compile, vmap, grad, jvp, autocast, inference. Any other context of "
     "`resolve`, such as 'autocast cpu', is a further column. Repeatable.",
 )
