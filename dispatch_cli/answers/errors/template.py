@@ -16,7 +16,7 @@ NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
 _OF_PYTORCH = (
     r"(?:_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
-    r"_?TH(?:[CP]|NN|CS)?_?[A-Z]\w{1,200})"
+    r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200})"
 )
 """Names of C++ in PyTorch's libraries, and those of its former C libraries TH, THC and THNN."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"

@@ -81,7 +81,7 @@ MESSAGES = (
             "Could not export Python function call '{function}'{python}",
             "Operator {op} is not Aten Canonical{core}",
             "Operator {op} is not in Core ATen opset{core}",
-            "kernel '{op}' not found{core}",
+            "kernel '{overload_name}' not found{core}",
             "Missing out variants: {core}",
         ),
         "torch/onnx, torch/csrc/jit/serialization, torch/_export/verifier.py, ExecuTorch",

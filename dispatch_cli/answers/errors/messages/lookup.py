@@ -163,9 +163,9 @@ MESSAGES = (
         ),
         "the interpreter of Python",
         means=(
-            "The package was written for a newer PyTorch. torch.library has register_fake, custom_op, "
-            "register_autograd and opcheck from 2.4 on (register_fake was impl_abstract before), triton_op from 2.6 "
-            "on."
+            "The package was written for another PyTorch, most often a newer one. torch.library has register_fake, "
+            "custom_op, register_autograd and opcheck from 2.4 on (register_fake was impl_abstract before), "
+            "triton_op from 2.6 on."
         ),
         user=(
             "Install versions that belong together: each torchvision and torchaudio is for one PyTorch (torchvision "

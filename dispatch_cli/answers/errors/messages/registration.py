@@ -96,7 +96,7 @@ MESSAGES = (
     ),
     Message(
         "bad-schema",
-        "the schema of an operator cannot be inferred from a function",
+        "the schema of an operator cannot be parsed, or inferred from a function",
         (
             "infer_schema(func): {rest}",
             "Cannot infer operator schema ",
@@ -164,7 +164,7 @@ MESSAGES = (
             "(Error occurred while processing {block} block at {new}",
             "could not parse dispatch key: {label}",
             "Invalid dispatch key: {label}",
-            "{label} is a reserved namespace",
+            "is a reserved namespace. Please try creating a library with another name",
             "Tried to register multiple backend fallbacks for the same dispatch key {key}",
             "Fallback can only be registered using library fragment on the global namespace",
             "Trying to override a python impl for {key} on operator {op}",
