@@ -165,6 +165,7 @@ MESSAGES = (
             "could not parse dispatch key: {label}",
             "Invalid dispatch key: {label}",
             "is a reserved namespace. Please try creating a library with another name",
+            "is a reserved namespace, please choose something else",
             "Tried to register multiple backend fallbacks for the same dispatch key {key}",
             "Fallback can only be registered using library fragment on the global namespace",
             "Trying to override a python impl for {key} on operator {op}",
