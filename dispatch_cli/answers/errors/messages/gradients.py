@@ -264,7 +264,7 @@ MESSAGES = (
             "Legacy autograd function with non-static forward method is deprecated{no_backward}",
             "Expected the return from backward to be of the same structure as the inputs",
             "Cannot register autograd formula for non-functional operator {*}{non_functional}",
-            "with kwarg-only Tensor args{keyword}",
+            "with kwarg-only Tensor args. {**}make your tensors not kwarg-only{keyword}",
         ),
         "torch/_library/autograd.py, torch/library.py, torch/csrc/autograd/python_function.cpp",
         key=AUTOGRAD,
