@@ -231,7 +231,7 @@ class _Author:
             self._impl(key, body)
         if not self._python_parts(keys) and self._chance(0.35) and self.kind != "factory":
             self._autograd_kernel(self.dice.choice(("Autograd", "AutogradCPU")))
-        if self._chance(0.07):
+        if self._chance(0.07) and "register_autocast" not in "".join(self.lines):
             key = "torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)"
             call = f"    return {self._call('{0}.to(torch.bfloat16)')}"
             self._impl("AutocastCPU", [f"with torch._C._ExcludeDispatchKeyGuard({key}):", call])
