@@ -127,10 +127,14 @@ def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequ
     return sorted(found, key=lambda one: (ORDER.index(one.verdict), one.cells))
 
 
+_NAME = r"\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?"
+"""Of an operator in an error, as C++ or Python writes it, perhaps with its arguments."""
+
+
 def _without_names(words: str, operator: OperatorName, column: Column) -> str:
-    """A sentence without what tells cells apart that have one cause."""
-    names = (str(operator), operator.name, operator.name.rpartition("::")[2], column.backend, column.device)
-    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", "", words)
+    """A sentence without what tells cells apart that have one cause: operators, and the backend."""
+    names = map(re.escape, (operator.name.rpartition("::")[2], column.backend, column.device))
+    return re.sub(rf"{_NAME}|(?<!\w)(?:{'|'.join(names)})(?!\w)", "", words)
 
 
 def _reason(verdict: Verdict, reason: Reason, found: Sequence[_Found], source: Sequence[str]) -> SupportReason:
