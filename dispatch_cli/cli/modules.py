@@ -76,3 +76,5 @@ CI_DOCUMENTS = {
     "sarif": "dispatch_cli.answers.findings.ci.sarif_document",
 }
 """Format of a CI system → the module that writes it."""
+PICTURES = dict.fromkeys(("resolve", "resolve-higher-order"), "dispatch_cli.answers.resolve.picture_document")
+"""Where the pictures of reports are that are no part of their documents, by the name of the report."""

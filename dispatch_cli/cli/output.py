@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS
+from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
 
         style = style_for(sys.stdout, out.color, out.file)
         return text(answer.document(report, style.width, **how), style)
-    blocks = answer.document(report, **how)
+    drawn = out.format == "svg" and view in PICTURES
+    blocks = import_module(PICTURES[view]).picture(report) if drawn else answer.document(report, **how)
     if out.format == "markdown":
         from dispatch_cli.render.markdown import markdown
 

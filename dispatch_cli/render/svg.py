@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from dispatch_cli.render.document import Block, Mark, Matrix, Paragraph, ParagraphKind, runs_of, title_of
+from dispatch_cli.render.drawn_path import LANE, ROW, DrawnPath, marks_of
 from dispatch_cli.render.palette import DARK, LIGHT
 from dispatch_cli.render.text_lines import HEADS, width_of
 from dispatch_cli.render.text_safety import safe
@@ -56,7 +57,7 @@ class Shapes:
         self.right = max(self.right, x + width)
 
 
-def svg(blocks: Iterable[Block], title: str) -> Iterator[str]:
+def svg(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
     """The titles and the pictures among the blocks, and above a picture the head of its section.
 
     title: where the blocks have none.
@@ -71,6 +72,8 @@ def svg(blocks: Iterable[Block], title: str) -> Iterator[str]:
         elif isinstance(block, Matrix):
             section = shapes.heading(section)
             _matrix(block, shapes)
+        elif isinstance(block, DrawnPath):
+            _path(block, shapes)
     width, height = shapes.right + EDGE, shapes.bottom + EDGE
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
@@ -131,6 +134,27 @@ def _matrix(matrix: Matrix, shapes: Shapes) -> None:
                 shapes.box(start, bottom, width, cell.marks, title_of(cell))
         bottom += LINE
     shapes.bottom = _legend(matrix, shapes, bottom + LINE / 2)
+
+
+def _path(path: DrawnPath, shapes: Shapes) -> None:
+    """Arrows go down, or up, at the left of the boxes."""
+    left = EDGE + LANE * (len(path.arrows) + 1)
+    width = 16 + SIGN * max((width_of(safe(row.text)) for row in path.rows), default=0)
+    top = shapes.bottom + LINE / 2
+    for number, row in enumerate(path.rows):
+        y = top + ROW * number
+        if row.text:
+            shapes.box(left, y, width, marks_of(row), f"{row.text}: {row.beside}")
+        shapes.text(left + width + 8 if row.text else left, y + LINE - 6, row.beside, row.tone.value)
+    for number, arrow in enumerate(path.arrows):
+        x = left - LANE * path.lane(number)
+        start, end = (top + ROW * at + LINE / 2 + 3 * sign for at, sign in ((arrow.start, 1), (arrow.end, -1)))
+        bars = ((x, start, left - x), (x, end, left - x - 6))
+        lines = "".join(f'<rect x="{at:g}" y="{y:g}" width="{wide:g}" height="1.5"/>' for at, y, wide in bars)
+        lines += f'<rect x="{x:g}" y="{min(start, end):g}" width="1.5" height="{abs(end - start):g}"/>'
+        lines += f'<path d="M{left - 7:g} {end - 3:g}l6 3.75l-6 3.75z"/>'
+        shapes.found.append(f'<g class="text"><title>{escaped(arrow.title)}</title>{lines}</g>\n')
+    shapes.bottom = top + ROW * len(path.rows)
 
 
 def _signs(matrix: Matrix, column: int) -> int:

@@ -58,7 +58,7 @@ def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tupl
 )
 @context_option
 @click.option("--full", is_flag=True, help="Show PyTorch's error texts in full.")
-@output_options(csv=False)
+@output_options("svg", csv=False)
 def command(
     source: SourceOptions,
     operator: str,

@@ -1,0 +1,53 @@
+"""Calls as pictures: they say what the JSON says, and no name in them is more than text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.support import ROOT, call
+
+_TEXT = "{http://www.w3.org/2000/svg}text"
+_CALLS = (
+    ("aten::add.Tensor", "--tensor", "cuda batched requires_grad", "--context", "vmap", "--tensor", "cuda"),
+    ("aten::add.Tensor", "--tensor", "cpu sparse requires_grad", "--tensor", "cpu"),
+    ("aten::ones", "--argument", "device=cuda"),
+    ("mine::scale", str(ROOT / "tests/explore/layouts/operators.yaml"), "--tensor", "hip"),
+    ("aten::linear", "--tensor", "cpu", "--context", "autocast cpu"),
+)
+
+
+def texts_of(svg: str) -> list[str]:
+    """The texts of a picture, from the top; it is XML, without scripts and addresses."""
+    root = ElementTree.fromstring(svg)
+    assert not [one for one in root.iter() if one.tag.endswith(("script", "image", "foreignObject"))]
+    assert not [name for one in root.iter() for name in one.attrib if name.startswith("on") or name.endswith("href")]
+    return ["".join(one.itertext()) for one in root.iter(_TEXT)]
+
+
+@pytest.mark.parametrize("arguments", _CALLS)
+def test_a_picture_has_each_key_and_each_kernel_in_turn(arguments: tuple[str, ...]) -> None:
+    found = json.loads(call("resolve", *arguments, "--format", "json").out)
+    picture = call("resolve", *arguments, "--format", "svg").out
+    texts = texts_of(picture)
+    keys = [one for stage in found["selections"] for one in stage["keys"]]
+    names = {one["key"] for one in keys}
+    assert [text for text in texts if text in names][: len(keys)] == [one["key"] for one in keys]
+    runs = [one for one in keys if one["status"] == "runs"]
+    assert runs
+    steps = [step for stage in found["selections"] for step in stage["steps"]]
+    assert picture.count("<path ") == len(steps) - 1, "an arrow between each two steps"
+    assert ('class="bad"' in picture) is (found["end"]["kind"] == "error")
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    kernel = "<script>alert(1)</script>\u202e&\"'"
+    operator = f"  - func: m::f(Tensor a) -> Tensor\n    dispatch: {{CPU: {json.dumps(kernel)}}}\n"
+    file.write_text(f"dispatch: 1\noperators:\n{operator}")
+    picture = call("resolve", "m::f", str(file), "--tensor", "cpu", "--format", "svg").out
+    assert "<script" not in picture and "\u202e" not in picture
+    assert any("<script>alert(1)" in text for text in texts_of(picture))
