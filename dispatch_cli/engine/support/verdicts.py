@@ -13,6 +13,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
@@ -30,7 +31,7 @@ from dispatch_cli.engine.support.hazards import (
 )
 from dispatch_cli.engine.support.tables import calls
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.call import CallError
+from dispatch_cli.model.call import CallError, ContextKind
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -183,7 +184,9 @@ class Judge:
         except CallError:
             return NOT_APPLICABLE  # the backend has no such tensors
         call = self._ended(call)
-        return self._fake(call, shown) if column.context is SupportContext.FAKE else self._judged(column, call, shown)
+        if call.end.fake is not None or column.context is SupportContext.FAKE:
+            return self._fake(call, shown)
+        return self._judged(column, call, shown)
 
     def _not_cast(self, column: Column) -> Cell | None:
         """The cell under autocast where nothing of the operator is there for it: it is as if autocast was off.
@@ -222,14 +225,14 @@ class Judge:
         if failed is not None:
             if rule is not None and rule is not call.hops[-1] and _is_rule(rule):
                 return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, rule, shown)  # it need not call the operator
-            is_refused = failed.verdict is Verdict.RAISES and call.end.error is not None
-            if is_refused and call.end.error is not None and call.end.error.kind is ErrorKind.TRANSFORM:
-                reasons = {SupportContext.VMAP: Reason.NO_VMAP}
-                reason = reasons.get(column.context, Reason.AUTOGRAD_FUNCTION)
-                return failed._replace(reason=reason)
+            error = call.end.error
+            if failed.verdict is Verdict.RAISES and error is not None and error.kind is ErrorKind.TRANSFORM:
+                is_vmap = column.context is SupportContext.VMAP
+                return failed._replace(reason=Reason.NO_VMAP if is_vmap else Reason.AUTOGRAD_FUNCTION)
             return failed
-        if column.context in (SupportContext.GRAD, SupportContext.JVP):
-            return self._of(self._gradients.differentiated(call.hops, column.context is SupportContext.JVP), shown)
+        kinds = {context.kind for context in call.contexts}
+        if not kinds.isdisjoint(GRADS):
+            return self._of(self._gradients.differentiated(call.hops, ContextKind.JVP in kinds), shown)
         if any(spec.requires_grad for spec in call.tensors):
             return self._of(self._gradients.trained(call.hops), shown)
         if column.context is SupportContext.AUTOCAST:
@@ -240,11 +243,8 @@ class Judge:
         """The cell of a call under autocast: a kernel there casts tensors, and what is written goes to the copy."""
         own = next((hop for hop in call.hops if hop.slot.startswith(AUTOCAST)), None)
         kernel = None if own is None else own.live.kernel
-        if (
-            own is None
-            or kernel is None
-            or not (is_mutable(self._known_schema) or writes_in_silence(self._known_schema))
-        ):
+        schema = self._known_schema
+        if own is None or kernel is None or not (is_mutable(schema) or writes_in_silence(schema)):
             return self._served(own or call.hops[-1], shown)
         if kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOCAST:
             return self._at(Verdict.WRONG, Reason.CAST_COPY, own, shown)
@@ -256,6 +256,8 @@ class Judge:
         end, last = call.end, call.hops[-1]
         if end.kind is EndKind.NOT_KNOWN:
             return INCOMPLETE._replace(key=last.slot, call=shown)
+        if end.kind is EndKind.HANDLER and end.fake is None:  # a mode or a class of the user's
+            return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, last, shown)
         if end.error is None:
             return None
         assumed = self._assumed(call)

@@ -15,7 +15,7 @@ from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportContext, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.call import CallError
+from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 
 FUNCTIONAL = "func: t::op(Tensor x) -> Tensor"
@@ -198,6 +198,24 @@ def test_columns_are_those_that_files_register_for(declared: str, backends: list
     state = state_of(tmp_path, declared)
     columns = support_columns(state, state.own_operators(), contexts=[SupportContext.EAGER])
     assert [column.backend for column in columns] == backends
+
+
+@pytest.mark.parametrize(
+    ("tensor", "context", "verdict"),
+    [
+        ("sparse", None, Verdict.NO_KERNEL),
+        ("requires_grad", None, Verdict.GRADIENT_LOST),
+        ("grad-wrapped", "jvp", Verdict.GRADIENT_LOST),
+        ("fake", "mode=FakeTensorMode", Verdict.OWN),
+        ("cpu", "mode=Logging", Verdict.NOT_KNOWN),
+    ],
+)
+def test_columns_of_the_user(tensor: str, context: str | None, verdict: Verdict, tmp_path: Path) -> None:
+    state = state_of(tmp_path, f"{FUNCTIONAL} | dispatch: {{CPU: k}} | fake: f")
+    custom = TensorSpec.parse(tensor), () if context is None else (Context.parse(context),)
+    columns = support_columns(state, state.own_operators(), ["cpu"], custom=[custom])
+    (row,) = support_rows(state, state.own_operators(), columns[-1:])
+    assert row.cells[0].verdict is verdict
 
 
 def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
