@@ -156,6 +156,15 @@ CASES = (
         custom("(x: Tensor, n: int) -> Tensor", "return x * n", "lambda x, *more: torch.empty_like(x)"),
         TWICE,
     ),
+    Case(
+        "fake for some defaults only",
+        "same",
+        None,
+        library(
+            "(Tensor x, int n=1, int m=2) -> Tensor", "lambda x, n=1, m=2: x * n", "lambda x, n: torch.empty_like(x)"
+        ),
+        "return op(x, 5)",
+    ),
     # functions that PyTorch cannot call
     Case(
         "fake without n",

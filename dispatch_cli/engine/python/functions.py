@@ -48,17 +48,25 @@ def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMisma
 
 
 def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: int) -> Iterator[FunctionMismatch]:
-    """Calls with all arguments of the schema, and with those alone that have no default."""
+    """Calls with all arguments, and with those alone that have no default; all calls where both fail."""
     if schema.is_vararg:
         return
-    refusals = []
-    for arguments in (schema.arguments, [one for one in schema.arguments if one.default is None]):
-        keywords = [one.name for one in arguments if one.kwarg_only]
-        refusals.append(body.refusal(before + len(arguments) - len(keywords), *keywords))
-    words = next(filter(None, refusals), None)
-    if words is not None:
-        taken = "info, in_dims and the arguments" if before else "the arguments"
-        yield FunctionMismatch(name, f"does not take {taken} of the schema: {words}", None not in refusals)
+    positional = [one for one in schema.arguments if not one.kwarg_only]
+    needed = sum(one.default is None for one in positional)
+    every = [one.name for one in schema.arguments if one.kwarg_only]
+    required = [one.name for one in schema.arguments if one.kwarg_only and one.default is None]
+    fewest = body.refusal(before + needed, *required)
+    words = body.refusal(before + len(positional), *every) or fewest
+    if words is None:
+        return
+    taken = [keyword for keyword in every if keyword in required or keyword in body.signature.parameters]
+    always = fewest is not None and all(
+        body.refusal(before + count, *keywords) is not None
+        for count in range(needed, len(positional) + 1)
+        for keywords in (required, taken)
+    )
+    given = "info, in_dims and the arguments" if before else "the arguments"
+    yield FunctionMismatch(name, f"does not take {given} of the schema: {words}", always)
 
 
 def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
