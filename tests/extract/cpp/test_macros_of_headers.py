@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.extract.cpp import extract_cpp
+from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedKernel, Extraction, SourceKind
@@ -70,3 +72,28 @@ def test_macros_of_headers_in_a_template(tmp_path: Path) -> None:
     template = "{% for name in names %}\nTORCH_LIBRARY_FRAGMENT(my, m) {\n  TO_CUDA({{ name }});\n}\n{% endfor %}\n"
     files = {"ops.h": "#define TO_CUDA(F) m.impl(#F, F)\n#define LOUD(F) m.shout(F)\n", "a.cpp": template + "LOUD(f);"}
     assert [one.at.line for one in extracted(tmp_path, files).not_understood] == [2, 3]
+
+
+# Macros that stand for registration blocks through many others.
+
+
+COUNT = 1_500
+
+
+def test_a_long_chain_of_macros_takes_linear_time(tmp_path: Path) -> None:
+    chain = "".join(f"#define M{number}(a, b) M{number + 1}(a, b)\n" for number in range(COUNT))
+    (tmp_path / "a.h").write_text(f"{chain}#define M{COUNT}(a, b) TORCH_LIBRARY(a, b)\n")
+    (tmp_path / "a.cpp").write_text("M0(my, m) {}\n")
+    (tmp_path / "b.cpp").write_text("M(my, m) {}\n")
+    files = [str(tmp_path / name) for name in ("a.cpp", "b.cpp")]
+    start = time.process_time()
+    project = CppProject(Sources({SourceKind.CPP: files}, frozenset((*files, str(tmp_path / "a.h")))))
+    assert project.mains == files[:1]
+    assert time.process_time() - start < 3
+
+
+def test_a_long_name_takes_linear_time(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text("X" + "_LIBRARY" * 100_000)
+    start = time.process_time()
+    project = CppProject(Sources({SourceKind.CPP: [str(tmp_path / "a.cpp")]}))
+    assert not project.mains and time.process_time() - start < 3
