@@ -10,7 +10,9 @@ import pytest
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import CustomOperator, ExtractedDefinition, ExtractedKernel, OperatorFunction, Unknown
+from tests.capture.support import torch_python
 from tests.ends import ends
+from tests.extract.python.dumps import live, ours, recorded
 from tests.extract.python.reading import places, read_files, read_text
 
 
@@ -351,3 +353,17 @@ def test_what_is_registered_in_a_library_that_pytorch_makes_is_not_understood(tm
     why = "it is not known what `torch.ao.quantization.fx._decomposed.quantized_decomposed_lib` is"
     assert [(one.at.line, one.why) for one in found.not_understood] == [(5, why), (7, why)]
     assert places(found) == [("ExtractedBlock", 11), ("ExtractedKernel", 11)]
+
+
+# Modules with every way to register, against what live PyTorch registers when it imports them.
+
+
+def test_the_modules_register_what_was_recorded() -> None:
+    expected = recorded()
+    assert ours(list(expected)) == expected
+
+
+@pytest.mark.live
+def test_the_modules_register_what_live_pytorch_does() -> None:
+    expected = live(torch_python())
+    assert ours(list(expected)) == expected
