@@ -118,7 +118,7 @@ def collective_on_another_device(advice):
 untried("no-group-backend", "If a framework calls it", "an explanation")
 
 
-@tries("fake-mismatch", "Let both return the same", "`torch.library.opcheck(op, args)`")
+@tries("fake-mismatch", "Let both return the same", "`torch.library.opcheck(op, args)`", since="2.13")
 def fake_with_other_strides(advice):
     f = clone_op()
     f.register_fake(lambda x: torch.empty_like(x) if advice else x.new_empty(2, 3).t())
@@ -128,7 +128,7 @@ def fake_with_other_strides(advice):
         torch.compile(lambda x: f(x) * 2, fullgraph=True, backend="aot_eager")(torch.ones(3, 2))
 
 
-@tries("fake-mismatch", "exclude the function that calls it, `@torch.compiler.disable`", needs="g++")
+@tries("fake-mismatch", "exclude the function that calls it, `@torch.compiler.disable`", needs="g++", since="2.13")
 def fake_with_other_strides_compiled(advice):
     f = clone_op()
     f.register_fake(lambda x: x.new_empty(2, 3).t())
@@ -306,7 +306,7 @@ def tracer_in_a_tracer(advice):
     torch.fx.symbolic_trace(lambda x: torch.sin(x) if advice else f(x))
 
 
-@tries("inductor", "`torch.compile(backend='aot_eager')`", "Pass `override_decomp=True` to make_fallback")
+@tries("inductor", "`torch.compile(backend='aot_eager')`", "Pass `override_decomp=True` to make_fallback", since="2.13")
 def fallback_beside_a_decomposition(advice):
     from torch._inductor.decomposition import decompositions
     from torch._inductor.lowering import make_fallback
@@ -415,7 +415,7 @@ def backward_in_the_kernel_of_a_device(advice):
     torch.library.opcheck(op, (training(1.0),), test_utils=("test_autograd_registration",))
 
 
-@tries("no-rule", "`@my_op.register_kernel('")
+@tries("no-rule", "`@my_op.register_kernel('", since="2.13")
 def custom_op_of_another_device(advice):
     @custom_op("t::f", mutates_args=(), device_types="cuda")
     def f(device: torch.device) -> torch.Tensor:
@@ -426,7 +426,7 @@ def custom_op_of_another_device(advice):
     assert f(torch.device("cpu")).sum() == 2
 
 
-@tries("mixed-dtensor", "call it on local tensors, `x.to_local()`", "Register a rule")
+@tries("mixed-dtensor", "call it on local tensors, `x.to_local()`", "Register a rule", since="2.13")
 def plain_tensor_in_a_custom_op(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
     from torch.distributed.tensor.experimental import register_sharding
