@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.function_body import FunctionBody
     from dispatch_cli.model.schema import FunctionSchema
 
 
