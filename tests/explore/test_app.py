@@ -391,7 +391,7 @@ def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) ->
     assert Session(state, source).title == title
 
 
-INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 enter": "TextInput", "4 a": "TextInput"}
+INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 t": "CallLine", "4 a": "TextInput"}
 
 
 @pytest.mark.parametrize("keys", INPUTS)
