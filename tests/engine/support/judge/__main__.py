@@ -26,24 +26,24 @@ def main() -> None:
     parser.add_argument("--record")
     asked = parser.parse_args()
     version = version_of(asked.python)
-    made = [] if asked.own else [one._asdict() for one in operators(asked.seed, asked.count, version)]
+    written = [] if asked.own else [operator._asdict() for operator in operators(asked.seed, asked.count, version)]
     if asked.own:
         answers = answers_of(asked.python, {"count": asked.count, "seed": asked.seed}, "own.py")
     else:
-        answers = answers_of(asked.python, made)
+        answers = answers_of(asked.python, written)
     print(f"PyTorch {version}, seed {asked.seed}: {len(answers)} operators")
-    for one in answers:
-        if one["cells"][0][0] == "refused":
-            print(f"  refused: {one['name']} {one['cells'][0][1][:150]}")
+    for row in answers:
+        if row["cells"][0][0] == "refused":
+            print(f"  refused: {row['name']} {row['cells'][0][1][:150]}")
     if asked.record:
-        data = {"version": version, "operators": made, "answers": answers}
+        data = {"version": version, "operators": written, "answers": answers}
         Path(asked.record).write_bytes(lzma.compress(json.dumps(data).encode()))
     with tempfile.TemporaryDirectory() as folder:
-        cells = judged(version, made, answers, Path(folder))
+        cells = judged(version, written, answers, Path(folder))
     print(*summary(cells), sep="\n")
     path = Path(tempfile.gettempdir(), "judge", f"{'own' if asked.own else 'random'}-{asked.seed}.json")
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(differences(cells, made), indent=1), encoding="utf-8")
+    path.write_text(json.dumps(differences(cells, written), indent=1), encoding="utf-8")
     print(f"differences: {path}")
 
 

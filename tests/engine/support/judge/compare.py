@@ -91,24 +91,24 @@ def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[A
 
     operators: random ones, whose sources the engine reads in *folder*; without any, the answers are of PyTorch's own.
     """
-    cells = {one["name"]: one["cells"] for one in answers if one["cells"][0][0] != "refused"}
-    faithful = {one["name"]: one["faithful"] for one in operators}
-    for one in operators:
-        if one["name"] in cells:
-            name = one["name"].partition("::")[2].replace(".", "_")
-            (folder / f"{name}.py").write_text(one["source"], encoding="utf-8")
+    cells = {row["name"]: row["cells"] for row in answers if row["cells"][0][0] != "refused"}
+    faithful = {operator["name"]: operator["faithful"] for operator in operators}
+    for operator in operators:
+        if operator["name"] in cells:
+            name = operator["name"].partition("::")[2].replace(".", "_")
+            (folder / f"{name}.py").write_text(operator["source"], encoding="utf-8")
     sources = [document_of_sources([str(folder)])] if operators else []
     state = load_state(sources, bases=[f"torch-{version[0]}.{version[1]}"])
     columns = [
         Column(BACKENDS[device], device, context) for device in BACKENDS for context in list(SupportContext)[:-1]
     ]
-    found = []
+    results = []
     for row in support_rows(state, [OperatorName.parse(name) for name in cells], columns):
         name = str(row.operator)
         ours = {(column.device, column.context.value): cell for column, cell in zip(columns, row.cells, strict=True)}
         for device, context, live, seen in cells[name]:
-            found.append(Judged(name, device, context, live, seen, ours[device, context], faithful.get(name, True)))
-    return found
+            results.append(Judged(name, device, context, live, seen, ours[device, context], faithful.get(name, True)))
+    return results
 
 
 def summary(cells: Sequence[Judged]) -> Iterator[str]:
@@ -123,16 +123,16 @@ def summary(cells: Sequence[Judged]) -> Iterator[str]:
     kinds = Counter(
         f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart") and cell.live != "none"
     )
-    yield from (f"  {number} {kind}" for kind, number in sorted(kinds.items(), key=lambda one: (one[0][0], -one[1])))
+    yield from (f"  {number} {kind}" for kind, number in sorted(kinds.items(), key=lambda item: (item[0][0], -item[1])))
 
 
 def differences(cells: Iterable[Judged], operators: Iterable[Any]) -> dict[str, Any]:
     """Each operator that has a difference: its source, what it was called with, and both outcomes."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     known = {operator["name"]: operator for operator in operators}
     for cell in cells:
         if cell.result in ("different", "not known"):
-            entry = found.setdefault(cell.operator, {**known.get(cell.operator, {}), "cells": []})
+            entry = entries.setdefault(cell.operator, {**known.get(cell.operator, {}), "cells": []})
             where = [str(cell), cell.seen, cell.ours.key, cell.ours.kernel, (cell.ours.error or "")[:200]]
             entry["cells"].append([cell.result, *where])
-    return found
+    return entries

@@ -44,7 +44,7 @@ class Call:
 
     def on_copies(self, tensors):
         """The same where no tensor is a leaf, and none that was given is written to."""
-        return self.plain([one.clone() for one in tensors])
+        return self.plain([tensor.clone() for tensor in tensors])
 
 
 class Subject:
@@ -61,14 +61,14 @@ class Subject:
         """What the reference gives, on the CPU; None where the context means nothing for it."""
         self.on_device("cpu")
         try:
-            return how(self.reference, [one.clone() for one in self.tensors])
+            return how(self.reference, [tensor.clone() for tensor in self.tensors])
         except Exception:
             return None
 
 
 def tensors_in(result):
     if isinstance(result, (tuple, list)):
-        return [one for part in result for one in tensors_in(part)]
+        return [tensor for part in result for tensor in tensors_in(part)]
     return [result] if isinstance(result, torch.Tensor) else []
 
 
@@ -78,25 +78,25 @@ def is_float(tensor):
 
 def total(results):
     """One number of all results that can have a derivative; None where none has."""
-    parts = [(one.abs() if one.is_complex() else one).sum() for one in results if is_float(one)]
+    parts = [(tensor.abs() if tensor.is_complex() else tensor).sum() for tensor in results if is_float(tensor)]
     return sum(parts) if parts else None
 
 
-def difference(found, expected, device, loose=False):
+def difference(actual, expected, device, loose=False):
     """How results differ from what is expected, in words; None where they do not. loose: they may be bfloat16."""
-    if len(found) != len(expected):
-        return f"{len(found)} results for {len(expected)}"
-    for place, (one, other) in enumerate(zip(found, expected, strict=True)):
-        if one is None:
+    if len(actual) != len(expected):
+        return f"{len(actual)} results for {len(expected)}"
+    for place, (tensor, other) in enumerate(zip(actual, expected, strict=True)):
+        if tensor is None:
             return f"result {place} is missing"
         dtypes = {other.dtype, torch.bfloat16} if loose else {other.dtype}
-        if one.shape != other.shape or one.dtype not in dtypes or one.device.type != device:
-            return f"result {place} is {one.dtype} {tuple(one.shape)} on {one.device.type}"
-        if device == "meta" or isinstance(one, FakeTensor):
+        if tensor.shape != other.shape or tensor.dtype not in dtypes or tensor.device.type != device:
+            return f"result {place} is {tensor.dtype} {tuple(tensor.shape)} on {tensor.device.type}"
+        if device == "meta" or isinstance(tensor, FakeTensor):
             continue
         near, other = 0.05 if loose else 1e-4, other.detach()
         largest = max(1, other.abs().nan_to_num().max().item()) if other.numel() and loose else 1
-        if not torch.allclose(one.detach().to(other.dtype), other, near, near * largest, equal_nan=True):
+        if not torch.allclose(tensor.detach().to(other.dtype), other, near, near * largest, equal_nan=True):
             return f"result {place} has other values"
     return None
 
@@ -111,7 +111,7 @@ def inside(manager):
 
 def faked(call, tensors):
     with FakeTensorMode() as mode:
-        return call.plain([mode.from_tensor(one) for one in tensors])
+        return call.plain([mode.from_tensor(tensor) for tensor in tensors])
 
 
 def compiled(call, tensors):
@@ -120,25 +120,25 @@ def compiled(call, tensors):
 
 
 def vmapped(call, tensors):
-    batch = [torch.stack([one, one + 1 if is_float(one) else one]) for one in tensors]
+    batch = [torch.stack([tensor, tensor + 1 if is_float(tensor) else tensor]) for tensor in tensors]
     return torch.func.vmap(lambda *given: tuple(call.on_copies(given)), randomness="different")(*batch)
 
 
 def one_by_one(call, tensors):
     """The reference of `vmapped`; None without tensors."""
-    parts = [call.on_copies([one + n if is_float(one) else one for one in tensors]) for n in range(2)]
+    parts = [call.on_copies([tensor + n if is_float(tensor) else tensor for tensor in tensors]) for n in range(2)]
     return [torch.stack(several) for several in zip(*parts, strict=True)] if tensors and parts[0] else None
 
 
 def trained(call, tensors):
     """The results, and the gradient of each floating tensor after a backward pass; None where no result has one."""
-    leaves = [one.requires_grad_() if is_float(one) else one for one in tensors]
+    leaves = [tensor.requires_grad_() if is_float(tensor) else tensor for tensor in tensors]
     results = call.on_copies(leaves)
-    loss = total([one for one in results if one.requires_grad])
+    loss = total([tensor for tensor in results if tensor.requires_grad])
     if loss is None:
         return results, None
     loss.backward()
-    return results, [one.grad for one in leaves if is_float(one)]
+    return results, [tensor.grad for tensor in leaves if is_float(tensor)]
 
 
 def differentiable(call, tensors):
@@ -146,8 +146,8 @@ def differentiable(call, tensors):
 
     def run(*some):
         left = iter(some)
-        results = call.on_copies([next(left) if is_float(one) else one for one in tensors])
-        return [one for one in results if is_float(one)]
+        results = call.on_copies([next(left) if is_float(tensor) else tensor for tensor in tensors])
+        return [tensor for tensor in results if is_float(tensor)]
 
     return run, tuple(filter(is_float, tensors))
 
@@ -186,31 +186,33 @@ def cell(subject, device, context):
     how, reference = CONTEXTS[context]
     call, expected, derives = subject.call, subject.expected(reference), how in DERIVATIVES
     subject.on_device(device)
-    given = [one.clone() if device == "cpu" else one.to(device) for one in subject.tensors]
+    given = [tensor.clone() if device == "cpu" else tensor.to(device) for tensor in subject.tensors]
     if expected is None or (how is trained and expected[1] is None) or (derives and not any(map(is_float, given))):
         return "none", ""
     call.returned = False
     try:
-        found = how(call, given)
+        actual = how(call, given)
     except Exception as error:
         return "gradient" if derives and call.returned else "raises", f"{type(error).__name__}: {error}"[:600]
     if not derives:
-        differs = difference(found, expected, device, how is autocasted and subject.as_bfloat16)
+        differs = difference(actual, expected, device, how is autocasted and subject.as_bfloat16)
         return ("works", "") if differs is None else ("wrong", differs)
     if how is trained:
-        differs = difference(found[0], expected[0], device)
+        differs = difference(actual[0], expected[0], device)
         if differs is not None:
             return "wrong", differs
-        found, expected = found[1], expected[1]
-        if found is None:
+        actual, expected = actual[1], expected[1]
+        if actual is None:
             return "gradient", "no result requires a gradient"
     # a tensor that does not contribute has no gradient, or one of zeros
-    pairs = [(one, other) for one, other in zip(found, expected, strict=True) if other is not None and other.any()]
-    differs = difference([one for one, _ in pairs], [other for _, other in pairs], device)
+    pairs = [
+        (tensor, other) for tensor, other in zip(actual, expected, strict=True) if other is not None and other.any()
+    ]
+    differs = difference([tensor for tensor, _ in pairs], [other for _, other in pairs], device)
     return ("works", "") if differs is None else ("gradient", differs)
 
 
-def made(operator, folder):
+def subject_of(operator, folder):
     """The subject of a random operator; its library is run from a file, as a user's is."""
     path = Path(folder, "library.py")
     path.write_text(operator["source"], encoding="utf-8")
@@ -259,7 +261,7 @@ def run(make, cells, out):
 
 def in_fork(make, cells):
     """What `run` writes in a process of its own. A cell in which that ends is not judged, and it goes on behind it."""
-    left, found = list(cells), []
+    left, written = list(cells), []
     while left:
         read, write = os.pipe()
         child = os.fork()
@@ -270,13 +272,13 @@ def in_fork(make, cells):
             os._exit(0)
         os.close(write)
         with os.fdopen(read) as lines:
-            said = [json.loads(line) for line in lines]
+            rows = [json.loads(line) for line in lines]
         os.waitpid(child, 0)
-        found += said
-        left = left[len(said) :] if not said or said[0][0] != "refused" else []
+        written += rows
+        left = left[len(rows) :] if not rows or rows[0][0] != "refused" else []
         if left:
-            found.append([*left.pop(0), "not judged", "the process ends, or takes too long"])
-    return found
+            written.append([*left.pop(0), "not judged", "the process ends, or takes too long"])
+    return written
 
 
 def prepare():
@@ -292,7 +294,7 @@ def main():
     prepare()
     with tempfile.TemporaryDirectory() as folder:
         for operator in json.load(sys.stdin):
-            cells = in_fork(lambda operator=operator: made(operator, folder), CELLS)
+            cells = in_fork(lambda operator=operator: subject_of(operator, folder), CELLS)
             print(json.dumps({"name": operator["name"], "cells": cells}), flush=True)
 
 

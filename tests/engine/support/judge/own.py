@@ -27,9 +27,9 @@ class Own(live.Subject):
     """It is its own reference. One with floating results is to have derivatives."""
 
     def expected(self, how):
-        found = super().expected(how)
-        if found is not None or how not in live.DERIVATIVES:
-            return found
+        results = super().expected(how)
+        if results is not None or how not in live.DERIVATIVES:
+            return results
         results = super().expected(live.plain)
         if results is None or not any(map(live.is_float, results)):
             return None
@@ -38,8 +38,8 @@ class Own(live.Subject):
 
 def writes_of(overload):
     """The places of the arguments that it writes to."""
-    infos = [one.alias_info for one in overload._schema.arguments]
-    return [place for place, one in enumerate(infos) if one is not None and one.is_write]
+    infos = [argument.alias_info for argument in overload._schema.arguments]
+    return [place for place, alias in enumerate(infos) if alias is not None and alias.is_write]
 
 
 def overload_of(base, sample):
@@ -72,28 +72,28 @@ def subject_of(overload, sample):
 
 def subjects(info):
     """By overload, subjects of samples that are spread over all."""
-    dtype = next((one for one in (torch.float32, torch.int64, torch.bool) if one in info.dtypes), None)
+    dtype = next((dtype for dtype in (torch.float32, torch.int64, torch.bool) if dtype in info.dtypes), None)
     if dtype is None:
         return {}
     torch.manual_seed(0)
     samples = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), 60))
-    samples = [one for one in samples if isinstance(one.input, torch.Tensor) and one.input.numel() <= MOST_ELEMENTS]
+    samples = [row for row in samples if isinstance(row.input, torch.Tensor) and row.input.numel() <= MOST_ELEMENTS]
     base = (info.aten_name or info.name).rpartition(".")[2]
-    found = {}
+    several = {}
     for sample, name in itertools.product(samples[:: 1 + len(samples) // (3 * SAMPLES)], (base, base + "_")):
         overload = overload_of(name, sample)
-        if overload is not None and len(found.setdefault(overload, [])) < SAMPLES:
-            found[overload].append(subject_of(overload, sample))
-    return found
+        if overload is not None and len(several.setdefault(overload, [])) < SAMPLES:
+            several[overload].append(subject_of(overload, sample))
+    return several
 
 
 def cell(several, device, context):
     """That of all samples."""
-    outcomes = [one_cell(one, device, context) for one in several]
+    outcomes = [one_cell(subject, device, context) for subject in several]
     random_numbers = torch.Tag.nondeterministic_seeded in several[0].call.called.tags
     if random_numbers and any("other values" in seen for _, seen in outcomes):
         return "not judged", "it draws random numbers"
-    outcomes = [one for one in outcomes if one[0] != "none"] or outcomes
+    outcomes = [outcome for outcome in outcomes if outcome[0] != "none"] or outcomes
     kinds = sorted({outcome for outcome, _ in outcomes})
     return outcomes[0] if len(kinds) == 1 else ("not judged", "samples differ: " + " ".join(kinds))
 
@@ -109,13 +109,15 @@ def main():
     random.Random(asked["seed"]).shuffle(infos)
     seen = set()
     for info in infos:
+        if len(seen) >= asked["count"]:
+            break
         try:
-            found = subjects(info)
+            several = subjects(info)
         except Exception:  # it has no samples here
             continue
-        for overload in [one for one in found if one not in seen][: asked["count"] - len(seen)]:
+        for overload in [overload for overload in several if overload not in seen][: asked["count"] - len(seen)]:
             seen.add(overload)
-            cells = live.in_fork(lambda several=found[overload]: several, live.CELLS)
+            cells = live.in_fork(lambda rows=several[overload]: rows, live.CELLS)
             print(json.dumps({"name": overload.name(), "cells": cells}), flush=True)
 
 

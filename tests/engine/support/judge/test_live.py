@@ -18,7 +18,7 @@ COUNT = 16
 def test_random_operators(tmp_path: Path) -> None:
     python, seed = torch_python(), int(os.environ.get("DISPATCH_CLI_LIVE_SEED", "35"))
     version = version_of(python)
-    made = [one._asdict() for one in operators(seed, COUNT, version)]
-    cells = judged(version, made, answers_of(python, made), tmp_path)
+    written = [operator._asdict() for operator in operators(seed, COUNT, version)]
+    cells = judged(version, written, answers_of(python, written), tmp_path)
     assert [f"{cell.operator} {cell}" for cell in cells if cell.result == "different"] == []
     assert sum(cell.result == "equal" for cell in cells) > 8 * COUNT

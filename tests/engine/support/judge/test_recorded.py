@@ -31,7 +31,7 @@ def test_verdicts_are_what_happened(tmp_path: Path) -> None:
 def test_a_difference_is_seen(outcome: str, tmp_path: Path) -> None:
     """A call that works by the engine and did not in PyTorch is a difference, and a false promise."""
     recording = load_recording(RECORDING)
-    answer = next(one for one in recording["answers"] if one["cells"][0][2] == "works")
+    answer = next(row for row in recording["answers"] if row["cells"][0][2] == "works")
     changed = {**answer, "cells": [[*answer["cells"][0][:2], outcome, "on purpose"], *answer["cells"][1:]]}
-    found = cells_of({**recording, "answers": [changed]}, tmp_path)
-    assert [cell.seen for cell in found if cell.is_false_promise] == ["on purpose"]
+    cells = cells_of({**recording, "answers": [changed]}, tmp_path)
+    assert [cell.seen for cell in cells if cell.is_false_promise] == ["on purpose"]
