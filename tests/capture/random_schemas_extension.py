@@ -18,8 +18,9 @@ maker = Maker(int(os.environ["DISPATCH_CLI_LIVE_SEED"]))
 for number in range(1500):
     _, bracket, rest = maker.schema().partition("(")
     try:
-        # a dump has a line for the schema: one with a line break in it cannot be captured
-        if "\n" not in str(core.parse_schema(f"op{number}({rest}", allow_typevars=False)):
+        printed = str(core.parse_schema(f"op{number}({rest}", allow_typevars=False))
+        # a dump has a line for the schema: one with a line break in it cannot be captured; unions are not read
+        if "\n" not in printed and "Union(" not in printed:
             library.define(f"op{number}({rest}")
     except (RuntimeError, ValueError, LookupError, MemoryError):
         continue
