@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason, Verdict
-from dispatch_cli.engine.support.tables import Derivative, derivative
+from dispatch_cli.engine.support.tables import FORWARD_OF_SOME, Derivative, derivative
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -111,6 +111,8 @@ class Gradients:
         if above.why is Why.CONVENTION:
             verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
             return Judgment(verdict, Reason.AUTOGRAD_FUNCTION, above)
+        if is_jvp and str(self.name) in FORWARD_OF_SOME:
+            return Judgment(Verdict.NOT_KNOWN, Reason.NO_JVP, above)
         generated = self._generated(above)
         if generated is None and is_jvp and _is_generated(above) and derivative(self.name) is not Derivative.BOTH:
             return Judgment(Verdict.RAISES, Reason.NO_JVP, above)

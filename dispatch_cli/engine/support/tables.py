@@ -15,6 +15,9 @@ FOLDER = Path(__file__).parent
 DERIVATIVES, CALLS = "derivatives.txt", "calls.txt"
 _OWN = "aten::"
 
+FORWARD_OF_SOME = frozenset({"aten::scatter_reduce_.two"})
+"""Operators whose derivative for forward mode raises for some arguments: it takes an undefined tangent for a tensor."""
+
 
 class Derivative(Enum):
     """What the generated autograd kernel of an operator has; the value is the word in the table.
