@@ -11,7 +11,7 @@ from tests.capture.support import torch_python
 from tests.engine.support.judge.compare import answers_of, judged, version_of
 from tests.engine.support.judge.operators import operators
 
-COUNT = 16
+COUNT = 12
 
 
 @pytest.mark.live
