@@ -1,4 +1,4 @@
-"""`torch.compile` can functionalize what an operator returns.
+"""Results of an operator can be functionalized, as torch.compile does it.
 
 Compiling replaces writes and views by operators without them. It refuses an operator whose results have aliases:
 "Found a custom (non-ATen) operator whose output has alias annotations" (`FunctionalizeFallbackKernel.cpp`), also where
