@@ -52,10 +52,10 @@ def command(source: SourceOptions, trace: str | None, source_url: str | None, ou
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
     from dispatch_cli.model import read_files
 
-    url = _url_of(source_url, bool(source.files))
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     if out.file is None:
         read_files.start()
+    url = _url_of(source_url, bool(source.files))
     view = None
     if trace is not None:
         source, view = with_recording(source, trace, out.color)
