@@ -165,7 +165,7 @@ def test_lines_are_split_as_shells_do(text: str, line: Line) -> None:
 
 
 OF_SOURCES = {f"source_{name}" for name in ("defines", "undefines", "values", "exclude", "codegen_backends")}
-FREE = {"modules", "privateuse1", "report", "theme", "when", "where", "words", *OF_SOURCES}
+FREE = {"modules", "privateuse1", "report", "source_url", "theme", "when", "where", "words", *OF_SOURCES}
 """Parameters whose values are no names that dispatch-cli knows."""
 
 
