@@ -83,7 +83,8 @@ def answers_of(python: str, asked: Any, script: str = "live.py") -> list[Any]:
     """What the script says: `live.py` of operators, `own.py` of as many of PyTorch's own as *asked* says."""
     command = [python, str(Path(__file__).with_name(script))]
     done = subprocess.run(command, input=json.dumps(asked), check=True, stdout=subprocess.PIPE, text=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    # some versions of PyTorch print to it, too
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
 
 
 def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[Any], folder: Path) -> list[Judged]:
