@@ -162,11 +162,6 @@ def forward_mode_of_an_out_function():
         torch.add(fwAD.make_dual(_one(), _one()), 1, out=torch.empty(2))
 
 
-@prints("out-gradient", "functions with out=... arguments", operator="add")
-def gradient_of_an_out_function():
-    torch.add(torch.ones(2, requires_grad=True), 1, out=torch.empty(2))
-
-
 @prints("inference-tensor", "Inference tensors cannot be saved for backward")
 def inference_tensor_that_is_saved():
     with torch.inference_mode():
@@ -237,15 +232,6 @@ def higher_order_operator_that_is_not_there():
     torch.ops.higher_order.nothing
 
 
-@prints("symbolic-sizes", "symbolic", "SymInt")
-def symbolic_sizes():
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
-
-    x = FakeTensorMode(shape_env=ShapeEnv()).from_tensor(torch.ones(5, 5))
-    torch.empty(x.size(0))
-
-
 @prints("inference-tensor", "A view was created in inference mode")
 def view_of_inference_mode_in_place():
     x = torch.ones(2, requires_grad=True).clone()
@@ -254,7 +240,7 @@ def view_of_inference_mode_in_place():
     y.add_(1)
 
 
-@prints("no-class", "but it does not exist! Ensure that it is registered via torch::class_")
+@prints("not-defined", "but it does not exist! Ensure that it is registered via torch::class_")
 def class_that_is_not_registered():
     torch.classes.mylib.Nothing()
 

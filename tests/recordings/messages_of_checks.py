@@ -54,12 +54,12 @@ def argument_that_is_changed():
     opcheck(_operator("h", "(Tensor x) -> Tensor", CPU=lambda x: x.add_(1).clone()), (torch.ones(2),))
 
 
-@prints("aliased-output", "is not defined to alias output but was aliasing", "directly return inputs")
+@prints("wrong-mutation", "is not defined to alias output but was aliasing", "directly return inputs")
 def view_that_is_not_told():
     opcheck(_operator("i", "(Tensor x) -> Tensor", CPU=lambda x: x.view(-1)), (torch.ones(2, 2),))
 
 
-@prints("aliased-output", "must not also be an input", operator="f")
+@prints("wrong-mutation", "must not also be an input", operator="f")
 def argument_that_is_returned():
     @custom_op("returned::f", mutates_args=())
     def f(x: torch.Tensor) -> torch.Tensor:

@@ -195,7 +195,7 @@ def same_random_numbers_of_a_batch():
     torch.func.vmap(torch.bernoulli, randomness="same")(torch.ones(2, 3) / 2)
 
 
-@prints("fake-modes", "doesn't match mode")
+@prints("fake-mixed", "doesn't match mode")
 def modes_of_two_inputs():
     from torch._guards import detect_fake_mode
     from torch._subclasses.fake_tensor import FakeTensorMode

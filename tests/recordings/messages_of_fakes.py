@@ -76,7 +76,7 @@ def real_in_a_mode():
         x * x
 
 
-@prints("fake-modes", "Mixing fake modes NYI")
+@prints("fake-mixed", "Mixing fake modes NYI")
 def two_modes():
     x, y = FakeTensorMode(), FakeTensorMode()
     x.from_tensor(torch.ones(2)) + y.from_tensor(torch.ones(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dispatch_cli.answers.errors.kinds import NOT_ON_DEVICE
 from dispatch_cli.answers.errors.messages.table import MESSAGES
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.errors.reading.printed_table import PrintedTable
@@ -68,8 +69,9 @@ class Case(NamedTuple):
 
     @property
     def reproduced(self) -> bool:
-        """True if the state holds at the slot what the text says."""
-        return self.rule in MESSAGES[self.text.kind].rules
+        """True if the state holds at the slot what the text says; of a fallback that raises, that it is there."""
+        called = self.text.kind != NOT_ON_DEVICE or self.rule is not Rule.MISSING
+        return called and self.rule in MESSAGES[self.text.kind].rules
 
     @property
     def here(self) -> bool:

@@ -27,6 +27,8 @@ HOLES = {
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    "aten_op": r"(?P<op>aten::\w{1,100})",
+    "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     "dotted_op": r"(?P<op>\w{1,100}\.[\w.]{1,300})",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
@@ -48,7 +50,6 @@ HOLES = {
     "given": r"(?P<given>[^'\n.]{1,80})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
-    "engine": r"(?:\w{2,20}QEngine|QNNPACK|FBGEMM|ONEDNN|X86)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     "python_module": r"(?P<python_module>[\w.]{1,200}?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",

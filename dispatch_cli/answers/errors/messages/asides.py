@@ -26,7 +26,7 @@ MESSAGES = (
     ),
     Message(
         "not-traced",
-        "torch.compile cannot trace this Python code[[: {function}]]",
+        "torch.compile cannot trace or compile this[[: {function}]][[: {op}]]",
         (
             "Graph break due to unsupported builtin {function} This function{native}",
             "Dynamo does not know how to trace the builtin `{function}[[.]]`{native}",
@@ -34,39 +34,27 @@ MESSAGES = (
             "torch._dynamo.exc.Unsupported: ",
             "Cannot reenter make_fx{nested}",
             "Detected that you are using FX to symbolically trace a dynamo-optimized function{nested}",
+            "both a fallback and a decomp for same op: {op}{inductor}",
+            "make_fallback({op}): a decomposition exists, we should switch to it{inductor}",
         ),
         "torch/_dynamo, torch/fx/experimental/proxy_tensor.py",
         means=(
             "Dynamo reads Python code, and calls operators with fake tensors. It does so before any operator is "
             "dispatched to a kernel.[[{native} A function of a C++ extension is no operator: only what is registered "
             "as one can be called with fake tensors.]][[{nested} Two tracers run inside one another.]]"
+            "[[{inductor} Its backend Inductor has two ways to compile {op}, and wants one.]]"
         ),
         user=(
+            "[inductor] Compile with another backend, `torch.compile(backend='aot_eager')`, or another PyTorch.",
             "[!nested] Without `fullgraph=True` the graph breaks there, and the function runs as it is.",
             "[!nested] Or exclude the function that calls it: `@torch.compiler.disable`.",
             "[nested] Use one tracer only: leave torch.compile out inside of the other one.",
         ),
         author=(
+            "[inductor] Pass `override_decomp=True` to make_fallback, or leave {op} out of the decompositions.",
             "[native] Make it an operator: torch.library.custom_op, or TORCH_LIBRARY in C++, and a fake implementation "
             "(register_fake).",
         ),
-        aside=True,
-    ),
-    Message(
-        "inductor",
-        "torch.compile's backend Inductor has two ways to compile {op}, and wants one",
-        (
-            "both a fallback and a decomp for same op: {op}",
-            "make_fallback({op}): a decomposition exists, we should switch to it",
-        ),
-        "make_fallback in torch/_inductor/lowering.py",
-        means=(
-            "Inductor replaces {op} by other operators (a decomposition), or calls it as it is (a fallback). This is "
-            "a fault of Inductor's tables or of who changed them, and no matter of dispatch. Some of these checks "
-            "are only made if the environment variable CI is set."
-        ),
-        user=("Compile without Inductor, `torch.compile(backend='aot_eager')`, or with another release of PyTorch.",),
-        author=("Pass `override_decomp=True` to make_fallback, or leave the operator out of the decompositions.",),
         aside=True,
     ),
     Message(

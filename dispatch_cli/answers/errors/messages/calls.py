@@ -105,7 +105,7 @@ MESSAGES = (
         ),
         user=(
             "Convert it before the call: `x.to_dense()`, or to another sparse layout, `x.to_sparse_csr()`; a nested "
-            "one with `torch.nested.to_padded_tensor(x, 0)`.",
+            "one with `torch.nested.to_padded_tensor(x, 0)`, or create it with `layout=torch.jagged`.",
         ),
     ),
     Message(

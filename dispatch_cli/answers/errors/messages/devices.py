@@ -211,20 +211,4 @@ MESSAGES = (
             "[cpu] Move the model and its inputs to the GPU: `x.cuda()`.",
         ),
     ),
-    Message(
-        "no-quantized-engine",
-        "{op} needs an engine for quantized operators, and none fits",
-        ("Didn't find engine for operation {op} {engine}",),
-        "aten/src/ATen/native/quantized",
-        means=(
-            "Quantized operators choose their code by `torch.backends.quantized.engine`, not by dispatch keys. "
-            "Builds for x86 have fbgemm, onednn and qnnpack, those for ARM (Apple, mobile) qnnpack only."
-        ),
-        user=(
-            "Set one that `torch.backends.quantized.supported_engines` lists: `torch.backends.quantized.engine = "
-            "'qnnpack'`; in C++ `at::globalContext().setQEngine(at::QEngine::QNNPACK)`. Quantize the model for the "
-            "same one.",
-            "If only 'none' is listed: this build has no engine; install another one.",
-        ),
-    ),
 )

@@ -69,15 +69,6 @@ MESSAGES = (
         author=("Write a torch.autograd.Function with `setup_context`, `backward` and `jvp` around the call.",),
     ),
     Message(
-        "out-gradient",
-        "{op} writes to an argument and cannot be differentiated",
-        ("{op}(): functions with out=... arguments don't support automatic differentiation",),
-        "VariableTypeUtils.h, torch/_library/autograd.py",
-        key=AUTOGRAD,
-        means="The kernel at Autograd refuses an `out=` argument, or an input, that requires a gradient.",
-        user=("Call it without out=, or under torch.no_grad().",),
-    ),
-    Message(
         "inference-tensor",
         "a tensor that was created in inference mode is used outside of it",
         (

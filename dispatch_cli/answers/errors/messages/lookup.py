@@ -14,6 +14,9 @@ MESSAGES = (
             "Could not find the operator {op}[[. Please make sure you have already registered the operator]]",
             "operator {op} does not exist",
             "Unknown builtin op: {op}",
+            "Unknown builtin op: {aten_op}{mobile}",
+            "Couldn't find an operator for {op}({mobile}",
+            "Tried to instantiate class '{op}', but it does not exist! Ensure that it is registered via",
             "unknown builtin op: ",
             "No such operator {op}",
             "Tried to access the schema for {op} which doesn't have a schema registered yet",
@@ -30,8 +33,9 @@ MESSAGES = (
             "no longer exists. Or the name is misspelled."
         ),
         user=(
-            "[mobile] Build PyTorch with this operator in the list of operators (SELECTED_OP_LIST), or with all of "
-            "them, and link the libraries of torchvision and others that the model uses.",
+            "[mobile] If a newer PyTorch saved the model, load it with that. On phones: build PyTorch with this "
+            "operator in its list (SELECTED_OP_LIST), or with all; link its static libraries whole (`--whole-archive`, "
+            "`-force_load`), and the libraries of torchvision and others that the model uses.",
             "Import the package that defines it before the call; a warning at the import may say why its library was "
             "not loaded.",
             "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not match "
@@ -100,6 +104,7 @@ MESSAGES = (
         (
             "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
             "Failed to load image Python extension",
+            "Couldn't load custom C++ ops",
             "{library}: cannot open shared object file",
             "DLL load failed[[ while importing {module}]]: {windows}",
             "No module named '{python_module}._C'",
@@ -130,26 +135,6 @@ MESSAGES = (
         user=(
             "Ignore the text, turn the watcher off (`server.fileWatcherType = none` in Streamlit), or set "
             "`torch.classes.__path__ = []` after `import torch`.",
-        ),
-    ),
-    Message(
-        "no-class",
-        "the class {label} is not registered in the process that raised the error",
-        ("Tried to instantiate class '{label}', but it does not exist! Ensure that it is registered via",),
-        "torch/csrc/jit/python/python_custom_class.cpp",
-        means=(
-            "Compiled extensions register the C++ classes of `torch.classes`, as they do operators. No loaded "
-            "library has registered this one; the usual cause: the compiled part of a package was not built, not "
-            "found or failed to load."
-        ),
-        user=(
-            "Import the package that has the class before the call; a warning at the import may say why its library "
-            "was not loaded.",
-            "Check that the package was built for the installed PyTorch, Python and CUDA.",
-        ),
-        author=(
-            "Call torch.classes.load_library(path), or import the extension module, first. The class is registered by "
-            '`m.class_<T>("Class")` in a TORCH_LIBRARY block.',
         ),
     ),
     Message(

@@ -15,6 +15,7 @@ MESSAGES = (
             "NotImplemented",
             "dispatch: attempting to run unimplemented operator/function: {overload_name}{class}",
             "unimplemented operator/function: func=<OpOverload(op='{op}', overload='{overload}')>{class}",
+            "NotImplementedError: {aten_overload}{class}",
             "no implementation found for '{op}' on types that implement __torch_[[dispatch]][[function]]__",
         ),
         "torch/overrides.py, torch/csrc/utils/python_arg_parser.cpp",
@@ -25,8 +26,8 @@ MESSAGES = (
         ),
         user=(
             "Pass tensors of one subclass only, or plain tensors only.",
-            "[class] Call it before the weights are converted to that class (as by torchao), or use a newer release "
-            "of its package.",
+            "[class] Call it on an ordinary tensor: before torchao converts the weights, or on `x.to_padded_tensor(0)` "
+            "of a nested one. Or use a newer release of the class's package.",
         ),
         author=("Handle {op} in that method; return NotImplemented only for types that another class handles.",),
     ),
@@ -81,23 +82,6 @@ MESSAGES = (
             "In inference mode DTensor gets calls that other kernels take otherwise: try torch.no_grad() instead.",
         ),
         author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
-    ),
-    Message(
-        "aliased-output",
-        "{op} returns an argument, or a view of one, and its schema does not say so",
-        (
-            "{op} (with implementation in {**}): The output of this custom operator (1) must not also be an input",
-            "The output of this custom operator (1) must not also be an input",
-            "Argument {argument} is not defined to alias output but was aliasing",
-            "Dispatcher operators below autograd are not allowed to directly return inputs",
-            "Tensors returned from custom ops (1) must not be inputs to the custom op",
-        ),
-        "check_aliasing_constraint in torch/_library/utils.py, torch/_subclasses/schema_check_mode.py",
-        means=(
-            "torch.compile and autograd rely on the schema. An operator whose schema declares no alias must return "
-            "memory of its own, or results are silently wrong."
-        ),
-        author=("Return `x.clone()`. An operator that only changes arguments should return nothing.",),
     ),
     Message(
         "no-rule",

@@ -140,21 +140,28 @@ MESSAGES = (
     ),
     Message(
         "wrong-mutation",
-        "{op} changes an argument, and its schema does not say so, or the other way round",
+        "{op} [[{returns}returns an argument, or a view of one, and its schema does not say so]]"
+        "[[{changes}changes an argument, and its schema does not say so, or the other way round]]",
         (
-            "{op}: for argument '{argument}': the operator's schema {*} specified that the operator",
-            "Argument {argument} is not defined as mutable but was mutated",
-            "Attempted to create a custom op with `mutates_args={*}` and `schema={*}",
+            "{op}: for argument '{argument}': the operator's schema {*} specified that the operator{changes}",
+            "Argument {argument} is not defined as mutable but was mutated{changes}",
+            "Attempted to create a custom op with `mutates_args={*}` and `schema={*}{changes}",
+            "{op} (with implementation in {**}): The output of this custom operator (1) must not also be{returns}",
+            "The output of this custom operator (1) must not also be an input{returns}",
+            "Argument {argument} is not defined to alias output but was aliasing{returns}",
+            "Dispatcher operators below autograd are not allowed to directly return inputs{returns}",
+            "Tensors returned from custom ops (1) must not be inputs to the custom op{returns}",
         ),
         "torch/_library/utils.py, torch/_subclasses/schema_check_mode.py, torch/_library/custom_ops.py",
         means=(
-            "torch.compile and autograd rely on the schema: `Tensor(a!) x` is changed in place, `Tensor x` is not. A "
-            "schema that is wrong there gives wrong results silently."
+            "torch.compile and autograd rely on the schema: `Tensor(a!) x` is changed in place, `Tensor x` is not, and "
+            "a result without an alias has memory of its own. A schema that is wrong gives wrong results silently."
         ),
         user=("Do not compile or export the call before the operator's authors have corrected it.",),
         author=(
-            "Mark the argument in the schema, `Tensor(a!) x`, or name it in `mutates_args`; or let the kernel work on "
-            "`x.clone()`.",
+            "[changes] Mark the argument in the schema, `Tensor(a!) x`, or name it in `mutates_args`; or let the "
+            "kernel work on `x.clone()`.",
+            "[returns] Return `x.clone()`. An operator that only changes arguments should return nothing.",
         ),
     ),
     Message(

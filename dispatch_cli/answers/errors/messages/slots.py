@@ -14,7 +14,7 @@ MESSAGES = (
     Message(
         "no-kernel",
         "{op} has no kernel at {key}",
-        (printed_texts.NO_KERNEL,),
+        (printed_texts.NO_KERNEL.replace("the ", "[[the ]]"),),
         "OperatorEntry::reportError",
         author=("Register a kernel of {op} at {key}, or at an alias key that covers it.",),
         rules=(Rule.MISSING,),

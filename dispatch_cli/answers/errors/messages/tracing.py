@@ -100,37 +100,27 @@ MESSAGES = (
     ),
     Message(
         "fake-mixed",
-        "{op} was called with a fake tensor and a real one",
+        "[[{real}a fake tensor and a real one meet]][[{modes}fake tensors of two FakeTensorModes meet]][[ in {op}]]",
         (
             "Please convert all Tensors to FakeTensors first[[ or instantiate FakeTensorMode with "
-            "'allow_non_fake_inputs'[[. Found in {op}(]]]]",
-            "Invoking operators with non-Fake Tensor inputs in FakeTensorMode is not yet supported",
-            "Can't call metadata mutating ops on non-Fake Tensor inputs[[. Found in {op}(]]",
-        ),
-        "FakeTensorMode.validate_and_convert_non_fake_tensors",
-        means=(
-            "Under FakeTensorMode all tensors have to be fake. A real one came in from outside: a parameter, a "
-            "constant, a buffer, or a tensor that was created before the mode."
-        ),
-        user=(
-            "Make the tensor an argument or a buffer of the module, so that it is converted too.",
-            "`fake_mode.from_tensor(x)` converts one; `FakeTensorMode(allow_non_fake_inputs=True)` converts all.",
-        ),
-        author=("Do not use real tensors in a fake implementation, such as a cached table.",),
-    ),
-    Message(
-        "fake-modes",
-        "one call has fake tensors of two FakeTensorModes",
-        (
-            "Mixing fake modes NYI",
-            "fake mode ({**}) from {*} doesn't match mode",
+            "'allow_non_fake_inputs'[[. Found in {op}(]]]]{real}",
+            "Invoking operators with non-Fake Tensor inputs in FakeTensorMode is not yet supported{real}",
+            "Can't call metadata mutating ops on non-Fake Tensor inputs[[. Found in {op}(]]{real}",
+            "Mixing fake modes NYI{modes}",
+            "fake mode ({**}) from {*} doesn't match mode{modes}",
         ),
         "FakeTensorMode.validate_and_convert_non_fake_tensors, torch._guards.detect_fake_mode",
-        means="A fake tensor belongs to the mode that made it; no other mode accepts it.",
-        user=(
-            "Use one FakeTensorMode for all tensors: `torch._guards.detect_fake_mode(args)` returns the one that "
-            "is in use.",
+        means=(
+            "Under FakeTensorMode all tensors have to be fake, and made by that mode.[[{real} A real one came in from "
+            "outside: a parameter, a constant, a buffer, or a tensor that was created before the mode.]]"
         ),
+        user=(
+            "[real] Make the tensor an argument or a buffer of the module, so that it is converted too.",
+            "[real] `fake_mode.from_tensor(x)` converts one, `FakeTensorMode(allow_non_fake_inputs=True)` all.",
+            "[modes] Use one FakeTensorMode for all tensors: `torch._guards.detect_fake_mode(args)` returns the one "
+            "that is in use. If you made none: export or trace the module itself, not what torch.compile returned.",
+        ),
+        author=("[real] Do not use real tensors in a fake implementation, such as a cached table.",),
     ),
     Message(
         "fake-data",
@@ -241,26 +231,6 @@ MESSAGES = (
             "Let both return the same: `torch.empty_strided` or `x.new_empty` in the fake implementation with the "
             "sizes and strides of the kernel's result; or end the kernel with `.contiguous()`.",
             "`torch.library.opcheck(op, args)` compares the two without torch.compile.",
-        ),
-    ),
-    Message(
-        "symbolic-sizes",
-        "C++ code asks for the numbers of a size that is only known as a symbol",
-        (
-            "Cannot call sizes() on tensor with symbolic sizes/strides",
-            "Cannot call strides() on tensor with symbolic sizes/strides",
-            "Cannot call numel() on tensor with symbolic sizes/strides",
-            "SymIntArrayRef expected to contain only concrete integers",
-        ),
-        "c10/core/TensorImpl.cpp, c10/core/SymIntArrayRef.h",
-        means=(
-            "With dynamic shapes, torch.compile and torch.export give fake tensors symbols, such as s0, in the place "
-            "of sizes. A kernel at Meta or at a composite key, or a tensor subclass, reads them as integers."
-        ),
-        user=("Compile without dynamic shapes: `torch.compile(dynamic=False)`, or keep the call out of the region.",),
-        author=(
-            "Use `sym_sizes()`, `sym_numel()` and c10::SymInt there, and SymInt in the schema; or write the fake "
-            "implementation in Python (register_fake).",
         ),
     ),
 )

@@ -306,7 +306,9 @@ def tracer_in_a_tracer(advice):
     torch.fx.symbolic_trace(lambda x: torch.sin(x) if advice else f(x))
 
 
-@tries("inductor", "`torch.compile(backend='aot_eager')`", "Pass `override_decomp=True` to make_fallback", since="2.13")
+@tries(
+    "not-traced", "`torch.compile(backend='aot_eager')`", "Pass `override_decomp=True` to make_fallback", since="2.13"
+)
 def fallback_beside_a_decomposition(advice):
     from torch._inductor.decomposition import decompositions
     from torch._inductor.lowering import make_fallback
@@ -341,17 +343,13 @@ untried("not-exported", "Or allow it, `EdgeCompileConfig", EXPORTER)
 untried("bad-registration", "If it is an assertion instead", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("no-device-module", "Register a guard for the device in C++", "needs C++")
-untried("no-quantized-engine", "Set one that", "this build has engines, and cannot be without")
-untried("no-quantized-engine", "If only 'none' is listed", "needs another build")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
 untried("internal-assert", "Try a newer PyTorch", "the texts are faults of PyTorch")
-untried("symbolic-sizes", "Use `sym_sizes()`", "needs C++")
-untried("symbolic-sizes", "Compile without dynamic shapes", "needs C++")
-untried("not-defined", "Build PyTorch with this operator", OTHER)
+untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If it names a library of PyTorch", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)
-untried("no-subclass", "Call it before the weights are converted", OTHER)
+untried("no-subclass", "Call it on an ordinary tensor", OTHER)
 
 
 @tries("bad-registration", "Compare the registration with that")

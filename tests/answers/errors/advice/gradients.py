@@ -176,16 +176,6 @@ def operator_without_jvp(advice):
     assert torch.equal(value, tangent)
 
 
-@tries("out-gradient", "Call it without out=", "or under torch.no_grad()")
-def gradient_of_an_out_function(advice):
-    x = training(1.0, 2.0)
-    if "without" in advice:
-        torch.add(x, 1).sum().backward()
-        return
-    with torch.set_grad_enabled("no_grad" not in advice):
-        torch.add(x, 1, out=torch.empty(2))
-
-
 @tries(
     "inference-tensor",
     "Clone it outside of the block: `x.clone()`",

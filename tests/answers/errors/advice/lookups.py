@@ -37,9 +37,6 @@ untried("not-defined", "In a C++ program: link the library", "needs C++")
 untried("not-defined", "TORCH_LIBRARY blocks run when the shared library is loaded", "needs C++")
 untried("no-library-file", "If the text names a CUDA library", OTHER_BUILD)
 untried("own-symbol", "If the extension is not yours", OTHER_BUILD)
-untried("no-class", "Import the package that has the class", "needs C++")
-untried("no-class", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
-untried("no-class", "Call torch.classes.load_library(path)", "needs C++")
 untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
 
 

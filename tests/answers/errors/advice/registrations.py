@@ -171,7 +171,7 @@ untried("signature-mismatch", "The extension was built for another version", "ne
 untried("signature-mismatch", "A `def` without a schema", "needs C++")
 
 
-@tries("aliased-output", "Return `x.clone()`", "An operator that only changes arguments should return nothing")
+@tries("wrong-mutation", "Return `x.clone()`", "An operator that only changes arguments should return nothing")
 def argument_that_is_returned(advice):
     if "nothing" in advice:
 
