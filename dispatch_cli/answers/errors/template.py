@@ -53,7 +53,7 @@ HOLES = {
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     "python_module": r"(?P<python_module>[\w.]{1,200}?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
-    "number": r"(?:c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",
+    "number": r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",
     "device_type": r"(?:cuda|hip|xpu|mps)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",

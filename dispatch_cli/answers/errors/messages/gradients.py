@@ -11,13 +11,18 @@ BATCHED = "FuncTorchBatched"
 MESSAGES = (
     Message(
         "no-second-derivative",
-        "{op} computes a gradient and has no derivative of its own: second derivatives are not possible",
-        ("derivative for {backward_op} is not implemented",),
+        "[[{op}]][[{function}]][[{once}a backward]] has no derivative of its own: second derivatives are not possible",
+        (
+            "derivative for {backward_op} is not implemented{listed}",
+            "trying to differentiate twice a function that was marked with @once_differentiable{once}",
+            "{function} is not differentiable twice",
+        ),
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
         key=AUTOGRAD,
         means=(
             "The first gradient was computed with create_graph=True, as for gradient penalties, meta-learning and "
-            "Hessians, and a second backward needs the derivative of {op}. derivatives.yaml has none."
+            "Hessians, and a second backward needs the derivative of its backward.[[{listed} derivatives.yaml has "
+            "none for {op}.]][[{once} The backward is a Python function marked as once_differentiable.]]"
         ),
         user=(
             "If first derivatives are enough: do not pass create_graph=True, or choose the first-order variant of "

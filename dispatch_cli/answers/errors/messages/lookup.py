@@ -24,6 +24,8 @@ MESSAGES = (
             "The underlying op of '{op}' has no overload name '{overload}'",
             "'torch.ops.higher_order' object has no attribute '{name}'",
             "Following ops cannot be found: [{op}{mobile}",
+            "Following ops cannot be found.{*}{{op}{mobile}",
+            "Following ops cannot be found. {**}{op} (){mobile}",
         ),
         "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
         means=(

@@ -100,15 +100,15 @@ MESSAGES = (
         ),
         "HigherOrderOperator.dispatch and OpOverload in torch/_ops.py",
         means=(
-            "Higher-order operators, such as cond and flex_attention, have a dispatch table of their own in Python: "
-            "one implementation for each key, mode and tensor subclass. The one that this call needs is missing."
+            "Higher-order operators, such as cond and flex_attention, and operators under modes in Python, such as "
+            "that of fake tensors, are looked up in a table in Python, by key, mode and class. {op} has nothing there."
         ),
         user=(
             "Call it outside of the mode (the text names it), or on plain tensors; rules are added in each release "
             "of PyTorch.",
         ),
         author=(
-            "[!python_op] Register one: `op.py_impl(key_or_mode_class)(function)`.",
+            "[!python_op] Register one: `op.py_impl(key_or_mode_class)(function)`; at Meta, with register_fake.",
             "[python_op] Register one: `@my_op.register_kernel('{device}')`; or leave `device_types` out of custom_op.",
         ),
     ),
