@@ -371,7 +371,7 @@ def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:
     text.write_text("Could not run 'aten::add.Tensor' with arguments from the 'Dispa' backend", encoding="utf-8")
     result = call("explain", "--from-error", str(text))
     assert (result.code, result.err) == (0, "")
-    assert "torch-2.15 has no key Dispa: the text is from another version, or it is cut there." in result.out
+    assert "torch-2.15 has no key Dispa: the text is from another version or a fork, or it is cut there." in result.out
 
 
 def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path: Path) -> None:

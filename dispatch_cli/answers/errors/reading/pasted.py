@@ -110,7 +110,8 @@ def uncoloured(text: str) -> str:
 
 def _unescaped(line: str, depth: int) -> str:
     """A line without escapes. It is escaped as a whole or not at all: a backslash may also be part of a path."""
-    if "\\" not in line or not depth or "\\" in _ESCAPE.sub("", line) or _DRIVE.search(line):
+    others = _ESCAPE.sub("", line).count("\\")  # names in an escaped text may have a few of their own
+    if not depth or 4 * others >= line.count("\\") or _DRIVE.search(line):
         return line
     return "\n".join(_unescaped(part, depth - 1) for part in uncoloured(_ESCAPE.sub(_meant, line)).split("\n"))
 
