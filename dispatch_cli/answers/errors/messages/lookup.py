@@ -25,7 +25,7 @@ MESSAGES = (
             "'torch.ops.higher_order' object has no attribute '{name}'",
             "Following ops cannot be found: [{op}{mobile}",
             "Following ops cannot be found.{*}{{op}{mobile}",
-            "Following ops cannot be found. {**}{op} (){mobile}",
+            "Following ops cannot be found. {**}{overload_name} (){mobile}",
         ),
         "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
         means=(
