@@ -6,7 +6,7 @@ from typing import Any
 
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReason, SupportReport, support_report
-from dispatch_cli.answers.support.wording import ASSUMED, MARKS, by_context, cell_words, columns_label, verdict_sentence
+from dispatch_cli.answers.support.wording import ASSUMED, MARKS, cell_words, columns_label, counts, verdict_sentence
 from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
@@ -28,7 +28,7 @@ def support_data(state: State) -> dict[str, Any] | None:
     answers, used = Pool(), {cell.verdict for row in report.operators for cell in row.cells}
     return {
         "verdict": verdict_sentence(report),
-        "counts": by_context(report),
+        "counts": "; ".join(counts(report)),
         "assumed": ASSUMED,
         "heads": [[column.backend, column.name] for column in report.columns],
         "marks": {

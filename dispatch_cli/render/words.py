@@ -167,7 +167,7 @@ def over_label(report: StartsFrom) -> str:
 
 def assumed_label(over: tuple[str, ...]) -> str:
     """The state that an answer starts from, where no option or file named it."""
-    return f"over {', '.join(over)} (assumed; give --base or files for another)"
+    return f"over {', '.join(over)} (assumed; --base names another)"
 
 
 def below_names(over: tuple[str, ...], over_files: tuple[str, ...]) -> str:

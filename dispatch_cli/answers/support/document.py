@@ -10,9 +10,9 @@ from dispatch_cli.answers.support.wording import (
     ASSUMED,
     MARKS,
     SHORT,
-    by_context,
     cell_title,
     columns_label,
+    counts,
     verdict_sentence,
 )
 from dispatch_cli.checks.support_words import help_words
@@ -36,7 +36,7 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import over_label, plural, short_kernel
 
-MANY = 12
+MANY = 40
 """More operators than this share a row where their cells are equal."""
 INDENT = 4
 MOST_SIGNS = 200
@@ -46,8 +46,7 @@ MOST_SIGNS = 200
 def document(report: SupportReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
     """The verdict, the matrix, then the reasons. full: a row for each operator."""
     yield Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE, is_verdict=True)
-    if text := by_context(report):
-        yield Paragraph(text)
+    yield from (Paragraph(text, hang=INDENT) for text in counts(report))
     yield Paragraph(Run(over_label(report), Tone.DIM))
     if not report.operators:
         return

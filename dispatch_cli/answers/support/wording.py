@@ -40,26 +40,25 @@ SHORT = {
 
 
 def verdict_sentence(report: SupportReport) -> str:
-    """How many operators work."""
-    failing = report.chosen - report.working - report.not_known
-    parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} everywhere asked"]
-    parts += [f"{failing:,} {'does' if failing == 1 else 'do'} not"] if failing else []
+    """How many operators work in every column."""
+    columns = [f"{column.name} on {column.backend}" for column in report.columns]
+    where = columns[0] if len(columns) == 1 else f"all {len(columns)} columns"
+    parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} in {where}"]
     parts += [f"{report.not_known:,} not known"] if report.not_known else []
     return f"{plural(report.chosen, 'operator')}: {', '.join(parts)}"
 
 
-def by_context(report: SupportReport) -> str:
-    """How many operators work in each context, on all backends; nothing where there is one context."""
-    names = [*dict.fromkeys(column.name for column in report.columns)]
-    counts = []
-    for name in names:
-        cells = [at for at, column in enumerate(report.columns) if column.name == name]
-        verdicts = [[row.cells[at].verdict for at in cells] for row in report.operators]
-        applying = [each for each in verdicts if set(each) != {Verdict.NOT_APPLICABLE}]
-        works = sum(all(one.works or one is Verdict.NOT_APPLICABLE for one in each) for each in applying)
-        counts.append(f"{name} {works:,} of {len(applying):,}")
-    where = "" if len(names) == len(report.columns) else " on all of the backends"
-    return f"Working{where}: {', '.join(counts)}" if len(names) > 1 and report.operators else ""
+def counts(report: SupportReport) -> tuple[str, ...]:
+    """How many operators work in each context, a text for each backend; none where there is one column."""
+    if len(report.columns) == 1 or not report.operators:
+        return ()
+    parts: dict[str, list[str]] = {}
+    for at, column in enumerate(report.columns):
+        verdicts = [row.cells[at].verdict for row in report.operators]
+        applying = sum(verdict is not Verdict.NOT_APPLICABLE for verdict in verdicts)
+        works = sum(verdict.works for verdict in verdicts)
+        parts.setdefault(column.backend, []).append(f"{column.name} {works:,} of {applying:,}")
+    return tuple(f"{backend}: {', '.join(texts)}" for backend, texts in parts.items())
 
 
 def cell_title(operator: OperatorName, column: SupportColumn, cell: Cell) -> str:

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.promises import BrokenPromise, Promises
-from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words, resolve_command
+from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -88,7 +88,8 @@ def _broken(view: View, broken: BrokenPromise) -> Finding:
     name, backends = row.operator, broken.backends
     where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
     outcome = "is broken" if cell.verdict.fails else "cannot be checked"
-    call = () if cell.call is None else (("call", resolve_command(name, cell.call)),)
+    words = () if cell.call is None else (*cell.call.tensors, *(f"in {context}" for context in cell.call.contexts))
+    call = (("call", ", ".join(words)),) if words else ()
     reason = () if promise.reason is None else (("reason", promise.reason),)
     return CHECK.finding(
         f"{name}: the promise of {where} {outcome}: {reason_words(cell)}",

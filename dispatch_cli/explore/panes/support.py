@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.support.document import call_blocks, matrix
 from dispatch_cli.answers.support.report import SupportReport
-from dispatch_cli.answers.support.wording import MARKS, by_context, verdict_sentence
+from dispatch_cli.answers.support.wording import MARKS, counts, verdict_sentence
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.explore.answers.call import Draft
@@ -24,7 +24,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import lines_of, message
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS
-from dispatch_cli.render.document import Gap, Paragraph, ParagraphKind
+from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
 from dispatch_cli.render.text_matrix import TextMatrix
 
 
@@ -142,8 +142,8 @@ def _lines(report: SupportReport, width: int) -> ShownSlots:
     """The verdict, which stays, the matrix, and how many operators work in each context."""
     top = lines_of([Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)], width)
     found = TextMatrix(matrix(report, full=True), width)
-    after = (Gap(), Paragraph(by_context(report)))
-    return ShownSlots(lines_of((*found.blocks(), *after), width), [*_targets(found)], [*top, []])
+    after: list[Block] = [Gap(), *(Paragraph(text, hang=4) for text in counts(report))]
+    return ShownSlots(lines_of([*found.blocks(), *after], width), [*_targets(found)], [*top, []])
 
 
 def _targets(found: TextMatrix) -> Iterator[Target]:
