@@ -15,33 +15,48 @@ _WHY = {
     Reason.NO_BACKEND_KERNEL: "no kernel serves the backend",
     Reason.NO_FAKE: "it has no fake kernel",
     Reason.NO_BACKWARD: "its backward pass raises: no derivative is registered",
-    Reason.BACKWARD_WARNS: "no derivative is registered: the gradient can be missing, and the backward pass warns",
-    Reason.GRADIENT_DROPPED: "no derivative is registered: the result does not require a gradient",
+    Reason.BACKWARD_WARNS: (
+        "no derivative is registered: the gradient is that of the operators that the kernel calls, if any; the "
+        "backward pass warns"
+    ),
+    Reason.GRADIENT_DROPPED: (
+        "no derivative is registered: the gradient is that of the operators that the kernel calls, if any"
+    ),
+    Reason.NOT_FUNCTIONAL: (
+        "no derivative is registered, and it writes to an argument or returns a view: gradients can be wrong, without "
+        "an error"
+    ),
+    Reason.NOT_TRANSFORMED: "no derivative is registered: torch.func does not see the call",
     Reason.UNDECLARED_WRITE: "it returns nothing and declares no write, so torch.compile drops the call",
     Reason.MUTABLE_RESULT: "it returns what it writes to, which functionalization refuses",
     Reason.ALIASED_RESULT: "it returns an alias of an argument, which PyTorch refuses",
     Reason.NO_VMAP: "it has no batching rule, and vmap's fallback refuses it",
     Reason.NO_JVP: "it has no forward-mode derivative",
     Reason.AUTOGRAD_FUNCTION: "its autograd kernel does not work in torch.func's transforms",
-    Reason.FUNCTION_ARGUMENTS: "a function of it does not take the arguments of the schema",
+    Reason.FUNCTION_ARGUMENTS: (
+        "a function of it does not take the arguments of the schema, or returns another number of values"
+    ),
     Reason.CAST_COPY: "autocast casts a tensor that it writes to, and the write goes to the copy",
     Reason.INCOMPLETE: "the state lacks what decides it",
     Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
 }
 _DERIVATIVE = "register its derivative (torch.library.register_autograd)"
+_OWN_FUNCTION = "call it in the forward of a torch.autograd.Function with setup_context, and use that in its place"
 _HELP = {
     Reason.NO_BACKEND_KERNEL: "register a kernel for the backend, or a composite one",
     Reason.NO_FAKE: "register a fake kernel (torch.library.register_fake)",
     Reason.NO_BACKWARD: _DERIVATIVE,
     Reason.BACKWARD_WARNS: _DERIVATIVE,
     Reason.GRADIENT_DROPPED: _DERIVATIVE,
+    Reason.NOT_FUNCTIONAL: f"return a new tensor, and {_DERIVATIVE}; PyTorch takes none for writes and views",
+    Reason.NOT_TRANSFORMED: _OWN_FUNCTION,
     Reason.UNDECLARED_WRITE: "declare the write: Tensor(a!) in the schema, or its name in mutates_args",
     Reason.MUTABLE_RESULT: "let it return nothing; from PyTorch 2.13 on, the tag inplace or out helps, too",
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
-    Reason.AUTOGRAD_FUNCTION: "replace its autograd kernel by torch.library.register_autograd",
-    Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema",
+    Reason.AUTOGRAD_FUNCTION: _OWN_FUNCTION,
+    Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema, and a backward a value for each",
     Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
 }

@@ -200,6 +200,10 @@ CASES = (
     Case("backward, one too few for a default", "same", None, trained("lambda ctx, g: (g * 2,)"), how="train"),
     Case("backward, one too few", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2,)", n="n: int"), TWICE, "train"),
     Case("backward, one too many", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2, None, g)"), how="train"),
+    Case("backward, the gradient alone", "raises", SIGNATURE, trained("lambda ctx, g: g", n="n: int"), TWICE, "train"),
+    Case("backward, its product", "raises", SIGNATURE, trained("lambda ctx, g: 2 * -g", n="n: int"), TWICE, "train"),
+    Case("backward, a call", "same", None, trained("lambda ctx, g: tuple([g * 2, None])", n="n: int"), TWICE, "train"),
+    Case("backward, the gradient for a default", "same", None, trained("lambda ctx, g: g * 2"), how="train"),
     Case("backward without ctx", "raises", SIGNATURE, trained("lambda g: (g * 2, None)"), how="train"),
     Case(
         "setup_context",

@@ -53,8 +53,8 @@ def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
             "op: 'demo::p*', backends: cpu, contexts: [compile, fake, eager, train]",
             [
                 "demo::plain: the promise of fake and compile on CPU is broken: it has no fake kernel",
-                "demo::plain: the promise of train on CPU is broken: no derivative is registered: the gradient can be "
-                "missing, and the backward pass warns",
+                "demo::plain: the promise of train on CPU cannot be checked: no derivative is registered: the gradient "
+                "is that of the operators that the kernel calls, if any; the backward pass warns",
             ],
         ),
         (

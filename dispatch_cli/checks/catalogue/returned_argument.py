@@ -35,6 +35,9 @@ operators:
     fake: flat_fake
 ```
 
+A schema with an alias (`(Tensor(a) x) -> Tensor(a)`) allows a view, and refuses the argument itself, of a `custom_op`:
+"View operation returned a tensor that is the same as the input base tensor".
+
 Fix: return a clone; or, if the operator only writes to its argument, return nothing.
 """
 
@@ -44,10 +47,9 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.python.functions import computes, returned_arguments
+from dispatch_cli.engine.python.functions import checks_aliases, computes, returned_arguments
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.function_body import ArgumentUse
-from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 
 _OPCHECK = "return a clone where it may be an argument; torch.library.opcheck tells for the tensors that it is given"
@@ -65,7 +67,7 @@ def find(view: View) -> Iterator[Finding]:
 
 def _finding(name: OperatorName, registration: Registration, use: ArgumentUse) -> Finding:
     kernel = registration.kernel
-    custom = kernel.wraps is not None and kernel.wraps.kind is WrapKind.KERNEL
+    custom = checks_aliases(kernel)
     what = f"may return {use.text}, which can share" if use.sometimes else f"returns {use.text}, which shares"
     refused = "PyTorch refuses it" if custom else "compiled calls take it for a new tensor"
     return CHECK.finding(
@@ -74,7 +76,7 @@ def _finding(name: OperatorName, registration: Registration, use: ArgumentUse) -
         registration.key,
         span=use.at,
         related=(("the kernel", kernel.span),),
-        tip=_OPCHECK if use.sometimes else "return a clone, or declare the alias in the schema",
+        tip=_OPCHECK if use.sometimes else f"return a clone{'' if custom else ', or declare the alias in the schema'}",
         subject=use.text,
         severity=None if custom and not use.sometimes else Severity.INFO,
     )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
 from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 
@@ -85,6 +85,8 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
     if body.values is None or not has_tensors(schema):
         return
     fewest, most = body.values
+    if fewest == 1 and any(is_tensor_list(result.type) for result in schema.returns):
+        return  # a gradient that it returns as it is can be a list
     if fewest < len(inputs) or most > len(inputs):
         count = fewest if fewest < len(inputs) else most
         why = f"returns {count} gradients where the operator has {len(inputs)} positional arguments"
@@ -106,13 +108,23 @@ def undeclared_writes(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argume
             yield use
 
 
+def checks_aliases(kernel: Kernel) -> bool:
+    """True if ``torch.library.custom_op`` made it of a function, whose results PyTorch compares with the arguments."""
+    return kernel.wraps is not None and kernel.wraps.kind is WrapKind.KERNEL
+
+
 def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[ArgumentUse]:
-    """The results of a kernel's function that share storage with tensors, where the schema has no alias."""
-    if not schema.returns or any(one.alias is not None for one in schema.returns):
+    """The results of a kernel's function that share storage with tensors, and must not.
+
+    Where the schema of a custom operator has aliases, these are the arguments themselves: a view is another tensor.
+    """
+    aliased = any(one.alias is not None for one in schema.returns)
+    if not schema.returns or (aliased and (is_mutable(schema) or not checks_aliases(kernel))):
         return
     for use in kernel.body.returns if kernel.body is not None else ():
         argument = _argument(kernel.body, use.argument, schema)
-        if argument is not None and (is_tensor(argument.type) or is_tensor_list(argument.type)):
+        tensors = argument is not None and (is_tensor(argument.type) or is_tensor_list(argument.type))
+        if tensors and (not aliased or use.text == use.argument):
             yield use
 
 

@@ -65,7 +65,8 @@ class Reason(Enum):
 
     CALL: the simulated call raises, see `Cell.error`. INCOMPLETE: the state lacks what decides. ASSUMED: it depends on
     what a kernel does, which no declaration says. CAST_COPY: autocast casts a tensor that is written to, so that the
-    copy is written.
+    copy is written. NOT_FUNCTIONAL: no derivative, and ``register_autograd`` takes none for such a schema.
+    NOT_TRANSFORMED: no derivative in a transform of torch.func, where ``register_autograd`` does not help.
     """
 
     CALL = "call"
@@ -74,6 +75,8 @@ class Reason(Enum):
     NO_BACKWARD = "no-backward"
     BACKWARD_WARNS = "backward-warns"
     GRADIENT_DROPPED = "gradient-dropped"
+    NOT_FUNCTIONAL = "not-functional"
+    NOT_TRANSFORMED = "not-transformed"
     UNDECLARED_WRITE = "undeclared-write"
     MUTABLE_RESULT = "mutable-result"
     ALIASED_RESULT = "aliased-result"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
-from dispatch_cli.engine.call.schema_facts import takes_tensor_list
+from dispatch_cli.engine.call.schema_facts import has_aliases, takes_tensor_list
 from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
@@ -17,7 +17,7 @@ from dispatch_cli.engine.support.tables import FORWARD_OF_SOME, Derivative, deri
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import writes
+from dispatch_cli.model.schema.arguments import is_mutable, writes
 from dispatch_cli.model.universe import BACK, Universe
 
 OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
@@ -77,13 +77,16 @@ class Gradients:
             if _is_library_autograd(above) and self._leaves_out_of_lists():
                 return Judgment(Verdict.NOT_KNOWN, Reason.ASSUMED, above)
             return self._generated(above) or served(above)
-        silent = lost.loss is GradientLoss.WARNS and not self.schema.returns  # it warns of what is returned
-        reason = Reason.GRADIENT_DROPPED if silent else _LOST[lost.loss]
+        takes_views = lost.loss is GradientLoss.RAISES  # `register_autograd` does, of a `custom_op`
+        refused = is_mutable(self.schema) if takes_views else has_aliases(self.schema)
+        reason = Reason.NOT_FUNCTIONAL if refused else _LOST[lost.loss]
         if lost.loss is GradientLoss.RAISES:
             return Judgment(Verdict.GRADIENT_LOST, reason, above or server)
         if server.does is Does.DECOMPOSES or server.live.rule is Rule.DEFAULT:
             return served(server)  # autograd stays on for the operators that it calls
-        return Judgment(Verdict.NOT_KNOWN if runs_python(server) else Verdict.GRADIENT_LOST, reason, server)
+        registration = server.live.registration  # what other kernels call is differentiated, as autograd stays on
+        captured = registration is not None and registration.captured
+        return Judgment(Verdict.GRADIENT_LOST if captured else Verdict.NOT_KNOWN, reason, server)
 
     def _leaves_out_of_lists(self) -> bool:
         """True if ``register_autograd`` refuses the gradients of calls that leave out arguments with defaults.
@@ -98,16 +101,13 @@ class Gradients:
         """The judgment of a call in grad or jvp: below the transform, nothing is recorded for it."""
         end = next((at for at, hop in enumerate(hops) if hop.slot == BACK), len(hops))
         above = self._autograd_hop(hops[:end])
-        if above is None:
-            reason = Reason.NO_JVP if is_jvp else Reason.GRADIENT_DROPPED
-            if end == len(hops):  # it is taken apart before any transform sees it
-                return served(hops[-1])
-            return Judgment(Verdict.GRADIENT_LOST, reason, hops[-1])
-        if is_core_fallback(self.universe, above.live):
-            reason = Reason.NO_JVP if is_jvp else Reason.BACKWARD_WARNS
-            return Judgment(Verdict.GRADIENT_LOST, reason, hops[-1])
+        if above is None and end == len(hops):  # it is taken apart before any transform sees it
+            return served(hops[-1])
+        if above is None or is_core_fallback(self.universe, above.live):
+            return Judgment(Verdict.GRADIENT_LOST, Reason.NO_JVP if is_jvp else Reason.NOT_TRANSFORMED, hops[-1])
         if is_jvp and _is_library_autograd(above):
-            return Judgment(Verdict.GRADIENT_LOST, Reason.NO_JVP, above)
+            is_view = has_aliases(self.schema) and not is_mutable(self.schema)  # PyTorch gives it the view's tangent
+            return Judgment(Verdict.NOT_KNOWN if is_view else Verdict.GRADIENT_LOST, Reason.NO_JVP, above)
         if above.why is Why.CONVENTION:
             verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
             return Judgment(verdict, Reason.AUTOGRAD_FUNCTION, above)

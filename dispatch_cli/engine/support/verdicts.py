@@ -13,12 +13,13 @@ from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
-from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, ErrorKind, Hop, Why
+from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
-from dispatch_cli.engine.python.functions import mismatches, returned_arguments, undeclared_writes
+from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, of_rule, served
@@ -110,7 +111,10 @@ class Judge:
         executes = column.context not in (SupportContext.EAGER, SupportContext.FAKE)
         if executes and not (column.context is SupportContext.VMAP and cell.verdict is Verdict.OWN):
             eager = self.cell(column._replace(context=SupportContext.EAGER, tensor=None, contexts=()))
-            if eager.reason in (Reason.FUNCTION_ARGUMENTS, Reason.ALIASED_RESULT):
+            aliased = eager.reason is Reason.ALIASED_RESULT
+            if aliased and column.context is SupportContext.INFERENCE and has_aliases(self.schema):
+                return cell  # nothing tracks views there
+            if aliased or eager.reason is Reason.FUNCTION_ARGUMENTS:
                 return eager._replace(call=cell.call)
         fake = column.context is SupportContext.FAKE and cell.key == META
         registration = active_fake(self.operator) if fake else None if cell.key is None else self._active(cell.key)
@@ -123,12 +127,9 @@ class Judge:
 
     def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
         """What comes of a Python function that can never take its arguments, or returns one of them."""
-        wraps = kernel.wraps
-        mismatch = next((fault for fault in mismatches(kernel, self._known_schema) if fault.always), None)
-        if mismatch is not None:
-            backward = wraps is not None and mismatch.function == wraps.function and wraps.kind is WrapKind.AUTOGRAD
-            return Verdict.GRADIENT_LOST if backward else Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
-        if wraps is not None and wraps.kind is WrapKind.KERNEL:  # which PyTorch checks for aliases
+        if any(mismatch.always for mismatch in mismatches(kernel, self._known_schema)):
+            return Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
+        if checks_aliases(kernel):
             returned = list(returned_arguments(kernel, self._known_schema))
             if returned:
                 certain = not all(use.sometimes for use in returned)
@@ -265,7 +266,7 @@ class Judge:
         if end.error.kind in _MISSING and assumed is not None and may_compute:
             return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
         is_gap = end.error.kind in _MISSING and last.slot in backend_keys(self.universe)
-        text = end.error.text or None
+        text = _error_text(end.error)
         if is_gap:
             return self._at(Verdict.NO_KERNEL, Reason.NO_BACKEND_KERNEL, last, shown)._replace(error=text)
         return self._at(Verdict.RAISES, Reason.CALL, last, shown)._replace(error=text)
@@ -321,7 +322,8 @@ class Judge:
         if error is None:
             return cell
         reason = Reason.NO_FAKE if outcome.path in (FakePath.NONE, FakePath.FAKE_IMPL) else Reason.CALL
-        return cell._replace(verdict=Verdict.RAISES, reason=reason, error=error.text or None)
+        cell = cell._replace(verdict=Verdict.RAISES, reason=reason, error=_error_text(error))
+        return cell if reason is Reason.CALL else cell._replace(key=None, kernel=None, span=None)
 
     def _computes_at_select(self) -> bool:
         """True if the operator's kernel at BackendSelect is a library's own, which may compute on the fake tensors."""
@@ -362,6 +364,11 @@ class Judge:
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
             return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
         return fake
+
+
+def _error_text(error: Error) -> str | None:
+    """PyTorch's text, after the exception's name where it is no sentence, as the name of an operator."""
+    return error.text if " " in error.text else f"{error.type}: {error.text}" if error.text else None
 
 
 def _is_rule(hop: Hop) -> bool:

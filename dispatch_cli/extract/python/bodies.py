@@ -67,6 +67,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         if argument in arguments
     ]
     counts = [_values(one) for one in results if isinstance(one, ast.Tuple) and not _has_star(one)]
+    counts += [(1, 1) for one in results if _is_computed(one, arguments)]
     values = (min(all_of for all_of, _ in counts), max(last for _, last in counts)) if counts else None
     if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in nodes):
         returns, values = [], None
@@ -185,6 +186,19 @@ def _ends_with_return(body: list[ast.stmt]) -> bool:
 
 def _has_star(node: ast.Tuple) -> bool:
     return any(isinstance(one, ast.Starred) for one in node.elts)
+
+
+def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
+    """True for a parameter, and for arithmetic of one: a tensor, where the parameter is one."""
+    match node:
+        case ast.Name(name):
+            return name in arguments
+        case ast.UnaryOp(ast.USub(), operand):
+            return _is_computed(operand, arguments)
+        case ast.BinOp(left, _, right):
+            return _is_computed(left, arguments) or _is_computed(right, arguments)
+        case _:
+            return False
 
 
 def _values(node: ast.Tuple) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
+from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportContext, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
@@ -24,35 +25,35 @@ IN_PLACE = "func: t::op_(Tensor(a!) x) -> Tensor(a!)"
 PYTHON = "{kernel: k, python: true}"
 LIVE = [
     # eager train fake compile vmap grad jvp autocast inference
-    (f"{FUNCTIONAL} | dispatch: {{CPU: k}}", "WLEEWLLWW"),
-    (f"{FUNCTIONAL} | dispatch: {{CPU: k}} | fake: f", "WLWWWLLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{CPU: k}}", "W?EEWLLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{CPU: k}} | fake: f", "W?WWWLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CPU: {PYTHON}}} | fake: f", "W?WWWLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CompositeExplicitAutograd: k}}", "WWWWWLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CompositeImplicitAutograd: k}}", "WWWWWWWWW"),
-    (f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: fallthrough}} | fake: f", "WLWWWLLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: fallthrough}} | fake: f", "W?WWWLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: g}} | fake: f", "WWWWWEEWW"),
     (f"{FUNCTIONAL} | dispatch: {{Autograd: g}}", "WW??WEEWE"),
-    (f"{FUNCTIONAL} | dispatch: {{BackendSelect: k, Meta: m}}", "WL??WLLWW"),
-    (f"{FUNCTIONAL} | dispatch: {{CPU: k, FuncTorchBatched: fallthrough}} | fake: f", "WLWWELLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{BackendSelect: k, Meta: m}}", "W???WLLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{CPU: k, FuncTorchBatched: fallthrough}} | fake: f", "W?WWELLWW"),
     (f"{SILENT} | dispatch: {{CPU: k}} | fake: f", "W-WXE--WW"),
     (f"{SILENT} | dispatch: {{CPU: k}}", "W-EEE--WW"),
     (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: k}}", "W-WXE--WW"),
     (f"{SILENT} | dispatch: {{CompositeImplicitAutograd: k}}", "W-WWE--WW"),
     (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", "W-WXE--WW"),
     (f"{SILENT} | dispatch: {{CUDA: k}} | fake: f", "E-WXE--EE"),
-    ("func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}", "WLWWELLWW"),
-    (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f", "WLWEWLLWW"),
-    (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f | tags: [inplace]", "WLWWWLLWW"),
+    ("func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}", "W?WWELLWW"),
+    (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f", "W?WEWLLWW"),
+    (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f | tags: [inplace]", "W?WWWLLWW"),
     (f"{IN_PLACE} | dispatch: {{CompositeImplicitAutograd: k}}", "WWWWWWWWW"),
     (f"{IN_PLACE} | dispatch: {{CompositeExplicitAutograd: k}}", "WWWEWLLWW"),
-    ("func: t::op(Tensor(a) x) -> Tensor(a) | dispatch: {CPU: k} | fake: f", "WLWEELLWW"),
-    ("func: t::op(Tensor(a!) x) -> Tensor | dispatch: {CPU: k} | fake: f", "WLWWELLWW"),
-    ("func: t::op(Tensor x) -> Tensor[] | dispatch: {CPU: k} | fake: f", "WLWWELLWW"),
-    ("func: t::op(Tensor[] x) -> Tensor | dispatch: {CPU: k} | fake: f", "WLWWELLWW"),
+    ("func: t::op(Tensor(a) x) -> Tensor(a) | dispatch: {CPU: k} | fake: f", "W?WEELLWW"),
+    ("func: t::op(Tensor(a!) x) -> Tensor | dispatch: {CPU: k} | fake: f", "W?WWELLWW"),
+    ("func: t::op(Tensor x) -> Tensor[] | dispatch: {CPU: k} | fake: f", "W?WWELLWW"),
+    ("func: t::op(Tensor[] x) -> Tensor | dispatch: {CPU: k} | fake: f", "W?WWELLWW"),
     ("func: t::op(Tensor x) -> int | dispatch: {CPU: k} | fake: f", "W-WEE--WW"),
-    ("func: t::op(Tensor(a!) x) -> int | dispatch: {CPU: k} | fake: f", "WLWEELLWW"),
+    ("func: t::op(Tensor(a!) x) -> int | dispatch: {CPU: k} | fake: f", "W?WEELLWW"),
     ("func: t::op(Tensor x) -> float | dispatch: {CPU: k} | fake: f", "W-WWE--WW"),
-    ("func: t::op(Tensor x) -> (Tensor, str) | dispatch: {CPU: k} | fake: f", "WLWEELLWW"),
+    ("func: t::op(Tensor x) -> (Tensor, str) | dispatch: {CPU: k} | fake: f", "W?WEELLWW"),
     ("func: t::op(Tensor x) -> (int, int) | dispatch: {CPU: k} | fake: f", "W-WWE--WW"),
     ("custom_op: t::op(Tensor x) -> Tensor | kernel: k", "WLEEWELWW"),
     ("custom_op: t::op(Tensor x) -> Tensor | kernel: k | fake: f", "WLWWWELWW"),
@@ -130,6 +131,40 @@ def test_autocast_of_a_backend_outside_of_pytorch_is_not_known_without_its_fallb
     assert cells_of(state)[SupportContext.AUTOCAST].verdict is Verdict.OWN
 
 
+@pytest.mark.parametrize(
+    ("declared", "train", "grad"),
+    [  # what autograd and torch.func do without a derivative; with one, torch.func has none either
+        (f"{FUNCTIONAL} | dispatch: {{CPU: k}}", Reason.BACKWARD_WARNS, Reason.NOT_TRANSFORMED),
+        (
+            f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: fallthrough}}",
+            Reason.GRADIENT_DROPPED,
+            Reason.NOT_TRANSFORMED,
+        ),
+        (f"{IN_PLACE} | dispatch: {{CPU: k}}", Reason.NOT_FUNCTIONAL, Reason.NOT_TRANSFORMED),
+        ("custom_op: t::op(Tensor x) -> Tensor | kernel: k", Reason.NO_BACKWARD, Reason.AUTOGRAD_FUNCTION),
+        ("custom_op: t::op(Tensor x) -> Tensor | kernel: k | backward: b", None, Reason.AUTOGRAD_FUNCTION),
+        ("custom_op: t::op(Tensor(a!) x) -> () | kernel: k", Reason.NOT_FUNCTIONAL, Reason.AUTOGRAD_FUNCTION),
+    ],
+)
+def test_what_helps_depends_on_what_pytorch_takes(
+    declared: str, train: Reason | None, grad: Reason, tmp_path: Path
+) -> None:
+    """PyTorch 2.13: ``register_autograd`` refuses operators that write, and torch.func supports none of its kernels."""
+    cells = cells_of(state_of(tmp_path, declared), "cpu")
+    assert (cells[SupportContext.TRAIN].reason, cells[SupportContext.GRAD].reason) == (train, grad)
+    help_for_grad = help_words(cells[SupportContext.GRAD])
+    assert help_for_grad is not None
+    assert "register_autograd" not in help_for_grad
+
+
+def test_the_placeholder_of_a_missing_fake_kernel_is_no_kernel(tmp_path: Path) -> None:
+    cells = cells_of(state_of(tmp_path, "custom_op: t::op(Tensor x) -> Tensor | kernel: k"), "cpu")
+    fake = cells[SupportContext.FAKE]
+    assert (fake.reason, fake.key, fake.kernel, fake.span) == (Reason.NO_FAKE, None, None, None)
+    cells = cells_of(state_of(tmp_path, f"{FUNCTIONAL} | dispatch: {{CPU: k}}"), "cpu")
+    assert cells[SupportContext.FAKE].error == "UnsupportedOperatorException: t.op.default"
+
+
 BODIES = """
 import torch
 from torch.library import custom_op
@@ -159,6 +194,51 @@ def _({parameters}):
 def test_bodies_of_python_functions_count(body: str, parameters: str, live: str, tmp_path: Path) -> None:
     file = tmp_path / "ops.py"
     file.write_text(BODIES.format(body=body, parameters=parameters), encoding="utf-8")
+    state = load_state([document_of_sources([str(file)])], bases=["torch-2.13"])
+    assert "".join(LETTERS.get(cell.verdict, "W") for cell in cells_of(state, "cpu").values()) == live
+
+
+CUSTOM = """
+import torch
+from torch.library import custom_op
+
+
+@custom_op("t::op", mutates_args=())
+def op(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * n
+
+
+def backward(ctx, g):
+    return {backward}
+
+
+op.register_autograd(backward)
+"""
+VIEW = """
+import torch
+from torch.library import custom_op
+
+
+@custom_op("t::op", mutates_args=(), schema="(Tensor(a) x) -> Tensor(a)")
+def op(x: torch.Tensor) -> torch.Tensor:
+    return {result}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "live"),
+    [  # PyTorch 2.13
+        (CUSTOM.format(backward="g, None"), "WWEEWELWW"),
+        (CUSTOM.format(backward="g"), "WEEEWELWW"),
+        (CUSTOM.format(backward="-g * 2"), "WEEEWELWW"),
+        (CUSTOM.format(backward="f(g)"), "WWEEWELWW"),
+        (VIEW.format(result="x"), "EEEEEEEEW"),
+        (VIEW.format(result="x.view(-1)"), "WLEEEE?WW"),
+    ],
+)
+def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) -> None:
+    file = tmp_path / "ops.py"
+    file.write_text(source, encoding="utf-8")
     state = load_state([document_of_sources([str(file)])], bases=["torch-2.13"])
     assert "".join(LETTERS.get(cell.verdict, "W") for cell in cells_of(state, "cpu").values()) == live
 
@@ -204,7 +284,7 @@ def test_columns_are_those_that_files_register_for(declared: str, backends: list
     ("tensor", "context", "verdict"),
     [
         ("sparse", None, Verdict.NO_KERNEL),
-        ("requires_grad", None, Verdict.GRADIENT_LOST),
+        ("requires_grad", None, Verdict.NOT_KNOWN),
         ("grad-wrapped", "jvp", Verdict.GRADIENT_LOST),
         ("fake", "mode=FakeTensorMode", Verdict.OWN),
         ("cpu", "mode=Logging", Verdict.NOT_KNOWN),
