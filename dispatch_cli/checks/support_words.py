@@ -56,7 +56,7 @@ _HELP = {
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
     Reason.AUTOGRAD_FUNCTION: _OWN_FUNCTION,
-    Reason.FUNCTION_ARGUMENTS: "give the function the parameters of the schema, and a backward a value for each",
+    Reason.FUNCTION_ARGUMENTS: "take the arguments of the schema; let a backward return a gradient for each of them",
     Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
 }

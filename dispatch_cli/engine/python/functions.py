@@ -89,7 +89,7 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
         return  # a gradient that it returns as it is can be a list
     if fewest < len(inputs) or most > len(inputs):
         count = fewest if fewest < len(inputs) else most
-        why = f"returns {count} gradients where the operator has {len(inputs)} positional arguments"
+        why = f"returns {count} gradient{'s' * (count != 1)} where the operator has {len(inputs)} positional arguments"
         yield FunctionMismatch(name, why, fewest < needed or most > len(inputs))
 
 
