@@ -20,8 +20,11 @@ LEFT_OUT = ("capture", "explore", "help")
 NOT_GIVEN = {
     "crossref": {"against", "python", "modules"},
     "trace": {"python", "is_module", "last", "recorder"},
+    "resolve": {"tensors"},
+    "keys": {"tensors"},
 }
-"""Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready."""
+"""Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready. And
+tensors where `_call` and `_keys` choose those of a call."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
 """What is no command, and has the program answer as well."""
 Maker = Callable[[Inputs], str]
@@ -44,10 +47,15 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "further_old": (0.1, lambda inputs: inputs.declarations()),
     "further_new": (0.1, lambda inputs: inputs.declarations()),
     "key_globs": (0.3, _words(words.key_glob)),
-    "tensors": (0, _words(calls.tensor)),
+    "tensors": (0.1, _words(calls.tensor)),
     "contexts": (0.4, _words(calls.context)),
     "options": (0.2, _words(words.argument)),
     "keyset": (0.1, _words(calls.expression)),
+    "devices": (0.3, _words(words.key)),
+    "source_url": (
+        0.2,
+        lambda inputs: inputs.dice.choice(["https://github.com/a/b", "https://u:p@github.com/a/b", "file:///x", "[->["]),
+    ),
     "select": (0.3, _words(words.check)),
     "ignore": (0.1, _words(words.check)),
     "guards": (0.15, lambda inputs: inputs.guards()),
