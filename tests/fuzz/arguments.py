@@ -54,7 +54,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "devices": (0.3, _words(words.key)),
     "source_url": (
         0.2,
-        lambda inputs: inputs.dice.choice(["https://github.com/a/b", "https://u:p@github.com/a/b", "file:///x", "[->["]),
+        lambda inputs: inputs.dice.choice(["https://github.com/a/b", "https://u:p@github.com/a", "file:///x", "[->["]),
     ),
     "select": (0.3, _words(words.check)),
     "ignore": (0.1, _words(words.check)),
