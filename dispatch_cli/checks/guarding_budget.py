@@ -1,4 +1,4 @@
-"""How much work the guards, or the promises, of one run may make: a file of a few kilobytes can ask for hours of it."""
+"""Most work that guards, or promises, may make in one run: a file of a few kilobytes can ask for hours of it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Promises:
                 yield promises[0], glob
 
     def broken(self) -> Iterator[BrokenPromise]:
-        """What is not as promised, by operator. Errors: InputError when it is too much work."""
+        """Broken promises, by operator. Errors: InputError when it is too much work."""
         state = self._view.state
         asked = self._asked()
         for columns, globs in asked.values():

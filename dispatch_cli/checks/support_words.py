@@ -72,7 +72,7 @@ def reason_words(cell: Cell) -> str:
 
 
 def help_words(cell: Cell) -> str | None:
-    """What helps, where the reason tells."""
+    """Advice, where the reason gives any."""
     return None if cell.reason is None else _HELP.get(cell.reason)
 
 

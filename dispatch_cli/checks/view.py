@@ -277,7 +277,7 @@ class View(Files):
         return defined in self._own_places
 
     def answers_for_schema(self, name: OperatorName) -> bool:
-        """Whether the operator's schema is the user's: all that a state has, where there are no files."""
+        """Returns whether the user declares the schema; without files, every schema counts."""
         return not self.has_files or self.is_defined_by_files(name)
 
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where a guard does not hold, operator by operator."""
+"""Violations of guards, operator by operator."""
 
 from __future__ import annotations
 

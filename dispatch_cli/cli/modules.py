@@ -77,4 +77,4 @@ CI_DOCUMENTS = {
 }
 """Format of a CI system → the module that writes it."""
 PICTURES = dict.fromkeys(("resolve", "resolve-higher-order"), "dispatch_cli.answers.resolve.picture_document")
-"""Where the pictures of reports are that are no part of their documents, by the name of the report."""
+"""Modules of the pictures that are no part of a document, by the name of the report."""

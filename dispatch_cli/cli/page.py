@@ -126,7 +126,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
 
 
 def _url_of(named: str | None, has_files: bool) -> str | None:
-    """Where the repository of the files is: as named, or as the project says. Errors: UsageError."""
+    """Address of the repository of the files: as named, or as the project says. Errors: UsageError."""
     from dispatch_cli.cli.source_url import checked_url, project_url
 
     if named is None:
@@ -140,7 +140,7 @@ def _url_of(named: str | None, has_files: bool) -> str | None:
 
 
 def _name_of(file: str, named: str) -> str:
-    """What a file is called, as it is named in commands; a folder by its own name, such as the one that ``.`` is."""
+    """Name of a file, as in commands; of a folder its own name, such as the one that ``.`` is."""
     return os.path.basename(os.path.realpath(file)) if os.path.isdir(file) else named  # noqa: PTH112, PTH119
 
 

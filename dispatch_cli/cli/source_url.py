@@ -41,7 +41,7 @@ def checked_url(text: str) -> str:
 
 
 def project_url() -> str | None:
-    """What the ``pyproject.toml`` of the working directory names as its repository; None where it names none."""
+    """The repository that the ``pyproject.toml`` of the working directory names; None where it names none."""
     try:
         project = parse_toml(read_plain(FILE, MAX_PROJECT_BYTES).decode()).get("project")
     except (SourceError, TomlError, ValueError):  # it is for others to say what is wrong with it

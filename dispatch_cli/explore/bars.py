@@ -69,7 +69,7 @@ class Tabs(Contained, Widget):
         return Content.assemble(*parts)
 
     def _labels(self) -> list[tuple[PaneEntry, str]]:
-        """What there is room for: the names close together where that is needed, then cut, but for those in front."""
+        """Tabs that fit: their names close together where needed, then cut, but for those in front."""
         room, names = self.size.width, [f" {entry.key} {entry.title}" for entry in self.entries]
         if sum(map(len, names)) + len(names) <= room:
             names = [f"{name} " for name in names]
@@ -102,7 +102,7 @@ def _shortened(most: int, name: str) -> str:
 
 
 class Crumb(Contained, Widget):
-    """Where the user is: the state, the operator, the slot. The state is cut where there is no room for it."""
+    """Crumbs: the state, the operator, the slot. The state is cut where there is no room for it."""
 
     DEFAULT_CSS = "Crumb { height: 1; padding: 0 1; color: $text-muted; }"
 

@@ -87,7 +87,7 @@ def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
 
 
 def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
-    """How a line can go on: what comes next, and the whole line then."""
+    """A completion of a line: what comes next, and the whole line then."""
     found = _END.search(text)
     if found is None or (found[2] is None and found[4] is None):
         begun = "" if found is None else found[1]
@@ -139,7 +139,7 @@ class _Completion(Suggester):
 
 
 class CallLine(TextInput):
-    """Where a call is typed, or pasted as a command line."""
+    """Input for a call, typed or pasted as a command line."""
 
     DEFAULT_CSS = "CallLine { background: $surface; } CallLine:focus { background: $boost; }"
     BINDINGS: ClassVar[list[BindingType]] = [

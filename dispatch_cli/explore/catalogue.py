@@ -67,7 +67,7 @@ class Catalogue:
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
-        """How many operators each namespace has."""
+        """Number of operators in each namespace."""
         return Counter(namespace_of(entry.name) for entry in self.entries)
 
     def folded(self, found: Sequence[int], namespaces: Container[str]) -> Iterator[int]:

@@ -71,7 +71,7 @@ class EditorCall(NamedTuple):
 
 
 def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
-    """How to open a place, by the variables VISUAL and EDITOR, else with what there is. No shell runs anything.
+    """Command that opens a place, by VISUAL and EDITOR, else with an editor that there is. No shell runs anything.
 
     Errors: CannotOpen.
     """

@@ -58,7 +58,7 @@ class FindingRow(NamedTuple):
 
     @property
     def many(self) -> int:
-        """How many findings the row is of."""
+        """Number of findings in the row."""
         return len(self.findings) if self.unlisted is None else self.unlisted.findings
 
     @property

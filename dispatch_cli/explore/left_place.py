@@ -1,4 +1,4 @@
-"""Where the user left, for the next time: in the folder that XDG_STATE_HOME names, or its usual place."""
+"""The last view, kept for the next start in the folder that XDG_STATE_HOME names, or its usual place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _file() -> Path:
 
 
 def read() -> LeftPlace:
-    """What was noted last; nothing where it cannot be read."""
+    """The last note; nothing where it cannot be read."""
     with suppress(OSError, ValueError, RuntimeError):
         text = _file().read_bytes()[:_LARGEST]
         noted = json.loads(text)

@@ -121,7 +121,7 @@ class Cache:
 
 
 def _head(key: str) -> bytes:
-    """What an entry begins with."""
+    """The beginning of an entry."""
     return f"dispatch-cli {FORMAT} {key}".encode()
 
 

@@ -86,7 +86,7 @@ def _is_of_replaced(
 
 
 _OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
-"""What is registered through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
+"""Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
 
 def _custom(one: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:

@@ -143,7 +143,7 @@ class TableBlock(Generic[Row]):
 
 
 class Mark(NamedTuple):
-    """What a cell of a matrix shows: a few characters in a tone, and what they mean."""
+    """Mark in a cell of a matrix: a few characters in a tone, and their meaning."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -209,12 +209,12 @@ Block = Paragraph | Gap | Facts | TableBlock | Matrix  # type: ignore[type-arg]
 
 
 def title_of(cell: MatrixCell) -> str:
-    """What a cell says in words: its title, or what its marks mean."""
+    """A cell in words: its title, or the meaning of its marks."""
     return cell.title or ", ".join(mark.meaning for mark in cell.marks if mark.meaning)
 
 
 def legend_of(matrix: Matrix) -> Iterator[Paragraph]:
-    """What the marks of a matrix mean, as a text; nothing where none is explained."""
+    """Legend of a matrix as a text; nothing where no mark is explained."""
     if marks := matrix.legend:
         last = len(marks) - 1
         meanings = [(mark, f" {mark.meaning}{', ' if at < last else ''}") for at, mark in enumerate(marks)]

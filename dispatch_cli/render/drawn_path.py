@@ -34,10 +34,10 @@ class DrawnPath(NamedTuple):
     arrows: Sequence[DrawnArrow]
 
     def lane(self, number: int) -> int:
-        """How far to the left an arrow goes down: each in a lane of its own, the first one nearest."""
+        """Distance of an arrow to the left: each goes down in a lane of its own, the first one nearest."""
         return len(self.arrows) - number
 
 
 def marks_of(row: DrawnRow) -> tuple[Mark, ...]:
-    """What stands in a box."""
+    """Content of a box."""
     return (Mark(row.text, row.tone),)

@@ -162,7 +162,7 @@ def _signs(matrix: Matrix, column: int) -> int:
 
 
 def _legend(matrix: Matrix, shapes: Shapes, top: float) -> float:
-    """What the marks mean, in as many columns as there is room for; how far it goes down."""
+    """Legend, in as many columns as there is room for. Returns its lower edge."""
     marks = matrix.legend or matrix.used
     if not marks:
         return top

@@ -137,7 +137,7 @@ def command(
 
 
 def _is_file(text: str) -> bool:
-    """Whether the first argument is a file: a word alone is a backend."""
+    """Returns whether the first argument is a file: a word alone is a backend."""
     from dispatch_cli import universes
     from dispatch_cli.engine.coverage.backend import backend_named
 

@@ -1,4 +1,4 @@
-"""What serves groups of operators on all backends, in numbers."""
+"""Shares of services, for groups of operators on all backends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST = 3
 
 
 class GroupKind(Enum):
-    """What the operators of a group have in common."""
+    """The feature that the operators of a group share."""
 
     ALL = "all"
     NAMESPACE = "namespace"
@@ -31,7 +31,7 @@ class GroupKind(Enum):
 
 
 class GroupCell(NamedTuple):
-    """How many operators of a group have each service on a backend. served, percent: as in `CoverageReport`.
+    """Operators of a group by service on a backend. served, percent: as in `CoverageReport`.
 
     command: lists them.
     """

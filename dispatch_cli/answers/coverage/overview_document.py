@@ -68,7 +68,7 @@ def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[B
 
 
 def title(report: CoverageOverviewReport) -> str:
-    """How much there is."""
+    """Numbers of operators and backends."""
     return f"{plural(report.chosen, 'operator')} on {plural(len(report.backends), 'backend')}"
 
 

@@ -26,7 +26,7 @@ from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 
 SCHEMA = "schema:"
-"""What the word for a kind of schema begins with, among tags."""
+"""Prefix of the word for a kind of schema, among tags."""
 
 
 class CoverageRow(NamedTuple):

@@ -7,7 +7,7 @@ from dispatch_cli.render.words import plural
 
 
 def unlisted_sentence(one: UnlistedFindings, way: str = "--full lists all") -> str:
-    """How many there are, what of, and how to list them. way: of the viewer."""
+    """Number and kind of the items, and the way to list them. way: of the viewer."""
     subject = "" if one.reason is None else f"{one.reason}: "
     listed = f" ({one.listed:,} listed)" if one.listed else ""
     verb = "is" if one.findings == 1 else "are"

@@ -109,7 +109,7 @@ _SLOTS, _SAME = Mark("t", Tone.FALLBACK, "slots changed"), Mark("\N{MIDDLE DOT}"
 
 
 def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixCell]:
-    """What happened to an operator in each version."""
+    """Events of an operator in each version."""
     changes = {one.version: one for one in operator.changes}
     names = [one.name for one in report.versions]
     runs = [(names.index(run.first), names.index(run.last)) for run in operator.versions]

@@ -107,7 +107,7 @@ def _facts(reason: SupportReason, report: SupportReport) -> Iterator[Fact]:
 
 
 def call_blocks(report: SupportReport, operator: OperatorName, column: int, cell: Cell) -> Iterator[Block]:
-    """What there is to say of one cell. column: its number."""
+    """The facts of one cell. column: its number."""
     tone = MARKS[cell.verdict].tone
     yield Paragraph(Run(cell_title(operator, report.columns[column], cell), tone), hang=INDENT)
     yield Facts([*_cause(cell, help_words(cell))], INDENT, Tone.DIM)

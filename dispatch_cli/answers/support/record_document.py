@@ -23,7 +23,7 @@ def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Colu
 
 
 def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[Promise]:
-    """What works, in few promises: what all operators of a namespace have in common, then what some have beyond it.
+    """The cells that work, as few promises: those that all operators of a namespace share, then the others.
 
     backends: devices. What fails, or is not known, is in none of them.
     """

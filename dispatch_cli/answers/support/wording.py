@@ -1,4 +1,4 @@
-"""What support says, in words."""
+"""The words of `support`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARKS = {
     Verdict.NOT_KNOWN: Mark("?", Tone.WARN, "not known"),
     Verdict.NOT_APPLICABLE: Mark("·", Tone.DIM, "does not apply"),
 }
-"""What stands in the cells of the matrix."""
+"""Marks in the cells of the matrix."""
 ASSUMED = "Kernels are taken to do what their schemas and fake kernels say."
 SHORT = {
     SupportContext.EAGER: "ea",
@@ -40,7 +40,7 @@ SHORT = {
 
 
 def verdict_sentence(report: SupportReport) -> str:
-    """How many operators work in every column."""
+    """The number of operators that work in every column."""
     columns = [f"{column.name} on {column.backend}" for column in report.columns]
     where = columns[0] if len(columns) == 1 else f"all {len(columns)} columns"
     parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} in {where}"]
@@ -49,7 +49,7 @@ def verdict_sentence(report: SupportReport) -> str:
 
 
 def counts(report: SupportReport) -> tuple[str, ...]:
-    """How many operators work in each context, a text for each backend; none where there is one column."""
+    """Numbers of operators that work in each context, a text for each backend; none where there is one column."""
     if len(report.columns) == 1 or not report.operators:
         return ()
     parts: dict[str, list[str]] = {}
@@ -62,12 +62,12 @@ def counts(report: SupportReport) -> tuple[str, ...]:
 
 
 def cell_title(operator: OperatorName, column: SupportColumn, cell: Cell) -> str:
-    """What a cell says, in words, and where it is."""
+    """A cell in words, with its operator and column."""
     return f"{operator} on {column.backend}, {column.name}: {cell_words(cell)}"
 
 
 def cell_words(cell: Cell) -> str:
-    """What a cell says, in words."""
+    """A cell in words."""
     why = reason_words(cell)
     if not why and cell.kernel is not None:
         why = f"{short_kernel(cell.kernel)} for {cell.key}"

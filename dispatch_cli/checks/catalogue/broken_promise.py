@@ -118,7 +118,7 @@ def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str
 
 
 def _trains(broken: BrokenPromise) -> bool:
-    """Whether it is about training: in torch.func's transforms, an autograd kernel alone does not help."""
+    """Returns whether training is promised: in torch.func's transforms, an autograd kernel alone does not help."""
     return SupportContext.TRAIN in broken.contexts
 
 

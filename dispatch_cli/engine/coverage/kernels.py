@@ -96,7 +96,7 @@ def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:
-    """Whether an operator has kernels at autograd keys or BackendSelect and nothing that they could redispatch to.
+    """Returns whether there are kernels at autograd keys or BackendSelect, and none that they could redispatch to.
 
     Such a kernel computes the result. Those that torchgen wrote redispatch in any case; they have one at Tracer, too.
     """

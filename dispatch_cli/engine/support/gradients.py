@@ -1,4 +1,4 @@
-"""What becomes of the gradient in a call that returns: by a backward pass, or in the transforms grad and jvp."""
+"""The gradient of a call that returns: by a backward pass, or in the transforms grad and jvp."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FORWARD_OF_SOME = frozenset({"aten::scatter_reduce_.two"})
 
 
 class Derivative(Enum):
-    """What the generated autograd kernel of an operator has; the value is the word in the table.
+    """Derivatives of the generated autograd kernel of an operator; the value is the word in the table.
 
     BACKWARD: no derivative for forward mode, so that jvp raises. SOME: for some arguments or versions alone, or the
     result is said to have none. NONE: the backward pass raises, if the result can require a gradient at all.

@@ -126,7 +126,7 @@ class Judge:
         return self.operator.active(key) if key in self.keys else None
 
     def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
-        """What comes of a Python function that can never take its arguments, or returns one of them."""
+        """The verdict on a Python function that can never take its arguments, or returns one of them."""
         if any(mismatch.always for mismatch in mismatches(kernel, self._known_schema)):
             return Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
         if checks_aliases(kernel):

@@ -1,4 +1,4 @@
-"""Where operators work, as ``support`` says it."""
+"""The support matrix of the files."""
 
 from __future__ import annotations
 

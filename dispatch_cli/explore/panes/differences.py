@@ -1,4 +1,4 @@
-"""What is different from another version, or from what the files start from."""
+"""Differences from another version, or from the state that the files start from."""
 
 from __future__ import annotations
 

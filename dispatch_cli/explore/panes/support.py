@@ -1,4 +1,4 @@
-"""Where operators work: a matrix, and below it what there is to say of the call under the cursor."""
+"""The support matrix, and below it the facts of the call under the cursor."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SupportPane(Pane):
 
     @property
     def waits_for(self) -> str:
-        """What is being done before there is a command line."""
+        """The work in progress, before there is a command line."""
         return "Judging calls…" if self._work.busy else ""
 
     def _found(self, answer: PaneAnswer) -> None:

@@ -63,7 +63,7 @@ def _candidates(change: StatesChange, chosen: DiffChoice) -> list[str]:
 
 
 def _facts(side: Side, name: str) -> object:
-    """What decides cells beside registrations: what is known of fake tensors, and of what kernels do."""
+    """Facts beside registrations that decide cells: about fake tensors, and about what kernels do."""
     operator = side.names[name]
     kernels = {key: registration.kernel for key, registration in side.dispatcher.active(operator).items()}
     known = {key: (kernel.redispatches, kernel.body, kernel.setup_body) for key, kernel in kernels.items()}

@@ -19,7 +19,7 @@ Outcome = tuple[Verdict, Reason | None]
 
 
 class CellChange(NamedTuple):
-    """What operators have in common: the answers, in each of the contexts on each of the backends."""
+    """Answers that operators share, in each of the contexts on each of the backends."""
 
     before: Outcome
     after: Outcome

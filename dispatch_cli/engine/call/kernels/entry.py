@@ -88,7 +88,7 @@ def _by_convention(moment: Moment) -> KernelStep:
 
 
 def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
-    """Whether a kernel above the backends has another one to go on to. keys: where the operator has kernels.
+    """Returns whether a kernel above the backends has another one to go on to. keys: where the operator has kernels.
 
     A kernel at Meta, which computes nothing, does not count.
     """
