@@ -151,16 +151,16 @@ def test_check_invariants_fails_where_a_bound_ended_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.py").write_text(f"{HEAD}{OPERATOR}{LOOPS}")
-    result = call("check-invariants", "a.py", "--format", "json")
+    Path("loops.py").write_text(f"{HEAD}{OPERATOR}{LOOPS}")
+    result = call("check-invariants", "loops.py", "--format", "json")
     assert result.code == 1
     findings = json.loads(result.out)["findings"]
     assert [(one["check"], one["declared_at"]["line"]) for one in findings if one["check"] == "unread-sources"] == [
         ("unread-sources", 8)
     ]
     suppressed = LOOPS.replace("x = i", "x = i  # dispatch-cli: ignore[unread-sources] it registers nothing")
-    Path("a.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
-    assert call("check-invariants", "a.py").code == 0
+    Path("loops.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
+    assert call("check-invariants", "loops.py").code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
