@@ -32,7 +32,7 @@ support:
 
 
 def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
-    """What is found of these promises."""
+    """Findings about these promises."""
     text = "".join(f"  - {{{one}}}\n" for one in promises)
     return findings(state_of(f"{LIBRARY}{text}"), select="broken-promise")
 

@@ -539,7 +539,7 @@ operators:
     ],
 )
 def test_options_by_keyword(tmp_path: Path, options: Options, named: str | None) -> None:
-    """What a live PyTorch 2.13 said of the same operator; an argument that is its default does not count."""
+    """Answers of a live PyTorch 2.13 for the same operator; an argument that is its default does not count."""
     file = tmp_path / "a.yaml"
     file.write_text(KEYWORDS)
     contexts = [Context.parse("autocast cpu")]

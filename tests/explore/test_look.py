@@ -1,4 +1,4 @@
-"""Where the user is, comes back to, and sees: the crumb line, folded namespaces, lines of files, fixes, bars."""
+"""The crumb line, the view at the next start, folded namespaces, lines of files, fixes, bars."""
 
 from __future__ import annotations
 

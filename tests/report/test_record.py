@@ -56,7 +56,7 @@ def matrix(state: State) -> tuple[list[SupportRow], Sequence[Column]]:
 
 
 def recorded(folder: Path, library: str, seed: int | None = None) -> str:
-    """What is recorded of a library; it is held against what works."""
+    """The recorded promise of a library, compared with what works."""
     (folder / "x.json").write_text(library, encoding="utf-8")
     state = load_state([str(folder / "x.json")])
     rows, columns = matrix(state)

@@ -18,7 +18,7 @@ TOLD = [report for report in reports() if report.says]
 
 
 def answer(report: Report) -> str:
-    """What is said before the rules in turn."""
+    """Notes before the rules in turn."""
     result = call("explain", "--from-error", str(report.file))
     assert (result.code, result.err) == (0, "")
     return result.out.partition("\n  #  Rule")[0]

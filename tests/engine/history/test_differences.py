@@ -323,7 +323,7 @@ Functions = dict[str, tuple[FakeImpl | None, Wrapped | None]]
 
 
 def functions(source: StateSource, operator: str, looked_at: bool) -> Functions:
-    """What is known of the functions of the active kernels, before or after the operator was taken in."""
+    """Facts about the functions of the active kernels, before or after the operator was taken in."""
     name = OperatorName.parse(operator)
     dispatcher = Dispatcher(universes.load("torch-2.15"), base=source)
     if looked_at:

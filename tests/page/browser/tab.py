@@ -39,7 +39,7 @@ LINKS_STAY = (
     "[...document.links].map(link => link.getAttribute('href'))"
     ".every(to => to.startsWith('#') || to.startsWith('https://github.com/pytorch/pytorch/blob/v'))"
 )
-"""Whether all links lead to parts of the page, or to PyTorch's own sources."""
+"""Links lead to parts of the page, or to PyTorch's own sources."""
 
 
 class Tab:

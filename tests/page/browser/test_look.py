@@ -1,4 +1,4 @@
-"""What one sees first, what an address keeps, and links to repositories."""
+"""The first screen, the state in the address, and links to repositories."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Judged(NamedTuple):
 
     @property
     def is_false_promise(self) -> bool:
-        """Whether the engine says that a call works which does not."""
+        """Returns whether the engine says that a call works which does not."""
         return self.result == "different" and self.verdict == "works"
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ def version_of(python: str) -> tuple[int, ...]:
 
 
 def answers_of(python: str, asked: Any, script: str = "live.py") -> list[Any]:
-    """What the script says: `live.py` of operators, `own.py` of as many of PyTorch's own as *asked* says."""
+    """Output of the script: `live.py` for operators, `own.py` for as many of PyTorch's own as *asked* says."""
     command = [python, str(Path(__file__).with_name(script))]
     done = subprocess.run(command, input=json.dumps(asked), check=True, stdout=subprocess.PIPE, text=True)
     # some versions of PyTorch print to it, too

@@ -58,7 +58,7 @@ class Subject:
         self.on_device, self.as_bfloat16 = on_device, as_bfloat16
 
     def expected(self, how):
-        """What the reference gives, on the CPU; None where the context means nothing for it."""
+        """Result of the reference, on the CPU; None where the context means nothing for it."""
         self.on_device("cpu")
         try:
             return how(self.reference, [tensor.clone() for tensor in self.tensors])
@@ -83,7 +83,7 @@ def total(results):
 
 
 def difference(actual, expected, device, loose=False):
-    """How results differ from what is expected, in words; None where they do not. loose: they may be bfloat16."""
+    """Difference of results from the expected ones, in words; None where there is none. loose: they may be bfloat16."""
     if len(actual) != len(expected):
         return f"{len(actual)} results for {len(expected)}"
     for place, (tensor, other) in enumerate(zip(actual, expected, strict=True)):
@@ -175,7 +175,7 @@ CONTEXTS = {
     "autocast": (autocasted, plain),
     "inference": (inside(torch.inference_mode), plain),
 }
-"""How a context calls, and how the reference does."""
+"""Calls of a context, and of its reference."""
 DERIVATIVES = (trained, graded, jvped)
 CELLS = [(device, context) for device in ("cpu", "meta") for context in CONTEXTS]
 CELLS.remove(("meta", "autocast"))  # PyTorch has none
@@ -260,7 +260,7 @@ def run(make, cells, out):
 
 
 def in_fork(make, cells):
-    """What `run` writes in a process of its own. A cell in which that ends is not judged, and it goes on behind it."""
+    """Output of `run` in a process of its own. A cell in which that ends is not judged, and it goes on behind it."""
     left, written = list(cells), []
     while left:
         read, write = os.pipe()

@@ -10,7 +10,7 @@ HEADER = "import torch\nfrom torch import Tensor\nfrom typing import List, Optio
 ANNOTATIONS = {"Tensor?": "Optional[Tensor]", "Tensor[]": "List[Tensor]", "Device": "torch.device"}
 """The annotation of a type; others are their own."""
 TERMS = {"Tensor": "torch.sin({0})", "Tensor?": "(0 if {0} is None else {0} * 3)", "Tensor[]": "{0}[0] * {0}[1]"}
-"""What an argument adds to the result."""
+"""An argument's part of the result."""
 GRADIENTS = {
     "Tensor": "g * {1} * torch.cos({0})",
     "Tensor?": "None if {0} is None else g * {1} * 3",
@@ -162,7 +162,7 @@ class _Author:
         return f"({' + '.join(terms)}) * {self.factor}" if terms else self.factor
 
     def _body(self) -> list[str]:
-        """What the operator computes."""
+        """Result of the operator."""
         total = self._sum("out")
         return {
             "one": [f"return {total}"],
