@@ -52,9 +52,9 @@ def project_url() -> str | None:
     )
     for url in (named[label] for label in _LABELS if isinstance(named.get(label), str)):
         try:
-            found = checked_url(url)
+            address = checked_url(url)
         except ValueError:
             continue
-        if _KNOWN.fullmatch(urlsplit(found).netloc):
-            return found
+        if _KNOWN.fullmatch(urlsplit(address).netloc):
+            return address
     return None

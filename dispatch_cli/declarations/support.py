@@ -57,13 +57,13 @@ def read_project(source: Source, table: str) -> tuple[Problems, Node | None]:
     settings = tool.get(table) if isinstance(tool, Mapping) else None
     section = {name: settings[name] for name in (SUPPORT.name,) if isinstance(settings, Mapping) and name in settings}
     try:
-        found = _TomlTree(source, table).node(section)
+        entries = _TomlTree(source, table).node(section)
     except OverBudget as over:
         problems.add("too-large", over.message, Place(1, 1), over.hint)
         return problems, None
-    assert type(found) is tree.Mapping, "it was made of a mapping"
+    assert type(entries) is tree.Mapping, "it was made of a mapping"
     version = Scalar("dispatch", True, 1, 1), Scalar("1", True, 1, 1)
-    return problems, tree.Mapping((version, *found.pairs), 1, 1)
+    return problems, tree.Mapping((version, *entries.pairs), 1, 1)
 
 
 class _TomlTree:
@@ -90,12 +90,12 @@ class _TomlTree:
 
     def _next(self, text: str, pattern: str) -> Scalar:
         self._source.budget.spend(weight(text))
-        found = re.compile(pattern).search(self._source.text, self._at, self._at + _REACH)
-        if found is None:
+        match = re.compile(pattern).search(self._source.text, self._at, self._at + _REACH)
+        if match is None:
             return Scalar(text, True, *self._place())
-        self._at = found.start()
+        self._at = match.start()
         place = self._place()
-        self._at = found.end()
+        self._at = match.end()
         return Scalar(text, True, *place)
 
     def _place(self) -> tuple[int, int]:

@@ -82,7 +82,7 @@ def parse_toml(text: str) -> Mapping[str, Any]:
 
 def _refuse_long_keys(text: str) -> None:
     """Refuse a key of too many parts; what looks like one in a string or a comment counts. Errors: TomlError."""
-    if (found := _LONG_KEY.search(text)) is not None:
-        start = found.start()
+    if (match := _LONG_KEY.search(text)) is not None:
+        start = match.start()
         line = text.count("\n", 0, start) + 1
         raise TomlError(f"a key has more than {MAX_PARTS} dotted parts", line, start - text.rfind("\n", 0, start))

@@ -112,9 +112,9 @@ class Crumb(Contained, Widget):
 
     def show(self, *parts: str | None) -> None:
         """The state, and what is further in; None for what the user is not at."""
-        found = tuple(safe(one) for one in parts if one)
-        if found != self.parts:
-            self.parts = found
+        crumbs = tuple(safe(one) for one in parts if one)
+        if crumbs != self.parts:
+            self.parts = crumbs
             self.refresh()
 
     def render(self) -> Content:

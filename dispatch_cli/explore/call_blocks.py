@@ -96,8 +96,8 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
     if draft is None:
         return
     yield Gap()
-    said = shlex.join(call_arguments(draft))
-    yield Paragraph(Run(f"The last call that could be made: {said or 'without tensors'}", Tone.WARN))
+    command = shlex.join(call_arguments(draft))
+    yield Paragraph(Run(f"The last call that could be made: {command or 'without tensors'}", Tone.WARN))
     yield Gap()
 
 

@@ -88,14 +88,14 @@ def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
 
 def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
     """A completion of a line: what comes next, and the whole line then."""
-    found = _END.search(text)
-    if found is None or (found[2] is None and found[4] is None):
-        begun = "" if found is None else found[1]
-        blank = " " * (found is None and text[-1:].strip() != "")
+    match = _END.search(text)
+    if match is None or (match[2] is None and match[4] is None):
+        begun = "" if match is None else match[1]
+        blank = " " * (match is None and text[-1:].strip() != "")
         yield from ((one, f"{text}{blank}{one[len(begun) :]} ") for one in starting(PARTS, begun))
         return
-    part, value = found[1], found[3] if found[2] else found[4]
-    quote = "" if found[2] or value else "'"
+    part, value = match[1], match[3] if match[2] else match[4]
+    quote = "" if match[2] or value else "'"
     for shown, one in _values(universe, part, value, text):
         yield shown, f"{text[: len(text) - len(value)]}{quote}{one}"
 
@@ -134,8 +134,8 @@ class _Completion(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """textual's: the first way in which the line goes on; not before the first letter of a word."""
         is_begun = value[-1:] not in ("", " ", "'", '"')
-        found = (one for _, one in completions(self._universe, value) if one.startswith(value) and one != value)
-        return next(found, None) if is_begun else None
+        endings = (one for _, one in completions(self._universe, value) if one.startswith(value) and one != value)
+        return next(endings, None) if is_begun else None
 
 
 class CallLine(TextInput):

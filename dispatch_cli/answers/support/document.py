@@ -51,12 +51,14 @@ def document(report: SupportReport, _: int | None = None, full: bool = False) ->
     if not report.operators:
         return
     yield Gap()
-    found = matrix(report, full)
-    yield found
+    picture = matrix(report, full)
+    yield picture
     yield Gap()
     yield Paragraph(Run(ASSUMED, Tone.DIM))
-    if len(found.rows) < report.chosen:
-        folded = f"{plural(report.chosen, 'operator')} in {plural(len(found.rows), 'row')}; --full has a row for each."
+    if len(picture.rows) < report.chosen:
+        folded = (
+            f"{plural(report.chosen, 'operator')} in {plural(len(picture.rows), 'row')}; --full has a row for each."
+        )
         yield Paragraph(Run(folded, Tone.DIM))
     for reason in report.reasons:
         yield Gap()

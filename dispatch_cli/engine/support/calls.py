@@ -102,13 +102,13 @@ class Caller:
         python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
         return CallSimulator(state.dispatcher, name, self._maker, python, options, state.fake_rules(name))
 
-    def made(self, contexts: tuple[Context, ...], spec: TensorSpec) -> tuple[Thread, Value]:
+    def thread_and_value(self, contexts: tuple[Context, ...], spec: TensorSpec) -> tuple[Thread, Value]:
         """The thread in those contexts, and that tensor on it. Errors: CallError."""
-        made = self._made.get((contexts, spec))
-        if made is None:
+        pair = self._made.get((contexts, spec))
+        if pair is None:
             thread = Contexts(self._maker).enter_all(contexts)
-            made = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
-        return made
+            pair = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
+        return pair
 
 
 class OperatorCaller:
@@ -126,8 +126,8 @@ class OperatorCaller:
         takes_device = not tensors and option_argument(schema, "device") is not None
         options = Options(device=column.device) if takes_device else NO_OPTIONS
         simulator = self.caller.simulator(self.name, options) if takes_device else self._plain
-        thread, _ = self.caller.made(contexts, spec)
-        values = tuple(self.caller.made(contexts, tensor)[1] for tensor in tensors)
+        thread, _ = self.caller.thread_and_value(contexts, spec)
+        values = tuple(self.caller.thread_and_value(contexts, tensor)[1] for tensor in tensors)
         hops, end = simulator.run(values, thread)
         texts = tuple(f"{option}={value}" for option, value in options.given)
         call = Call(self.name, tensors, contexts, hops, end, options)

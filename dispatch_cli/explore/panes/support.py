@@ -89,9 +89,9 @@ class SupportPane(Pane):
         self._say(f"The calls could not be judged: {type(error).__name__}: {str(error)[:500]}")
 
     def _show_call(self) -> None:
-        found = self._cell
-        if found is not None and self.answer is not None:
-            self.details.show(tuple(call_blocks(self.answer.report, *found)))
+        cell = self._cell
+        if cell is not None and self.answer is not None:
+            self.details.show(tuple(call_blocks(self.answer.report, *cell)))
 
     @property
     def _cell(self) -> tuple[OperatorName, int, Cell] | None:
@@ -141,9 +141,9 @@ class SupportPane(Pane):
 def _lines(report: SupportReport, width: int) -> ShownSlots:
     """The verdict, which stays, the matrix, and how many operators work in each context."""
     top = lines_of([Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)], width)
-    found = TextMatrix(matrix(report, full=True), width)
+    picture = TextMatrix(matrix(report, full=True), width)
     after: list[Block] = [Gap(), *(Paragraph(text, hang=4) for text in counts(report))]
-    return ShownSlots(lines_of([*found.blocks(), *after], width), [*_targets(found)], [*top, []])
+    return ShownSlots(lines_of([*picture.blocks(), *after], width), [*_targets(picture)], [*top, []])
 
 
 def _targets(found: TextMatrix) -> Iterator[Target]:

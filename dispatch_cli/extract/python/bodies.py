@@ -86,16 +86,16 @@ def _parameters(node: Function) -> tuple[str, ...]:
     given = node.args
     positional = [one.arg for one in (*given.posonlyargs, *given.args)]
     first = len(positional) - len(given.defaults)
-    found = [f"{name}=" if place >= first else name for place, name in enumerate(positional)]
+    names = [f"{name}=" if place >= first else name for place, name in enumerate(positional)]
     if given.posonlyargs:
-        found.insert(len(given.posonlyargs), "/")
+        names.insert(len(given.posonlyargs), "/")
     if given.vararg is not None:
-        found.append(f"*{given.vararg.arg}")
+        names.append(f"*{given.vararg.arg}")
     elif given.kwonlyargs:
-        found.append("*")
+        names.append("*")
     for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        found.append(one.arg if default is None else f"{one.arg}=")
-    return (*found, *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
+        names.append(one.arg if default is None else f"{one.arg}=")
+    return (*names, *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
 
 
 def _rebound(node: Function) -> Iterator[str]:

@@ -127,16 +127,16 @@ class OperatorCalls(LibraryCalls):
 
         The parameter of a helper stands for all operators that the file passes to functions.
         """
-        found = Arguments("op effect", given, keywords)
-        operator = keys.operator_of(found.get("op"), node)
+        arguments = Arguments("op effect", given, keywords)
+        operator = keys.operator_of(arguments.get("op"), node)
         self.run.account(scope.file, node)
         operators = [operator] if isinstance(operator, str) else []
-        if not operators and isinstance(found.get("op"), Opaque):
+        if not operators and isinstance(arguments.get("op"), Opaque):
             passed = _PASSED_OPERATOR.findall(self.run.index.text(scope.file))
             operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
-        for one in operators if not found.has("effect") or found.get("effect") is not None else ():
-            self.function(FunctionRole.EFFECT, one, Dotted("effect"), node, scope, found)
-        return found.get("op")
+        for one in operators if not arguments.has("effect") or arguments.get("effect") is not None else ():
+            self.function(FunctionRole.EFFECT, one, Dotted("effect"), node, scope, arguments)
+        return arguments.get("op")
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
         """``del op.py_kernels[key]``: what was registered by ``py_impl`` is removed."""
