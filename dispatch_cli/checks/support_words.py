@@ -34,7 +34,7 @@ _WHY = {
     Reason.NO_JVP: "it has no forward-mode derivative",
     Reason.AUTOGRAD_FUNCTION: "its autograd kernel does not work in torch.func's transforms",
     Reason.FUNCTION_ARGUMENTS: (
-        "a function of it does not take the arguments of the schema, or returns another number of values"
+        "a Python function of it cannot be called with the schema's arguments, or returns a wrong number of values"
     ),
     Reason.CAST_COPY: "autocast casts a tensor that it writes to, and the write goes to the copy",
     Reason.INCOMPLETE: "the state lacks what decides it",

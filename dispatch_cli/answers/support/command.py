@@ -74,8 +74,8 @@ def command(
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
     kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
     """
-    if record and out.format != "text":
-        raise click.UsageError("--record writes a declaration file; it takes no --format.")
+    if record and (out.format != "text" or tensors or full):
+        raise click.UsageError("--record writes a declaration file; it takes no --format, --tensor or --full.")
     state = load_state(source, out.color, ops=ops)
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, names, out.color)
@@ -89,7 +89,11 @@ def command(
         from dispatch_cli.api import further_states
 
         states = chain([state], (further for further, _ in further_states(state)))
-        recorded = (row for each in states for row in support_rows(each, _defined(each, names), columns))
+        recorded = (
+            row
+            for each in states
+            for row in support_rows(each, [name for name in names if name in each.dispatcher], columns)
+        )
         write(record_yaml(state, recorded, columns), out.file, kind="data")
         return
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
@@ -99,12 +103,6 @@ def command(
         from dispatch_cli.answers.support.wording import verdict_sentence
 
         say_written(out.file, verdict_sentence(report))
-
-
-def _defined(state: State, names: list[OperatorName]) -> list[OperatorName]:
-    """Those of the operators that a state has."""
-    defined = frozenset(state.dispatcher.names())
-    return [name for name in names if str(name) in defined]
 
 
 def _columns(

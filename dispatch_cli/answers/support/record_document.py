@@ -8,7 +8,7 @@ from dispatch_cli.answers.findings.guards.yaml_document import operators, scalar
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import Promise, SupportContext, boxes
+from dispatch_cli.model.support import PROMISED, Promise, boxes
 
 
 def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[str]:
@@ -30,7 +30,7 @@ def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequenc
     works: dict[OperatorName, int] = {}
     holds: dict[OperatorName, int] = {}
     for row in rows:
-        bits = [(1 << at, cell.verdict) for at, cell in enumerate(row.cells) if columns[at].context in _RECORDED]
+        bits = [(1 << at, cell.verdict) for at, cell in enumerate(row.cells) if columns[at].context in PROMISED]
         good = sum(bit for bit, verdict in bits if verdict.works)
         void = sum(bit for bit, verdict in bits if verdict is Verdict.NOT_APPLICABLE)
         holds[row.operator] = holds.get(row.operator, -1) & (good | void)
@@ -53,9 +53,6 @@ def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequenc
                 groups.setdefault(left, []).append(str(name))
     for left, ops in groups.items():
         yield from _promises(tuple(sorted(ops)), left, columns)
-
-
-_RECORDED = frozenset(SupportContext) - {SupportContext.CUSTOM}
 
 
 def _promises(ops: tuple[str, ...], mask: int, columns: Sequence[Column]) -> Iterator[Promise]:

@@ -117,11 +117,6 @@ def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str
     yield from (("it is promised here, too", promise.span) for promise in others)
 
 
-def _trains(broken: BrokenPromise) -> bool:
-    """Returns whether training is promised: in torch.func's transforms, an autograd kernel alone does not help."""
-    return SupportContext.TRAIN in broken.contexts
-
-
 def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
     """The kernels that are missing."""
     name = broken.row.operator
@@ -132,7 +127,10 @@ def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
             return (fake_impl(name),)
         case Reason.NO_VMAP:
             return own_kernels(view, name, (_BATCHED,))
-        case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED if _trains(broken):
+        case Reason.NO_BACKWARD | Reason.BACKWARD_WARNS | Reason.GRADIENT_DROPPED if (
+            SupportContext.TRAIN
+            in broken.contexts  # in torch.func's transforms, an autograd kernel alone does not help
+        ):
             keys = [autograd_key_of(view.universe, backend) or backend for backend in broken.backends]
             return own_kernels(view, name, autograd_keys(view, name, keys))
         case _:

@@ -11,6 +11,7 @@ from dispatch_cli.engine.support.verdicts import Judges
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.support import PROMISED
 from dispatch_cli.model.universe import META, Universe
 
 USUAL = ("CPU", "CUDA")
@@ -32,7 +33,7 @@ def support_columns(
     """
     universe = state.dispatcher.universe
     backends = [_named(universe, text) for text in devices] if devices else _registered(state, names)
-    wanted = contexts or [context for context in SupportContext if context is not SupportContext.CUSTOM]
+    wanted = contexts or PROMISED
     columns: list[Column] = []
     for backend in dict.fromkeys(backends):
         device = backend.device or backend.key
