@@ -26,8 +26,11 @@ def _file() -> Path:
 def read() -> LeftPlace:
     """The last note; nothing where it cannot be read."""
     with suppress(OSError, ValueError, RuntimeError):
-        text = _file().read_bytes()[:_LARGEST]
-        noted = json.loads(text)
+        file = _file()
+        if not file.is_file():  # a pipe would be waited for
+            return LeftPlace()
+        with file.open("rb") as opened:
+            noted = json.loads(opened.read(_LARGEST))
         if isinstance(noted, dict):
             return LeftPlace(*(str(noted.get(name, "")) for name in LeftPlace._fields))
     return LeftPlace()
@@ -38,4 +41,6 @@ def note(place: LeftPlace) -> None:
     with suppress(OSError, RuntimeError):
         file = _file()
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(place._asdict()), encoding="utf-8")
+        written = file.with_suffix(".new")
+        written.write_text(json.dumps(place._asdict()), encoding="utf-8")
+        written.replace(file)  # whole or not at all, and never through a link

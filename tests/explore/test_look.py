@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,20 @@ def test_one_comes_back_to_where_one_left(tmp_path: Path, monkeypatch: pytest.Mo
     for text in ("", "[1]", "{", json.dumps({"view": 3, "theme": ["x"]}), "\x00" * 20_000):
         (tmp_path / "dispatch-cli" / "explore.json").write_text(text)
         ExploreApp(session(), left_place.read())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links")
+def test_the_note_is_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    file, other = tmp_path / "dispatch-cli" / "explore.json", tmp_path / "other"
+    file.parent.mkdir()
+    os.mkfifo(file)
+    assert left_place.read() == LeftPlace()  # and does not wait for a writer
+    file.unlink()
+    other.write_text("original")
+    file.symlink_to(other)
+    left_place.note(LeftPlace("findings"))
+    assert (other.read_text(), left_place.read()) == ("original", LeftPlace("findings"))
 
 
 def test_a_fix_of_a_finding_is_tried_with_enter() -> None:
