@@ -70,6 +70,11 @@ class Candidate(NamedTuple):
     closed: int = 0
     fallback_open: bool = False
 
+    @property
+    def bits(self) -> int:
+        """The registered keys that decide whether it fills the slot."""
+        return self.bit | self.unless | self.ambiguous
+
 
 class Outcome(Enum):
     """The outcome of a rule at a slot."""

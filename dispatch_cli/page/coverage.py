@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dispatch_cli.answers.coverage.counts import coverage_counts
 from dispatch_cli.answers.coverage.report import overlay_of
@@ -32,28 +32,46 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
         is_stale = not dispatcher.is_untouched(name) and bool(dispatcher.stale_entries(name))
         shapes.append(name if is_stale else first.shape(name))
     numbers = [classes.add((type(shape).__name__, shape)) for shape in shapes]
+    sizes, rests = Counter(numbers), Pool()
+    found = [_class(shape, sizes[number], rests) for number, (_, shape) in enumerate(classes.values)]
     return {
         "class": numbers,
-        "backends": [_backend(state, backend, classes, Counter(numbers), answers) for backend in backends],
+        "backends": [_backend(state, backend, found, answers) for backend in backends],
         "answers": answers.values,
     }
 
 
-def _backend(
-    state: State, backend: CoveredBackend, classes: Pool, numbers: Counter[int], answers: Pool
-) -> dict[str, Any]:
-    """numbers: how many operators each class has."""
+class _Class(NamedTuple):
+    """Operators that share their answers. registered: bits of the keys with a kernel. rest: number of all else."""
+
+    shape: CoveredShape | OperatorName | None
+    operators: int
+    registered: int
+    rest: int
+
+
+def _class(shape: CoveredShape | OperatorName | None, operators: int, rests: Pool) -> _Class:
+    if isinstance(shape, CoveredShape):
+        return _Class(shape, operators, shape.registered, rests.add(shape._replace(registered=0)))
+    return _Class(shape, operators, 0, rests.add((type(shape).__name__, shape)))
+
+
+def _backend(state: State, backend: CoveredBackend, classes: Sequence[_Class], answers: Pool) -> dict[str, Any]:
+    """The answers on a backend. Most classes differ in keys that do not count there."""
     classifier = Classifier(state.dispatcher, backend)
-    found = [
-        classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape)
-        for _, shape in classes.values
-    ]
+    parts = [(one.registered & classifier.bits, one.rest) for one in classes]
+    sizes = Counter[tuple[int, int]]()
+    for part, one in zip(parts, classes, strict=True):
+        sizes[part] += one.operators
     answered = Counter[Covered]()
-    for number, operators in numbers.items():
-        answered[found[number]] += operators
+    numbers = {}
+    for part, shape in dict(zip(parts, (one.shape for one in classes), strict=True)).items():
+        answer = classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape)
+        answered[answer] += sizes[part]
+        numbers[part] = answers.made(answer, lambda one: data_of(one) | {"served": one.served})
     return {
         "backend": data_of(backend),
         "counts": data_of(coverage_counts(answered)),
         "overlay": overlay_of(state, backend),
-        "answers": [answers.made(one, lambda answer: data_of(answer) | {"served": answer.served}) for one in found],
+        "answers": [numbers[part] for part in parts],
     }

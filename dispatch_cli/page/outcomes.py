@@ -116,7 +116,7 @@ class _SlotRules:
         self._own_bit = own.bit
         self._bits = own.closed
         for one in others:
-            self._bits |= one.bit | one.unless | one.ambiguous | one.closed
+            self._bits |= one.bits | one.closed
         self._always: Hashable = (
             *(tuple(others), bool(own.bit), key in dispatcher.fallbacks, key in layout.incomplete),
             *(layout.universe.autograd_backends.get(key, ()), key if self._bits & own.bit else None),

@@ -60,6 +60,7 @@ class Classifier:
     """Classifies operators for one backend.
 
     autocast, vmap: whether to say what becomes of calls under them.
+    bits: the registered keys that decide an answer; shapes that differ in others alone share it.
     """
 
     def __init__(
@@ -72,6 +73,12 @@ class Classifier:
         self._asked = autocast, vmap
         self._core = {one.key: one.debug for one in self.universe.fallbacks}
         self._found: dict[CoveredShape, Covered] = {}
+        others = (backend.autocast, BATCHED, FRONT) if autocast or vmap else ()
+        keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included, *others)
+        slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
+        self.bits = 0
+        for candidate in (one for slot in slots for one in dispatcher.layout.candidates[slot]):
+            self.bits |= candidate.bits | candidate.closed
 
     def of(self, name: OperatorName) -> Covered:
         """What serves an operator. Errors: Refused for an unknown operator."""
@@ -100,9 +107,10 @@ class Classifier:
         """What serves operators of a shape whose live tables are not stale."""
         if shape is None:
             return self._undefined()
-        found = self._found.get(shape)
+        part = shape._replace(registered=shape.registered & self.bits)
+        found = self._found.get(part)
         if found is None:
-            found = self._found[shape] = self._decided(shape)
+            found = self._found[part] = self._decided(shape)
         return found
 
     def _decided(self, shape: CoveredShape) -> Covered:

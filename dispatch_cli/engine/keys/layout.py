@@ -68,7 +68,7 @@ class KeyLayout:
         for slot, key in enumerate(self.universe.slots):
             bits = 0
             for candidate in self.candidates[slot]:
-                bits |= candidate.bit | candidate.unless | candidate.ambiguous
+                bits |= candidate.bits
             depends_on.append((key, bits))
         return {
             source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in self.registered_bit.items()
@@ -133,8 +133,7 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout
 def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallback_open: bool) -> tuple[Candidate, ...]:
     """The candidates of a slot, with the keys among those that matter to them at which a kernel may be unknown."""
     own, *others = (
-        one._replace(open=found, closed=closed) if (found := unknown & (one.bit | one.unless | one.ambiguous)) else one
-        for one in candidates
+        one._replace(open=found, closed=closed) if (found := unknown & one.bits) else one for one in candidates
     )
     return (own._replace(fallback_open=fallback_open), *others)
 

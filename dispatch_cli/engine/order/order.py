@@ -198,7 +198,7 @@ def _risks(layout: KeyLayout) -> Mapping[int, tuple[_Risk, ...]]:
             own, *others = layout.candidates[layout.universe.slot[slot]]
             matters = 0
             for candidate in (own, *others):
-                if bit & (candidate.bit | candidate.unless | candidate.ambiguous):
+                if bit & candidate.bits:
                     matters |= candidate.bit
             settles = own.bit if slot in layout.universe.refreshed_by(slot) else 0
             if slot != UNDEFINED:
