@@ -9,10 +9,12 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.kinds import OVERRIDDEN
+from dispatch_cli.answers.errors.kinds import OTHER_TEXT, OVERRIDDEN
 from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
+from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.errors.reading.chain import link_between
+from dispatch_cli.answers.errors.reading.evidence import evidence
 from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.reading.version import TextVersion, numbers_of, version_of
@@ -51,8 +53,8 @@ class PastedText(NamedTuple):
 
 
 def read(text: str) -> PastedText:
-    """Find the errors of a text."""
-    return PastedText(text, tuple(find_errors(text)))
+    """Find the errors of a text; where none is known, what its last error proves."""
+    return PastedText(text, tuple(find_errors(text)) or evidence(text))
 
 
 def bases_of(pasted: PastedText) -> tuple[str, ...]:
@@ -60,7 +62,9 @@ def bases_of(pasted: PastedText) -> tuple[str, ...]:
     first = pasted.errors[0]
     newest, *_ = names = bases.names()
     base = version_of(pasted.text, first, api.load_universes(names)).nearest or newest
-    on_mps = "MPS" in (first.key or MESSAGES[first.kind].key or "") and f"{base}{OVERLAY}" in bases.overlay_names()
+    on_mps = (
+        "MPS" in (first.key or MESSAGES[first.kind].key or "").upper() and f"{base}{OVERLAY}" in bases.overlay_names()
+    )
     return (base, f"{base}{OVERLAY}") if on_mps else (base,)
 
 
@@ -96,6 +100,8 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
         explained=None,
         others=other_errors(pasted.errors),
     )
+    if first.kind == OTHER_TEXT:
+        return with_state(report, state, first)
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if name is not None and name.namespace is not None and message.rules:
         report = _of_slot(report, state, first, name)

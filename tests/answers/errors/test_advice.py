@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.answers.errors.read import find_errors
+from dispatch_cli.answers.errors.answer import read
 from tests import in_pytorch
 from tests.answers.errors.advice.pieces import STEPS, Piece, entries, pieces
 from tests.capture.support import torch_python
@@ -53,7 +53,7 @@ def test_advice_is_given_and_helps(tmp_path: Path) -> None:
     in_pytorch.run([torch_python(), "-c", PROGRAM, str(path)], folder=ROOT)
     wrong, tried = [], 0
     for program, kind, advice, unchanged, code, text in json.loads(path.read_text(encoding="utf-8")):
-        kinds = [error.kind for error in find_errors(text)]
+        kinds = [error.kind for error in read(text).errors]
         if not advice:
             if kind not in kinds:
                 wrong.append(f"{program}: no text of {kind}, but {kinds}: {text[-400:]}")

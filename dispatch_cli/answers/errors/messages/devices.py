@@ -119,6 +119,7 @@ MESSAGES = (
             "Tensor on device {device} is not on the expected device {other_device}",
             "Tensor on device meta{meta} is not on the expected device {other_device}",
             "Tensor on device {other_device} is not on the expected device meta{meta}",
+            "on device '{device}'{*}different device '{other_device}'",
             "tensors to be on the same device",
             "tensors must [[all ]]be on the same device",
             "to have the same device as tensor for argument",

@@ -14,6 +14,7 @@ from dispatch_cli.answers.errors.messages import (
     devices,
     gradients,
     lookup,
+    other,
     python,
     registration,
     slots,
@@ -21,7 +22,7 @@ from dispatch_cli.answers.errors.messages import (
 )
 from dispatch_cli.answers.errors.template import words
 
-_PARTS = (slots, tracing, devices, gradients, registration, lookup, python, calls, asides)
+_PARTS = (slots, tracing, devices, gradients, registration, lookup, python, calls, asides, other)
 MESSAGES: dict[str, Message] = {message.kind: message for part in _PARTS for message in part.MESSAGES}
 _CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\] ")
 

@@ -27,13 +27,14 @@ from tests.answers.errors.advice import (
     gradients,
     lookups,
     modes,
+    others,
     registrations,
     slots,
     transforms,
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
-MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, modes, calls)
+MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, modes, calls, others)
 LATE = 120
 """Seconds after which a program is stuck."""
 

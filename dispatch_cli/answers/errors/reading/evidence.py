@@ -1,0 +1,116 @@
+"""Evidence in a text that has no known sentence: the operator and the device that it names, and what was under way."""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.answers.errors.kinds import OTHER_TEXT
+from dispatch_cli.answers.errors.read import MAX_CHARACTERS, ErrorText
+from dispatch_cli.answers.errors.reading.pasted import plain
+from dispatch_cli.model.names import OperatorName
+
+BY_NAME = "by_name"
+"""The detail of an operator that is named by a function of Python, or by a node of autograd."""
+DURING = "during"
+"""The detail that says in words what was under way."""
+CALLED, CUSTOM = "called", "custom"
+"""The details of a text about a call, and of one that need not be about an operator of PyTorch."""
+PYTORCHS = ("aten", "prims", "quantized")
+NO_CALL = frozenset(("registering", "schema"))
+_RAISED = re.compile(r"(?m)^[^\n]{0,200}?\b[\w.]{0,200}(?:Error|Exception|Warning|Unsupported|[a-z]Failed)\b[:(]")
+_FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #)")
+_REFUSES = re.compile(
+    r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
+    r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could not|cannot|can't|missing|NYI|no (?:kernel|rule))\b"
+)
+_OPERATORS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # a schema, and the names of PyTorch's own operators
+        r"(?<![\w:.])(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)\((?:Tensor|Scalar|(?:Sym)?[Ii]nt|float|bool|str)\b",
+        r"(?<![\w:.])((?:aten|prims|quantized)(?:::|\.)[a-z_]\w{1,100}(?:\.\w{1,100})?)\b(?!\.py)",
+        r"\btorch\.ops\.(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)",
+        r"\bOpOverload\w{0,6}\(op='([\w.]{1,200})'",
+    )
+)
+_FUNCTIONS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"<built-in (?:method|function) (\w{1,100})",
+        r"\b(?:torch|F|torch\._C\._nn|torch\.nn\.functional)\.([a-z]\w{1,100})\(",
+        r"\b([A-Z]\w{1,100}?)(?:Backward){1,2}\d?\b",
+    )
+)
+_DEVICES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\bDispatchKey(?:\.|::)(\w{1,60})",
+        r"\b((?:Autograd|Autocast|Sparse|SparseCsr|Quantized|NestedTensor)[A-Z]{2,5}\d?)\b",
+        r"\bdevice(?: type)?['\"]?[ :=]{1,3}['\"]?(?!of\b|type\b|is\b|to\b)([a-z]{2,20})(?::\d{1,3})?['\"]",
+        r"(?<![\w/\\.-])(cuda|xpu|mps|hpu|npu|xla|meta)(?::\d{1,3})?(?![\w/\\.-])",
+        r"(?<![\w/\\.-])(CUDA|XPU|MPS|HPU|NPU|XLA) (?:backend|device|tensors?)\b",
+    )
+)
+CONTEXTS = {
+    "registering": (
+        r"torch[/\\](?:library\.py|_library[/\\](?!autograd|fake_impl|utils)|_custom_ops?\b)",
+        "an operator was defined or registered",
+    ),
+    "schema": (r"FunctionSchema\.parse|function_schema_parser|infer_schema|torchgen[/\\]model", "a schema was parsed"),
+    "functional": (
+        r"\bauto_functionalized|torch[/\\]_higher_order_ops[/\\]auto_functionalize",
+        "an operator that changes arguments was made functional",
+    ),
+    "higher_order": (r"torch[/\\]_higher_order_ops[/\\]", "a higher-order operator ran"),
+    "vmap": (r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function"),
+    "transform": (r"torch[/\\]_functorch[/\\]eager_transforms", "a transform of torch.func ran the function"),
+    "sharded": (r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
+    "compile": (
+        r"torch[/\\]_(?:dynamo|inductor|export)[/\\]|torch[/\\]export[/\\]|torch\._(?:dynamo|inductor)\.exc|"
+        r"BackendCompilerFailed|backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
+        "torch.compile or torch.export ran the program",
+    ),
+    "fake": (r"torch[/\\]_subclasses[/\\]fake_|torch\._subclasses|\bFakeTensor|fake tensor", "fake tensors stood in"),
+    "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
+    "twice": (r"BackwardBackward|DoubleBackward", "a second derivative was computed"),
+    "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
+    "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
+}
+"""What may have been under way: the frames and words that prove it, and a clause; the most special first."""
+
+
+def evidence(text: str) -> tuple[ErrorText, ...]:
+    """The error of a text by what it proves: an operator, or what was under way; none where it proves neither."""
+    shown = plain(text[:MAX_CHARACTERS])
+    raised = [*_RAISED.finditer(shown.text)]
+    begin = raised[-1].start() if raised else 0
+    message = _FRAMES.split(shown.text[begin:], maxsplit=1)[0]
+    during = {name: clause for name, (pattern, clause) in CONTEXTS.items() if re.search(pattern, shown.text)}
+    device = _first(_DEVICES, message)
+    operator = _first(_OPERATORS, message) or _first(_OPERATORS, shown.text)
+    refuses = _REFUSES.search(message) is not None
+    details = [(name, "") for name in during]
+    if operator is None and (refuses or device is not None):
+        function = _first(_FUNCTIONS, message) or _first(_FUNCTIONS, shown.text, last=True)
+        operator = None if function is None else f"aten::{function}"
+        details += [] if operator is None else [(BY_NAME, "")]
+    if not (raised or refuses) or not (operator or during):
+        return ()
+    name = None if operator is None else OperatorName.parse_printed(operator)
+    details += [(DURING, next(iter(during.values())))] if during else []
+    details += [] if during.keys() & NO_CALL else [(CALLED, "")]
+    details += [] if name is not None and name.namespace in PYTORCHS else [(CUSTOM, "")]
+    return (
+        ErrorText(
+            OTHER_TEXT, None if name is None else str(name), device, shown.line_at(begin), {}, None, tuple(details)
+        ),
+    )
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str, last: bool = False) -> str | None:
+    """The first name, or the last one, that the first of the patterns finds which finds any."""
+    for pattern in patterns:
+        names = [match[1] for match in pattern.finditer(text)]
+        if names:
+            return names[-1 if last else 0]
+    return None

@@ -1,0 +1,70 @@
+"""Texts that have no known sentence: advice by what was under way."""
+
+import torch
+from torch.func import functionalize, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.trial import tries, untried
+
+ALONE = "Run the call alone, on the CPU"
+
+
+@tries("other-text", "`@torch.compiler.disable` on the function", ALONE)
+def fake_implementation_that_raises(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+
+    @torch.library.register_fake("t::f")
+    def fake(x):
+        raise NotImplementedError("strides of t::f are not supported")
+
+    call = torch.compiler.disable(op) if "disable" in advice else op
+    f = call if advice == ALONE else torch.compile(lambda x: call(x) * 2, backend="eager", fullgraph=not advice)
+    assert f(ONE).sum() in (8, 16)
+
+
+@tries("other-text", "Call it outside of vmap, with the batch as a dimension", ALONE)
+def data_set_under_vmap(advice):
+    def f(x):
+        y = torch.zeros_like(x)
+        y.data = x
+        return y
+
+    assert (f if advice else vmap(f))(ONE).sum() == 4
+
+
+@tries("other-text", "Call it outside of the transform", ALONE)
+def resize_of_a_view_functionalized(advice):
+    def f(x):
+        return x.clone()[:1].resize_(4, 4)
+
+    (f if advice else functionalize(f))(ONE)
+
+
+class Checked(torch.fx.Tracer):
+    check_mutable_operations = True
+
+
+@tries("other-text", "Trace the functional form of the program")
+def mutable_operation_traced(advice):
+    def f(x):
+        return torch.ops.aten.add_.Tensor(x.clone(), x)
+
+    Checked().trace(make_fx(functionalize(f) if advice else f)(ONE))
+
+
+@tries("other-text", "compute the gradient without `create_graph=True`")
+def second_derivative_that_is_no_number(advice):
+    x = torch.zeros(2, requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        (y,) = torch.autograd.grad(x.tanh().sum(), x, create_graph=not advice)
+        if not advice:
+            torch.autograd.grad(y, x, torch.full((2,), torch.inf))
+
+
+untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
+untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
+untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
+untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
+untried("other-text", "names the call whose backward fails", "a diagnosis")
+untried("other-text", "is the registration that is refused", "an explanation")

@@ -1,0 +1,90 @@
+"""Answers to texts that have no known sentence: what is read from them, and what the state says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.kinds import OTHER_TEXT
+from dispatch_cli.answers.errors.report import ErrorReport
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import SupportContext
+from tests.cli.support import call
+from tests.support import load_recording
+
+UNKNOWN = {
+    one["case"]: one["text"] for one in load_recording("2.13.0.messages")["messages"] if one["kind"] == "not explained"
+}
+"""Texts that live PyTorch 2.13 printed, and of which no sentence is known."""
+FRAME = 'Traceback (most recent call last):\n  File "/lib/torch/{}", line 3, in f\n    return f(x)\nRuntimeError: {}\n'
+
+
+def answered(text: str) -> ErrorReport:
+    pasted = read(text)
+    report = answer(pasted, load_state([], bases=bases_of(pasted)))
+    assert report.kind == OTHER_TEXT
+    return report
+
+
+@pytest.mark.parametrize(
+    ("text", "operator", "key"),
+    [
+        ("RuntimeError: aten::histc is not supported on cuda:0", "aten::histc", "CUDA"),
+        ("RuntimeError: torch.ops.mylib.f.default: unsupported for device 'xpu'", "mylib::f", "XPU"),
+        (
+            "RuntimeError: mylib::f(Tensor x) -> Tensor cannot be used at DispatchKey.AutogradCUDA",
+            "mylib::f",
+            "AutogradCUDA",
+        ),
+        ("RuntimeError: Function 'GridSampler2DBackward0' is not supported here", "aten::grid_sampler_2d", None),
+        ("RuntimeError: Function 'MulBackward0' is not supported here", "aten::mul", None),
+        ("RuntimeError: Function 'NoSuchThingBackward0' is not supported here", None, None),
+    ],
+)
+def test_the_operator_and_the_key_that_a_text_names(text: str, operator: str | None, key: str | None) -> None:
+    report = answered(text)
+    assert (report.operator, report.key) == (operator, key)
+
+
+@pytest.mark.parametrize(
+    ("case", "during"),
+    [
+        ("sparse_functionalized", "a transform of torch.func ran the function"),
+        ("kernel_of_a_device_without_a_tensor", "an operator was defined or registered"),
+        ("torch_dispatch_twice", "an operator was defined or registered"),
+        ("composite_that_sets_data", "torch.compile or torch.export ran the program"),
+    ],
+)
+def test_the_traceback_of_live_pytorch_shows_what_was_under_way(case: str, during: str) -> None:
+    assert during in answered(UNKNOWN[case]).says
+
+
+@pytest.mark.parametrize(
+    ("file", "context"),
+    [("_functorch/vmap.py", SupportContext.VMAP), ("_dynamo/utils.py", SupportContext.COMPILE)],
+)
+@pytest.mark.parametrize("operator", ["aten::nonzero", "aten::add.Tensor", "aten::_local_scalar_dense"])
+def test_it_says_what_support_says(file: str, context: SupportContext, operator: str) -> None:
+    report = answered(FRAME.format(file, f"{operator} does not work on cpu:0"))
+    state, name = load_state([], bases=report.over), OperatorName.parse(operator)
+    (row,) = support_rows(state, [name], support_columns(state, [name], ["CPU"], [context]))
+    texts = [fact.text for fact in report.facts if fact.kind == "support"]
+    assert ["fails" in text for text in texts] == [not row.cells[0].verdict.works]
+
+
+def test_a_device_of_another_build_has_no_stated_kernels() -> None:
+    report = answered("RuntimeError: aten::histc is not supported on xpu:0")
+    assert [fact.kind for fact in report.facts] == ["schema", "not-in-state"]
+    assert report.explained is None
+
+
+def test_a_path_names_no_device() -> None:
+    assert answered("RuntimeError: aten::histc is not supported, see /opt/xpu/lib").key is None
+
+
+@pytest.mark.parametrize("text", [UNKNOWN["two_composites"], "RuntimeError: a tensor on cuda:0 is not supported"])
+def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> None:
+    result = call("explain", "--from-error", "-", stdin=text.encode())
+    assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1)
