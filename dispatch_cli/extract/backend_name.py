@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeVar
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.declarations.universe_file import is_free_backend_name
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import Extracted, ExtractedBlock, ExtractedFallback, ExtractedKernel, Unknown
+from dispatch_cli.model.extracted import (
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    Unknown,
+)
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import PRIVATE_USE1
 
 MARK = b"privateuse1_backend"
 """Part of the names of the functions that give it, by which files with calls of them are found."""
 _CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
+_Key = TypeVar("_Key", bound="str | Unknown | None")
 _COMMENTS = ("#", "//", "*", "/*")
 
 
@@ -72,6 +82,35 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
     kernels = Unknown(f"one of those that torch_{name} registers")
     yield block
     yield ExtractedKernel(block, kernels, kernels, "kernel", at)
+
+
+def without_names(found: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
+    """The same registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
+    for registration in found:
+        match registration:
+            case ExtractedBlock():
+                yield _shared_block(registration, names)
+            case ExtractedKernel():
+                block = _shared_block(registration.block, names)
+                yield registration._replace(block=block, key=_shared_key(registration.key, names))
+            case ExtractedFallback():
+                block = _shared_block(registration.block, names)
+                yield registration._replace(block=block, key=_shared_key(registration.key, names))
+            case ExtractedDefinition():
+                yield registration._replace(block=_shared_block(registration.block, names))
+            case _:
+                yield registration
+
+
+def _shared_block(block: ExtractedBlock, names: Collection[str]) -> ExtractedBlock:
+    return block._replace(dispatch_key=_shared_key(block.dispatch_key, names))
+
+
+def _shared_key(key: _Key, names: Collection[str]) -> _Key | str:
+    if not isinstance(key, str):
+        return key
+    match = _NAME_IN_KEY.search(key)
+    return f"{key[: match.start(1)]}{PRIVATE_USE1}" if match is not None and match[1].lower() in names else key
 
 
 def _keys(found: Iterable[Extracted]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
 from dispatch_cli.extract.backend_name import backend_names as read_backend_names
-from dispatch_cli.extract.backend_name import imported_names, of_package
+from dispatch_cli.extract.backend_name import imported_names, of_package, without_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -61,6 +61,9 @@ def collect(
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     unaccounted = [*audit([*sorted(texts), *templates], sources.read, accounted)]
     backend = backend_names[0][0] if len(backend_names) == 1 else None
+    if len(backend_names) > 1:
+        several = frozenset(name for name, _ in backend_names)
+        written = [one._replace(found=tuple(without_names(one.found, several))) for one in written]
     return {
         "document": document(written, unaccounted, backend),
         "backend_names": [[name, *place] for name, place in backend_names],

@@ -150,6 +150,15 @@ library.impl("add.Tensor", add)
         assert "note: PrivateUse1 has several names, " in answer.err
         assert "foo (csrc/other.cpp:1:15)" in answer.err and "npu (csrc/backend.py:3:13)" in answer.err
 
+    def test_keys_of_several_names_are_those_that_the_backends_share(self) -> None:
+        """Each build has one of the names, and PyTorch reads it there; see `test_backend_keys_live`."""
+        Path("csrc/backend.py").write_text(
+            f"{self.PYTHON}\nif torch.foo:\n    torch.library.impl('aten::mul.Tensor', 'FOO')(mul)\n", "utf-8"
+        )
+        Path("csrc/other.cpp").write_text('int i = (c10::register_privateuse1_backend("foo"), 0);\n', "utf-8")
+        assert "refused-registration" not in checks() + checks("--privateuse1", "npu")
+        assert "csrc/backend.py:5:1" in call("table", "csrc", "--op", "aten::add.Tensor", "--format", "csv").out
+
     def test_an_imported_package_names_the_backend_of_its_keys(self) -> None:
         text = self.PYTHON.replace(
             'torch.utils.rename_privateuse1_backend("npu")\n', "import torch_npu\nimport torch_xla\n"

@@ -108,6 +108,7 @@ class ConditionalStatements(NameBinding):
         before = dict(scope.names)
         self.run.spend(len(before) * (1 + len(node.handlers)))
         failing: list[Condition] = []
+        after: list[Condition] = []
         size = len(self.run.when)
         rest: Sequence[ast.stmt] = node.body
         self.run.trying += 1
@@ -125,10 +126,13 @@ class ConditionalStatements(NameBinding):
             rest = node.body[place + 1 :]
             if flow.ends:
                 break
+            after += flow.after
             self.run.when += [one for one in flow.after if one not in self.run.when]
         self.run.trying -= 1
-        if not flow.ends and not rest:
+        if node.orelse and not flow.ends and not rest:
             flow = self.block(node.orelse, scope, returns)
+        if not flow.ends:
+            flow.after = list(dict.fromkeys([*after, *flow.after]))
         del self.run.when[size:]
         if catching and flow.ends and flow.leaves == "raise":
             failing = [Atom(f"no error at line {node.lineno}")]

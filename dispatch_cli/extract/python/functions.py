@@ -14,9 +14,11 @@ from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.values import (
+    Bound,
     ClassValue,
     Dotted,
     FunctionValue,
+    LibraryValue,
     Opaque,
     Prepared,
     Scope,
@@ -118,9 +120,13 @@ class OtherFunctions(Imports):
         if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
             if given[0].name == "torch.version" and given[1] == "git_version":
                 return True
+            if given[0].name == "torch.ops":
+                return True  # each name is a namespace there
             if given[0].name.startswith("torch.ops.") and given[0].name.count(".") == 2:
                 return self._has_operator(given[0].name.removeprefix("torch.ops."), given[1], node, scope)
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
+        if name == "hasattr" and given and isinstance(given[0], Bound) and isinstance(given[0].owner, LibraryValue):
+            return False if (given[0].name, *given[1:]) == ("m", "name") else Opaque(node)  # a _DispatchModule
         if name == "isinstance" and len(given) == 2:
             known = names.is_instance(given[0], given[1])
             return Opaque(node) if known is None else known

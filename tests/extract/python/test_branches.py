@@ -132,3 +132,21 @@ def test_conditions_of_settings_are_not_missing(tmp_path: Path) -> None:
     settings = ReadSettings(when=(Atom("BUILD_CUDA"),))
     found = read_text(tmp_path, _START + "if USE:\n    lib.define('f() -> ()')\n", settings)
     assert _when(found) == [["BUILD_CUDA", "USE"]] and found.missing == (("USE", 1),)
+
+
+def test_what_leaves_within_try_leaves_what_follows(tmp_path: Path) -> None:
+    text = """\
+def register(name):
+    try:
+        if USE:
+            return
+        taken = lib.m.name if hasattr(lib.m, "name") else "ns"
+        if hasattr(torch.ops, taken) and hasattr(getattr(torch.ops, taken), name):
+            return
+    except RuntimeError:
+        pass
+    lib.define(name + "() -> ()")
+register("f")
+register("f")
+"""
+    assert _when(read_text(tmp_path, _START + text)) == [["not USE"]]
