@@ -15,6 +15,10 @@ from tests import in_pytorch
 from tests.cli import forked
 from tests.once import FOLDER
 
+QUICK = "DISPATCH_CLI_TESTS_QUICK"
+"""The variable that has all processes of a run leave out slow tests."""
+MARKERS = ("live", "slow")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Signals are as in a terminal: a shell ignores SIGINT for what it starts in the background, nohup SIGHUP."""
@@ -27,6 +31,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist have it from the process that starts them
         os.environ[FOLDER] = _folder("dispatch-cli-once-")
 
+    if not hasattr(config, "workerinput") and _is_quick(config):
+        os.environ[QUICK] = "1"
+
+
+def _is_quick(config: pytest.Config) -> bool:
+    """True if no test is named: by path, by ``-k`` or by ``-m``."""
+    named = config.option.keyword or config.option.markexpr
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not named
+
 
 def _folder(prefix: str) -> str:
     """A new folder, which does not outlive this process."""
@@ -35,11 +48,16 @@ def _folder(prefix: str) -> str:
     return folder
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`.ci/run` finds the tests that ask a live PyTorch by a text in their files."""
-    for file in {item.path for item in items if item.get_closest_marker("live")}:
-        if "mark.live" not in file.read_text(encoding="utf-8"):
-            raise pytest.UsageError(f"{file} must name the marker of its live tests: pytest.mark.live")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out of the quick suite; `.ci/run` finds them, and live ones, by a text in their files."""
+    for marker in MARKERS:
+        for file in {item.path for item in items if item.get_closest_marker(marker)}:
+            if f"mark.{marker}" not in file.read_text(encoding="utf-8"):
+                raise pytest.UsageError(f"{file} must name the marker of its tests: pytest.mark.{marker}")
+    if QUICK in os.environ:
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in {*slow}]
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""A script for a Python that has PyTorch: the outcome of each case of `compiled_cases`.
+"""A script for a Python that has PyTorch: the outcome of each case of `test_compiled_cases`.
 
 It reads [module, namespace, body, how] of each case and the modules that `infer_schema` may refuse, and writes JSON.
 """

@@ -5,13 +5,258 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests import in_pytorch
 from tests.capture.support import torch_python
-from tests.checks.compiled_cases import CASES, REFUSED, TAKEN, custom, module
 from tests.cli.support import call
+
+
+class Case(NamedTuple):
+    """check: the check that warns; None where none does. how: ``compile``, ``train`` or ``vmap``."""
+
+    name: str
+    outcome: str
+    check: str | None
+    source: str
+    body: str = "return op(x)"
+    how: str = "compile"
+
+
+DROPPED, ALIASED, RETURNED, WRITTEN, SIGNATURE = (
+    *("dropped-call", "aliased-result", "returned-argument", "undeclared-write"),
+    "function-signature",
+)
+WRITES = "op(x); return x"
+
+
+def library(schema: str, kernel: str, fake: str | None = None, key: str = "CPU", tags: str = "()") -> str:
+    """A module with `torch.library.Library`."""
+    text = f"lib.define('op{schema}', tags={tags})\nlib.impl('op', {kernel}, '{key}')\n"
+    return text + (f"torch.library.register_fake(NS + '::op', {fake}, lib=lib)\n" if fake is not None else "")
+
+
+def custom(signature: str, body: str, fake: str | None = "lambda x: torch.empty_like(x)", mutates: str = "()") -> str:
+    """A module with `torch.library.custom_op`."""
+    text = f"@custom_op(NS + '::op', mutates_args={mutates})\ndef op{signature}:\n    {body}\n"
+    return text + (f"op.register_fake({fake})\n" if fake is not None else "")
+
+
+def trained(backward: str, setup: str = "None", n: str = "n: int = 2") -> str:
+    """A custom operator with a backward."""
+    autograd = f"op.register_autograd({backward}, setup_context={setup})\n"
+    return custom(f"(x: Tensor, {n}) -> Tensor", "return x * n", "lambda x, n=2: torch.empty_like(x)") + autograd
+
+
+def batched(rule: str) -> str:
+    """A custom operator with a batching rule."""
+    fake = "lambda x, n: torch.empty_like(x)"
+    return custom("(x: Tensor, n: int) -> Tensor", "return x * n", fake) + f"op.register_vmap({rule})\n"
+
+
+MASK = "lambda x: write(x)"
+IN_PLACE = "(Tensor(a!) x) -> Tensor(a!)"
+OUT = "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"
+OUT_KERNEL, OUT_FAKE = "lambda x, *, out: out.copy_(x + 1)", "lambda x, *, out: out"
+TWICE = "return op(x, 2)"
+INTO = "return op(x, out=torch.empty(2, 3))"
+NOTHING = "lambda x: None"
+CASES = (
+    # a call that returns nothing
+    Case("silent write, with a fake", "differs", DROPPED, library("(Tensor x) -> ()", MASK, NOTHING), WRITES),
+    Case(
+        "silent write, composite explicit",
+        "differs",
+        DROPPED,
+        library("(Tensor x) -> ()", MASK, key="CompositeExplicitAutograd"),
+        WRITES,
+    ),
+    Case("declared write", "same", None, library("(Tensor(a!) x) -> ()", MASK, NOTHING), WRITES),
+    Case(
+        "silent write that decomposes",
+        "same",
+        None,
+        library("(Tensor x) -> ()", MASK, key="CompositeImplicitAutograd"),
+        WRITES,
+    ),
+    Case(
+        "silent write with a side effect",
+        "same",
+        None,
+        library("(Tensor x) -> ()", MASK, NOTHING)
+        + "torch.fx.node.has_side_effect(getattr(torch.ops, NS).op.default)\n",
+        WRITES,
+    ),
+    # a result that is what was written to
+    Case("in place, untagged", "raises", ALIASED, library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x")),
+    Case(
+        "in place, tagged",
+        "same",
+        None,
+        library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x", tags="torch.Tag.inplace"),
+    ),
+    Case("out, untagged", "raises", ALIASED, library(OUT, OUT_KERNEL, OUT_FAKE), INTO),
+    Case("out, tagged", "same", None, library(OUT, OUT_KERNEL, OUT_FAKE, tags="torch.Tag.out"), INTO),
+    Case(
+        "view", "raises", ALIASED, library("(Tensor(a) x) -> Tensor(a)", "lambda x: x.view(-1)", "lambda x: x.view(-1)")
+    ),
+    # a kernel that returns its argument
+    Case("returns it", "raises", RETURNED, custom("(x: Tensor) -> Tensor", "return x")),
+    Case("returns a view", "raises", RETURNED, custom("(x: Tensor) -> Tensor", "return x.view(-1).unsqueeze(0)")),
+    Case("returns a row", "raises", RETURNED, custom("(x: Tensor) -> Tensor", "return x[0, :]")),
+    Case(
+        "returns it in a tuple",
+        "raises",
+        RETURNED,
+        custom("(x: Tensor) -> tuple[Tensor, Tensor]", "return x + 1, x", "lambda x: (x.clone(), x.clone())"),
+        "return op(x)[0]",
+    ),
+    Case(
+        "returns what it wrote",
+        "raises",
+        RETURNED,
+        custom("(x: Tensor) -> Tensor", "return x.add_(1)", mutates="('x',)"),
+    ),
+    Case("returns a clone", "same", None, custom("(x: Tensor) -> Tensor", "return x.view(-1).clone().view(2, 3)")),
+    Case("returns another", "same", None, custom("(x: Tensor) -> Tensor", "x = x.clone(); return x")),
+    # a kernel that writes to its argument
+    *(
+        Case(
+            f"writes: {write}",
+            "differs",
+            WRITTEN,
+            custom("(x: Tensor) -> Tensor", f"{write}; return x.clone()"),
+            WRITES,
+        )
+        for write in ("x.add_(1)", "x[0] = 1", "x += 1", "torch.add(x, 1, out=x)", "torch._foreach_add_([x], 1)")
+    ),
+    Case("writes to a view", "differs", WRITTEN, custom("(x: Tensor) -> None", "x.view(-1)[0] = 1", NOTHING), WRITES),
+    Case("writes as declared", "same", None, custom("(x: Tensor) -> None", "x.add_(1)", NOTHING, "('x',)"), WRITES),
+    Case(
+        "writes to a clone", "same", None, custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES
+    ),
+    # what is not known of a source
+    Case(
+        "a decorator clones",
+        "same",
+        None,
+        "cloning = lambda f: lambda x: f(x.clone())\n@cloning\ndef kernel(x):\n    x.add_(1)\n    return x\n"
+        + library("(Tensor x) -> Tensor", "kernel", "torch.empty_like"),
+    ),
+    Case(
+        "a nested function writes to its own",
+        "same",
+        None,
+        custom("(x: Tensor) -> Tensor", "f = lambda x: x.add_(1); return f(x.clone())"),
+        WRITES,
+    ),
+    Case(
+        "fake with *args",
+        "same",
+        None,
+        custom("(x: Tensor, n: int) -> Tensor", "return x * n", "lambda x, *more: torch.empty_like(x)"),
+        TWICE,
+    ),
+    Case(
+        "fake for some defaults only",
+        "same",
+        None,
+        library(
+            "(Tensor x, int n=1, int m=2) -> Tensor", "lambda x, n=1, m=2: x * n", "lambda x, n: torch.empty_like(x)"
+        ),
+        "return op(x, 5)",
+    ),
+    # functions that PyTorch cannot call
+    Case(
+        "fake without n",
+        "raises",
+        SIGNATURE,
+        custom("(x: Tensor, n: int) -> Tensor", "return x * n"),
+        TWICE,
+    ),
+    Case(
+        "fake with another name",
+        "same",
+        None,
+        custom("(x: Tensor, n: int) -> Tensor", "return x * n", "lambda a, b: torch.empty_like(a)"),
+        TWICE,
+    ),
+    Case(
+        "kernel without n",
+        "raises",
+        SIGNATURE,
+        library("(Tensor x, int n) -> Tensor", "lambda x: x + 1", "lambda x, n: torch.empty_like(x)"),
+        TWICE,
+    ),
+    Case(
+        "kernel with a keyword-only parameter by position",
+        "same",
+        None,
+        library("(Tensor x, *, int n) -> Tensor", "lambda x, n: x + n", "lambda x, **more: torch.empty_like(x)"),
+        "return op(x, n=2)",
+    ),
+    Case("vmap without in_dims", "raises", SIGNATURE, batched("lambda x, n: (x * n, 0)"), TWICE, "vmap"),
+    Case("vmap", "same", None, batched("lambda info, in_dims, x, n: (x * n, 0)"), TWICE, "vmap"),
+    Case("backward", "same", None, trained("lambda ctx, g: (g * 2, None)"), how="train"),
+    Case("backward, one too few for a default", "same", None, trained("lambda ctx, g: (g * 2,)"), how="train"),
+    Case("backward, one too few", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2,)", n="n: int"), TWICE, "train"),
+    Case("backward, one too many", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2, None, g)"), how="train"),
+    Case("backward, the gradient alone", "raises", SIGNATURE, trained("lambda ctx, g: g", n="n: int"), TWICE, "train"),
+    Case("backward, its product", "raises", SIGNATURE, trained("lambda ctx, g: 2 * -g", n="n: int"), TWICE, "train"),
+    Case("backward, a call", "same", None, trained("lambda ctx, g: tuple([g * 2, None])", n="n: int"), TWICE, "train"),
+    Case("backward, the gradient for a default", "same", None, trained("lambda ctx, g: g * 2"), how="train"),
+    Case("backward without ctx", "raises", SIGNATURE, trained("lambda g: (g * 2, None)"), how="train"),
+    Case(
+        "setup_context",
+        "same",
+        None,
+        trained("lambda ctx, g: (g * 2, None)", "lambda ctx, inputs, output: None"),
+        how="train",
+    ),
+    Case(
+        "setup_context with other names",
+        "raises",
+        SIGNATURE,
+        trained("lambda ctx, g: (g * 2, None)", "lambda ctx, args, result: None"),
+        how="train",
+    ),
+)
+REFUSED = (
+    "(x: Tensor, y) -> Tensor",
+    "(x: Tensor, n: tuple[int, int]) -> Tensor",
+    "(x: Tensor, n: list) -> Tensor",
+    "(x: Tensor, n: list[int] = (1, 2)) -> Tensor",
+    "(x: Tensor, *others: Tensor) -> Tensor",
+    "(x: Tensor)",
+    "(x: Tensor) -> Optional[Tensor]",
+    "(z: Tensor) -> Tensor",
+    "(x: Tensor, n: Sequence[int] = None) -> Tensor",
+)
+"""Signatures of functions that write to ``x``, which `custom_op` refuses."""
+TAKEN = (
+    "(x: Tensor, n: Optional[Sequence[int]] = None) -> Tensor",
+    "(x: Tensor, n: list[int]) -> Tensor",
+    "(x: Tensor) -> None",
+)
+HEAD = """\
+import torch
+from typing import Optional, Sequence
+from torch import Tensor
+from torch.library import custom_op
+
+def write(x):
+    x.add_(1)
+
+"""
+
+
+def module(namespace: str, source: str) -> str:
+    """The text of a module, in a namespace of its own."""
+    made = HEAD + ("lib = torch.library.Library(NS, 'DEF')\n" if "lib." in source else "") + source
+    return made.replace("getattr(torch.ops, NS)", f"torch.ops.{namespace}").replace("NS", repr(namespace))
+
 
 CHECKS = "dropped-call,aliased-result,returned-argument,undeclared-write,function-signature,refused-registration"
 INFERRED = [

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -21,7 +25,43 @@ from tests.fuzz import inputs, verdict
 from tests.fuzz.arguments import EXTRA, command_line, commands, formats
 from tests.fuzz.counts import Counts
 from tests.fuzz.inputs import STDIN, Inputs
-from tests.fuzz.memory import measure
+
+_LAUNCHER = """
+import json, os, subprocess, sys
+for line in sys.stdin:
+    command, folder, variables, text = json.loads(line)
+    with open(text, "rb") as stdin:
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(command, cwd=folder, env=variables, stdin=stdin, stdout=null, stderr=null)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    print(json.dumps([process.returncode, usage.ru_maxrss * 1024]), flush=True)
+"""
+
+
+class Used(NamedTuple):
+    """How a process ended, and the bytes of memory that it had at most."""
+
+    code: int
+    memory: int
+
+
+@cache
+def _launcher() -> subprocess.Popen[str]:
+    """A small process that starts others: the kernel counts the memory of the one that starts a process, too."""
+    command = [sys.executable, "-I", "-S", "-c", _LAUNCHER]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def measure(command: Sequence[str], folder: str, variables: Mapping[str, str], stdin: str) -> Used:
+    """Run a command to its end. stdin: the file that it reads."""
+    launcher = _launcher()
+    assert launcher.stdin is not None
+    assert launcher.stdout is not None
+    launcher.stdin.write(json.dumps([[*command], folder, {**variables}, stdin]) + "\n")
+    launcher.stdin.flush()
+    return Used(*json.loads(launcher.stdout.readline()))
+
 
 SECONDS = 5
 LONGEST = 60

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import lzma
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,44 @@ import yaml
 from dispatch_cli import universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.declarations.project import FIELDS
-from tests.fuzz import built, calls, code, documents, recorded, words
-from tests.support import load_recording
+from tests.fuzz import built, calls, code, documents, words
+from tests.support import RECORDINGS, load_recording
 from tests.trace.support import every
+
+TEXTS = Path(__file__).parents[1] / "messages" / "texts.tsv"
+
+
+@cache
+def universe_text(name: str) -> str:
+    """An embedded universe."""
+    return Path(universes.__file__).with_name(f"{name}.json").read_text(encoding="utf-8")
+
+
+@cache
+def tensors_of(name: str) -> int:
+    """How many tensors an operator of PyTorch takes; of others, one."""
+    dump = load_recording("2.15.0.state")["ops"].get(name, {"dump": "(Tensor x) ->"})["dump"]
+    return str(dump).partition("(")[2].partition("->")[0].count("Tensor")
+
+
+@cache
+def operator_names() -> list[str]:
+    """The operators of PyTorch 2.15."""
+    return sorted(load_recording("2.15.0.state")["ops"])
+
+
+@cache
+def error_texts() -> list[str]:
+    """What live PyTorch said: the recorded errors and messages, and the texts of its sources."""
+    found = []
+    for path in sorted(RECORDINGS.glob("*.errors.json.xz")):
+        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["errors"]]
+    for path in sorted(RECORDINGS.glob("*.messages.json.xz")):
+        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["messages"]]
+    with TEXTS.open(encoding="utf-8", newline="") as file:
+        found += [row["text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [text for text in found if text]
+
 
 CAREFUL = 0.75
 """How many cases mean to be understood: their files are of good parts, their options go together."""
@@ -94,12 +131,12 @@ class Inputs:
         if self.operators and (self.careful or self.dice.random() < 0.5):
             return self.dice.choice(list(self.operators))
         if self.careful:
-            return self.dice.choice(recorded.operator_names() if self.dice.random() < 0.5 else words.OF_PYTORCH)
+            return self.dice.choice(operator_names() if self.dice.random() < 0.5 else words.OF_PYTORCH)
         return words.operator(self.dice)
 
     def tensors(self, operator: str) -> list[str]:
         """Tensors for a call of an operator: as many as it takes, where a file declares it."""
-        count = self.operators.get(operator, recorded.tensors_of(operator)) if self.careful else self.dice.randrange(4)
+        count = self.operators.get(operator, tensors_of(operator)) if self.careful else self.dice.randrange(4)
         make = calls.good_tensor if self.careful else calls.tensor
         first = make(self.dice)
         return [first if self.dice.random() < 0.7 else make(self.dice) for _ in range(count)]
@@ -122,7 +159,7 @@ class Inputs:
 
     def _universe(self) -> Any:
         """An embedded universe with parts dropped, doubled or replaced."""
-        data = json.loads(recorded.universe_text(self.dice.choice(universes.names())))
+        data = json.loads(universe_text(self.dice.choice(universes.names())))
         for _ in range(0 if self.careful else self.dice.choice([0, 1, 1, 2])):
             name = self.dice.choice(list(data))
             value = data[name]
@@ -174,9 +211,9 @@ class Inputs:
     def error_text(self) -> str:
         """A text with an error that a PyTorch raised, perhaps in a log, cut, or with words replaced."""
         dice = self.dice
-        text = dice.choice(recorded.error_texts())
+        text = dice.choice(error_texts())
         if dice.random() < 0.3:
-            text = f"12:00:01 INFO start\n{text}\n{dice.choice(recorded.error_texts())[:2000]}"
+            text = f"12:00:01 INFO start\n{text}\n{dice.choice(error_texts())[:2000]}"
         if dice.random() < 0.2:
             text = "".join(f"2026-01-01T00:00:00Z {line}\n" for line in text.splitlines())
         if dice.random() < 0.15:
@@ -194,7 +231,7 @@ class Inputs:
     def recording(self) -> str:
         """A recording of a few operators."""
         whole = load_recording("2.15.0.state")
-        names = self.dice.sample(recorded.operator_names(), self.dice.randrange(1, 4))
+        names = self.dice.sample(operator_names(), self.dice.randrange(1, 4))
         kept = {**whole, "ops": {name: whole["ops"][name] for name in names}}
         text = self._bent(json.dumps(kept), 0.5)
         number = self.dice.random()
