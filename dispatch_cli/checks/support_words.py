@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from dispatch_cli.checks.text import first_line
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall, Verdict
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import SupportContext
@@ -65,7 +64,7 @@ _HELP = {
 def reason_words(cell: Cell) -> str:
     """Why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
     if cell.reason is Reason.CALL and cell.error is not None:
-        return f"PyTorch raises: {first_line(cell.error).partition('. ')[0]}".rstrip(".")
+        return f"PyTorch raises: {cell.error}"
     if cell.reason is Reason.UNDECLARED_WRITE and cell.verdict is Verdict.NOT_KNOWN:
         return "its kernel writes to an argument, and the schema does not declare it"
     return "" if cell.reason is None else _WHY[cell.reason]

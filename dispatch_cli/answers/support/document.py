@@ -16,7 +16,6 @@ from dispatch_cli.answers.support.wording import (
     verdict_sentence,
 )
 from dispatch_cli.checks.support_words import help_words
-from dispatch_cli.checks.text import first_line
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportRow
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import (
@@ -39,8 +38,6 @@ from dispatch_cli.render.words import over_label, plural, short_kernel
 MANY = 40
 """More operators than this share a row where their cells are equal."""
 INDENT = 4
-MOST_SIGNS = 200
-"""Characters of an error that are shown; `resolve --full` has all."""
 
 
 def document(report: SupportReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
@@ -117,18 +114,12 @@ def call_blocks(report: SupportReport, operator: OperatorName, column: int, cell
 
 def _cause(found: SupportReason | Cell, help_text: str | None) -> Iterator[Fact]:
     if found.error is not None and found.reason is not Reason.CALL:
-        yield Fact("error", shortened(found.error))
+        yield Fact("error", found.error)
     if found.kernel is not None:
         place = () if found.span is None else (Run(" at "), Run(str(found.span), Tone.PLACE))
         yield Fact("kernel", (Run(f"{short_kernel(found.kernel)} for {found.key}"), *place))
     if help_text is not None:
         yield Fact("help", help_text)
-
-
-def shortened(error: str) -> str:
-    """The first sentence of PyTorch's text."""
-    sentence = first_line(error).partition(". ")[0].removesuffix(".")
-    return sentence if len(sentence) <= MOST_SIGNS else f"{sentence[:MOST_SIGNS]}…"
 
 
 def sheet(report: SupportReport) -> Sheet:

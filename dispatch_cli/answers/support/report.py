@@ -121,20 +121,21 @@ def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequ
     for row in rows:
         for at, cell in enumerate(row.cells):
             if cell.reason is not None and not cell.verdict.works:
-                words = _without_names(reason_words(cell), row.operator, columns[at])
+                error = cell.error if cell.reason is Reason.CALL else None
+                words = reason_words(cell) if error is None else _without_names(error, row.operator, columns[at])
                 groups.setdefault((cell.verdict, cell.reason, words), []).append(_Found(row.operator, at, cell))
     found = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
     return sorted(found, key=lambda one: (ORDER.index(one.verdict), one.cells))
 
 
-_NAME = r"\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?"
-"""Of an operator in an error, as C++ or Python writes it, perhaps with its arguments."""
+_NAME = re.compile(r"(\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?)|\w+")
+"""Of an operator in an error, as C++ or Python writes it, perhaps with its arguments; or any other word."""
 
 
-def _without_names(words: str, operator: OperatorName, column: Column) -> str:
-    """A sentence without what tells cells apart that have one cause: operators, and the backend."""
-    names = map(re.escape, (operator.name.rpartition("::")[2], column.backend, column.device))
-    return re.sub(rf"{_NAME}|(?<!\w)(?:{'|'.join(names)})(?!\w)", "", words)
+def _without_names(error: str, operator: OperatorName, column: Column) -> str:
+    """An error without what tells cells apart that have one cause: operators, and the backend."""
+    names = (operator.name.rpartition("::")[2], column.backend, column.device)
+    return _NAME.sub(lambda word: "" if word[1] or word[0] in names else word[0], error)
 
 
 def _reason(verdict: Verdict, reason: Reason, found: Sequence[_Found], source: Sequence[str]) -> SupportReason:

@@ -16,6 +16,7 @@ from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
+@lru_cache(maxsize=4096)
 def slot_of(keyset: DispatchKeySet) -> str:
     """The table slot that a set selects.
 
@@ -44,6 +45,7 @@ class SlotSelector:
         self.universe = universe
         self._layout = DispatchKeySet.of(universe).layout
         self._masks = _all_masks(self._layout, operator.live.fallthroughs())
+        self._is_common = len({mask.bits for mask in self._masks}) == 1
 
     def select(self, values: tuple[Value, ...], keys: LocalKeys, generator: DispatchKeySet | None = None) -> Selection:
         """The selection of a call with those arguments, on a thread with those keys.
@@ -76,7 +78,7 @@ class SlotSelector:
         return Selection(arguments, keyset, keys.included, keys.excluded, keyset, mask, (), keyset)
 
     def _mask(self, deciding: DispatchKeySet) -> Mask:
-        if len({mask.bits for mask in self._masks}) == 1:
+        if self._is_common:
             return Mask(MaskKind.COMMON, None, self._masks[0])
         index = (deciding.bits & self._layout.backend_mask).bit_length() - 1
         if index < 0:
@@ -102,6 +104,7 @@ def _all_masks(layout: KeyLayout, fallthroughs: int) -> tuple[DispatchKeySet, ..
     return tuple(DispatchKeySet(layout, common & ~removed) for removed in own)
 
 
+@lru_cache(maxsize=4096)
 def _skipped(unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[str, ...]:
     """The slots of what the mask took away from above the selected slot and below it, highest first."""
     found = []

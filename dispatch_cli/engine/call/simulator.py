@@ -93,15 +93,16 @@ class CallSimulator:
         else:
             selection = self._selector.given(values, given, thread.keys)
         at = _At(values, thread, selection.result, Reached.CALL, selection)
-        seen: dict[object, int] = {}
+        seen: dict[int, list[tuple[_At, int]]] = {}
         later: Error | None = None
         while True:
             # The same place a second time means that there is no end.
-            place = (at.values, at.thread, at.keyset, at.reached)
-            if place in seen or len(self._hops) >= MAX_HOPS:
-                circle = self._hops[seen.get(place, 0) :]
+            alike = seen.setdefault(at.keyset.bits, [])
+            begin = next((number for place, number in alike if place[:-1] == at[:-1]), None)
+            if begin is not None or len(self._hops) >= MAX_HOPS:
+                circle = self._hops[begin or 0 :]
                 return tuple(self._hops), End(EndKind.ERROR, error=errors.endless(any(map(runs_python, circle))))
-            seen[place] = len(self._hops)
+            alike.append((at, len(self._hops)))
             step = self._at_slot(at)
             if step.end is not None:
                 hops = tuple(self._hops)

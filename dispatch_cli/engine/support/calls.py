@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import NamedTuple
+
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.simulator import CallSimulator
@@ -20,20 +23,16 @@ FAKE_MODE = Context(ContextKind.MODE, name="FakeTensorMode")
 _ABSENT = TensorSpec(absent=Absent.NONE)
 
 
-def tensors_of(schema: FunctionSchema, spec: TensorSpec) -> tuple[TensorSpec, ...]:
-    """A tensor for each argument that must have one; where all are optional, for the first. A list has one."""
+def given_tensors(schema: FunctionSchema) -> tuple[bool, ...]:
+    """True for each argument that must have a tensor; where all are optional, for the first. False for what is left
+    out before those."""
     taking = [argument for argument in schema.arguments if takes_tensors(argument)]
     needed = [argument.type.kind is not TypeKind.OPTIONAL for argument in taking]
     if needed and not any(needed):
         needed[0] = True
     last = max((at for at, is_needed in enumerate(needed) if is_needed), default=-1)
-    given: list[TensorSpec] = []
-    for argument, is_needed in zip(taking[: last + 1], needed, strict=False):
-        if is_needed:
-            given.append(spec)
-        elif is_tensor(argument.type):
-            given.append(_ABSENT)
-    return tuple(given)
+    pairs = zip(taking[: last + 1], needed, strict=False)
+    return tuple(is_needed for argument, is_needed in pairs if is_needed or is_tensor(argument.type))
 
 
 def spec_of(column: Column) -> TensorSpec:
@@ -84,13 +83,24 @@ def with_contexts(call: SupportCall, column: Column) -> SupportCall:
     return call._replace(contexts=tuple(map(str, contexts_of(column))))
 
 
+class Prepared(NamedTuple):
+    """Arguments of a call, which do not depend on the operator. shown: the call as `resolve` takes it."""
+
+    tensors: tuple[TensorSpec, ...]
+    contexts: tuple[Context, ...]
+    options: Options
+    values: tuple[Value, ...]
+    thread: Thread
+    shown: SupportCall
+
+
 class Caller:
-    """Makes the calls of one state: threads and tensors are made once for all operators."""
+    """Makes the calls of one state: arguments are made once for all operators."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self._maker = TensorMaker(state.dispatcher.universe)
-        self._made: dict[tuple[tuple[Context, ...], TensorSpec], tuple[Thread, Value]] = {}
+        self._prepared: dict[tuple[Column, tuple[bool, ...], bool], Prepared] = {}
 
     def of(self, name: OperatorName) -> OperatorCaller:
         """The calls of one operator."""
@@ -102,13 +112,21 @@ class Caller:
         python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
         return CallSimulator(state.dispatcher, name, self._maker, python, options, state.fake_rules(name))
 
-    def thread_and_value(self, contexts: tuple[Context, ...], spec: TensorSpec) -> tuple[Thread, Value]:
-        """The thread in those contexts, and that tensor on it. Errors: CallError."""
-        pair = self._made.get((contexts, spec))
-        if pair is None:
+    def prepared(self, column: Column, given: tuple[bool, ...], takes_device: bool) -> Prepared:
+        """The arguments in a column, of an operator that is given those tensors, or a device. Errors: CallError."""
+        prepared = self._prepared.get((column, given, takes_device))
+        if prepared is None:
+            spec, contexts = spec_of(column), contexts_of(column)
+            tensors = tuple(spec if is_given else _ABSENT for is_given in given)
+            options = Options(device=column.device) if takes_device else NO_OPTIONS
             thread = Contexts(self._maker).enter_all(contexts)
-            pair = self._made[contexts, spec] = thread, make_value(self._maker, thread, spec)
-        return pair
+            make_value(self._maker, thread, spec)  # an operator without tensors needs a device that has some, too
+            values = tuple(make_value(self._maker, thread, tensor) for tensor in tensors)
+            texts = tuple(f"{option}={value}" for option, value in options.given)
+            shown = SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)
+            prepared = Prepared(tensors, contexts, options, values, thread, shown)
+            self._prepared[column, given, takes_device] = prepared
+        return prepared
 
 
 class OperatorCaller:
@@ -117,18 +135,18 @@ class OperatorCaller:
     def __init__(self, caller: Caller, name: OperatorName) -> None:
         self.caller = caller
         self.name = name
-        self._plain = caller.simulator(name)
+        self._given: tuple[bool, ...] | None = None
 
     def call(self, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
         """The call of a column, simulated, and as `resolve` takes it. Errors: CallError."""
-        spec, contexts = spec_of(column), contexts_of(column)
-        tensors = tensors_of(schema, spec)
-        takes_device = not tensors and option_argument(schema, "device") is not None
-        options = Options(device=column.device) if takes_device else NO_OPTIONS
+        if self._given is None:
+            self._given = given_tensors(schema)
+        takes_device = not self._given and option_argument(schema, "device") is not None
+        tensors, contexts, options, values, thread, shown = self.caller.prepared(column, self._given, takes_device)
         simulator = self.caller.simulator(self.name, options) if takes_device else self._plain
-        thread, _ = self.caller.thread_and_value(contexts, spec)
-        values = tuple(self.caller.thread_and_value(contexts, tensor)[1] for tensor in tensors)
         hops, end = simulator.run(values, thread)
-        texts = tuple(f"{option}={value}" for option, value in options.given)
-        call = Call(self.name, tensors, contexts, hops, end, options)
-        return call, SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)
+        return Call(self.name, tensors, contexts, hops, end, options), shown
+
+    @cached_property
+    def _plain(self) -> CallSimulator:
+        return self.caller.simulator(self.name)

@@ -100,8 +100,8 @@ class SupportCall(NamedTuple):
 class Cell(NamedTuple):
     """A cell. key, kernel, span: the registration that serves the call, or that fails it, where there is one.
 
-    reason: None where the call works. error: PyTorch's text, where the call raises it. call: None where no single call
-    shows it.
+    reason: None where the call works. error: the first sentence of PyTorch's text, where the call raises it. call: None
+    where no single call shows it.
     """
 
     verdict: Verdict

@@ -367,8 +367,9 @@ class Judge:
 
 
 def _error_text(error: Error) -> str | None:
-    """PyTorch's text, after the exception's name where it is no sentence, as the name of an operator."""
-    return error.text if " " in error.text else f"{error.type}: {error.text}" if error.text else None
+    """The first sentence of PyTorch's text, after the exception's name where it is none, as the name of an operator."""
+    sentence = error.text.partition("\n")[0].partition(". ")[0].removesuffix(".")
+    return sentence if " " in sentence else f"{error.type}: {sentence}" if sentence else None
 
 
 def _is_rule(hop: Hop) -> bool:

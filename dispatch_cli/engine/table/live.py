@@ -82,6 +82,7 @@ class LiveTable:
         "_active",
         "_behind",
         "_closed",
+        "_fallback_slots",
         "_fallbacks",
         "_history",
         "_layout",
@@ -102,6 +103,7 @@ class LiveTable:
         self._registered = self._closed = closed
         self._active: dict[str, Registration] | None = None
         self._fallbacks: dict[str, Registration] = {}
+        self._fallback_slots = 0
         self._behind: dict[str, _Behind] = {}
 
     def copy(self) -> LiveTable:
@@ -111,6 +113,7 @@ class LiveTable:
         copy._registered = self._registered
         copy._active = None if self._active is None else self._active.copy()
         copy._fallbacks = self._fallbacks.copy()
+        copy._fallback_slots = self._fallback_slots
         copy._behind = self._behind.copy()
         return copy
 
@@ -144,7 +147,10 @@ class LiveTable:
     def __getitem__(self, key: str) -> TableEntry:
         self._catch_up()
         behind = self._behind.get(key)
-        return self._canonical(key) if behind is None else behind.live
+        if behind is not None:
+            return behind.live
+        decision = self._plan().decisions[self._layout.universe.slot[key]]
+        return entry_for(key, decision, self._active or {}, self._fallbacks)
 
     def filled(self) -> frozenset[str]:
         """The slots that a kernel fills, by key; operators with equal registrations share the answer."""
@@ -178,9 +184,7 @@ class LiveTable:
     def _plan(self) -> Plan:
         """The decisions of the canonical table."""
         self._catch_up()
-        slot = self._layout.universe.slot
-        has_fallback = sum(1 << slot[key] for key in self._fallbacks)
-        return plan(self._layout, self._registered, has_fallback)
+        return plan(self._layout, self._registered, self._fallback_slots)
 
     def _is_known(self, key: str) -> bool:
         """Whether it is known what is in a slot that is behind, and what should be."""
@@ -231,7 +235,10 @@ class LiveTable:
             state.pop(change.key, None)
         else:
             state[change.key] = change.active
-        if not change.fallback:
+        if change.fallback:
+            bit = 1 << self._layout.universe.slot[change.key]
+            self._fallback_slots = self._fallback_slots | bit if change.active else self._fallback_slots & ~bit
+        else:
             bit = self._layout.registered_bit[change.key]
             self._registered = self._registered | bit if change.active else self._registered & ~bit
 
