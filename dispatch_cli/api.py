@@ -281,7 +281,7 @@ def _run(declarations: Declarations, source: StateSource | None = None) -> State
         try:
             return run(declarations, source)
         except InputError as error:
-            raise InputError(tuple(_with_state_hint(one, declarations) for one in error.problems)) from None
+            raise InputError(tuple(_with_state_hint(problem, declarations) for problem in error.problems)) from None
     base = _embedded(declarations.bases, declarations)
     if conflict := _other_universe(declarations.universe, base):
         raise InputError((Problem("universe-conflict", conflict, _extended(declarations, base.name)),))
@@ -342,8 +342,8 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
     if problem.code != Refusal.UNKNOWN_OPERATOR.value or problem.hint is not None:
         return problem
     steps = declarations.steps
-    missing = {one.operator.namespace for one in steps if isinstance(one, Implement) and one.span == problem.span}
-    missing -= {one.schema.name.namespace for one in steps if isinstance(one, Define)}
+    missing = {step.operator.namespace for step in steps if isinstance(step, Implement) and step.span == problem.span}
+    missing -= {step.schema.name.namespace for step in steps if isinstance(step, Define)}
     states = [one for one in map(bases.load, bases.names()) if not _other_universe(declarations.universe, one)]
     for state in states:
         if any(name.partition("::")[0] in missing for name in state.names):

@@ -157,8 +157,8 @@ class _Scanner:
         self.uses: set[tuple[str, str | None]] = set()
         self.has_bindings = _BINDING.search(code) is not None
         self.modules = {one or other for one, other in _MODULE.findall(code)}
-        self.others = [found.span() for found in _OTHER_REGISTRIES.finditer(code)]
-        self.dispatchers = [found.span() for found in _DISPATCHERS.finditer(code)]
+        self.others = [match.span() for match in _OTHER_REGISTRIES.finditer(code)]
+        self.dispatchers = [match.span() for match in _DISPATCHERS.finditer(code)]
         self.level = _Level(0, None)
         self.statement = 0
         """Where the current statement begins."""

@@ -53,7 +53,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
         if (words := name.split())  # ``impl as register_impl``: the last word is the name that is used
     }
     imported.update(_NAMED.findall(code))  # ``impl = torch.library.impl``
-    starts = [0, *(found.end() for found in re.finditer("\n", code))]
+    starts = [0, *(match.end() for match in re.finditer("\n", code))]
     lines: list[str] | None = None
     found = []
     for call in _CALL.finditer(code):

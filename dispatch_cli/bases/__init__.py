@@ -167,8 +167,8 @@ class Records:
         """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
         from dispatch_cli.model.fake_tensor import FakeRules
 
-        made = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
-        return made._replace(meta_refuses=tuple(made.meta_refuses))
+        rules = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
+        return rules._replace(meta_refuses=tuple(rules.meta_refuses))
 
 
 class Base(Records):

@@ -49,8 +49,8 @@ def build(declarations: Declarations, build_name: str) -> bytes:
     for python_kernel in declarations.python_kernels:
         record = records.setdefault(str(python_kernel.operator), _empty())
         record[5].append([python_kernel.dispatch_key, python_kernel.kernel])
-    for one in declarations.fake_rules:
-        records.setdefault(str(one.operator), _empty()).append(_fake_rules(one.rules))
+    for rule in declarations.fake_rules:
+        records.setdefault(str(rule.operator), _empty()).append(_fake_rules(rule.rules))
     names = sorted(records)
     body = bytearray()
     places = [

@@ -91,8 +91,8 @@ class OverlaidBase:
         self._base = base
         self._overlays = overlays
         self.names = base.names
-        self.incomplete = tuple(dict.fromkeys(key for one in overlays for key in one.incomplete))
-        self.parts = (base.name, *(one.name for one in overlays))
+        self.incomplete = tuple(dict.fromkeys(key for overlay in overlays for key in overlay.incomplete))
+        self.parts = (base.name, *(overlay.name for overlay in overlays))
 
     @property
     def universe(self) -> Universe:
@@ -106,7 +106,7 @@ class OverlaidBase:
 
     def part_of(self, operator: str, key: str) -> str:
         """The name of the state or overlay that has the operator's kernel at a key."""
-        return next((one.name for one in self._overlays if key in one.kernels(operator)), self.name)
+        return next((overlay.name for overlay in self._overlays if key in overlay.kernels(operator)), self.name)
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator. Errors: KeyError when the state has none of that name."""
@@ -154,8 +154,8 @@ class OverlaidBase:
         return self._base.modes
 
     def _added(self, operator: str) -> Iterator[tuple[str, str]]:
-        for one in self._overlays:
-            yield from one.kernels(operator).items()
+        for overlay in self._overlays:
+            yield from overlay.kernels(operator).items()
 
 
 def _kernel(name: str) -> Kernel:
@@ -194,7 +194,9 @@ def conflict(names: Sequence[str]) -> Conflict | None:
             return Conflict(name, message, f"load both: --base {over} --base {name}, or extends: [{over}, {name}]")
         backend = load(name).description.backend
         others = (load(one) for one in known)
-        fits = next((one.name for one in others if one.over == states[0] and one.description.backend == backend), None)
+        fits = next(
+            (other.name for other in others if other.over == states[0] and other.description.backend == backend), None
+        )
         message = f"{name} is an overlay for {over}, not for {states[0]}"
         return Conflict(name, message, f"the overlay for {states[0]} is {fits}" if fits else f"its state is {over}")
     return None

@@ -119,7 +119,7 @@ def _registered(kernels: Mapping[str, list[Mapping[str, Any]]]) -> Document:
     if any(others.values()):
         found["dispatch"] = _grouped((key, _kernels(each)) for key, each in others.items() if each)
     if fakes:
-        fake = {"fake": _one_or_all([_fake(one) for one in reversed(fakes)])}
+        fake = {"fake": _one_or_all([_fake(fake) for fake in reversed(fakes)])}
         is_newest = kernels[_META][0] is fakes[0] and _IMPLICIT not in kernels
         found = {**found, **fake} if is_newest else {**fake, **found}
     return found

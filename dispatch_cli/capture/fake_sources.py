@@ -102,8 +102,8 @@ def _without_shapes(definition: ast.FunctionDef | None) -> str | None:
     """What a function raises where the mode has no ShapeEnv."""
     for statement in _reached(definition):
         if isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Raise):
-            tests = [one for one in ast.walk(statement.test) if isinstance(one, ast.Compare)]
-            if any(isinstance(one.ops[0], ast.Is) and getattr(one.left, "attr", "") == "shape_env" for one in tests):
+            tests = [node for node in ast.walk(statement.test) if isinstance(node, ast.Compare)]
+            if any(isinstance(test.ops[0], ast.Is) and getattr(test.left, "attr", "") == "shape_env" for test in tests):
                 return _name_of_exception(statement.body[0])
     return None
 

@@ -99,7 +99,7 @@ def note(operator: dict[str, Any], known: Ways) -> None:
     be the only one of its key.
     """
     for key, kernels in operator["kernels"].items():
-        functions = [one for one in kernels if _is_python(one)]
+        functions = [kernel for kernel in kernels if _is_python(kernel)]
         for kernel, one in zip(functions, known.get((operator["name"], key), ())):  # noqa: B905  (Python 3.8)
             if one is None:
                 continue
@@ -203,7 +203,7 @@ def note_fakes(operator: dict[str, Any], clean: Callable[[str], str], describe: 
     """
     fakes = _fakes(operator["name"])
     candidates = [one for one in operator["kernels"].get("Meta", ()) if one["signature"] is None and not one["unboxed"]]
-    own = [one for one in candidates if _IN_PYTORCH.search(one["debug"])]
+    own = [candidate for candidate in candidates if _IN_PYTORCH.search(candidate["debug"])]
     if len(candidates) > len(fakes) and len(own) >= len(fakes):
         candidates = own
     for kernel, fake in zip(candidates, reversed(fakes)):  # noqa: B905  (Python 3.8 has no strict)
@@ -220,7 +220,7 @@ def _fakes(name: str) -> list[Any]:
     kernels = getattr(holder, "kernels", None)
     if kernels is None:
         kernels = [getattr(holder, "kernel", None)]
-    return [one for one in kernels if one is not None]
+    return [kernel for kernel in kernels if kernel is not None]
 
 
 _MAKERS = {

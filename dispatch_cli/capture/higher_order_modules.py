@@ -73,7 +73,7 @@ def defining_modules(package: Path, imported: Container[str] = (), known: Iterab
     trees = {file: tree for file in named for tree in _parsed(texts[file])}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
     classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]
-    all_known = _closure(known, ((one.name, {_last_name(base) for base in one.bases}) for one in classes))
+    all_known = _closure(known, ((class_.name, {_last_name(base) for base in class_.bases}) for class_ in classes))
     return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, all_known))
 
 
@@ -101,7 +101,7 @@ def _last_name(node: ast.expr) -> str:
 
 def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
     """Whether a module calls a class by a name that it defines or imports, or as an attribute of a module."""
-    local = {one.name: one.name for one in nodes if isinstance(one, ast.ClassDef)}
+    local = {node.name: node.name for node in nodes if isinstance(node, ast.ClassDef)}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             local.update({alias.asname or alias.name: alias.name for alias in node.names})

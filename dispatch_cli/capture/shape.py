@@ -99,7 +99,7 @@ def either(words: str, *checks: Check) -> Check:
     """A value that one of the checks takes."""
 
     def check(value: Any) -> None:
-        if not any(_takes(one, value) for one in checks):
+        if not any(_takes(check, value) for check in checks):
             raise Malformed(f"must be {words}")
 
     return check

@@ -158,7 +158,7 @@ def _devices(torch: Any) -> Data:
     available = getattr(torch._C, "_is_autocast_available", None)
     return {
         "device_types": names,
-        "autocast_devices": [] if available is None else [one for one in names if _is_available(available, one)],
+        "autocast_devices": [] if available is None else [name for name in names if _is_available(available, name)],
     }
 
 

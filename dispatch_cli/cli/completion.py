@@ -70,7 +70,7 @@ def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: st
         keys = dict.fromkeys(key for base in versions for key in base.universe.keys_by_id)
         return _plain(_starting(keys, incomplete))
     names = {name for base in versions for name in base.names}
-    higher_order = {one.name for base in versions for one in base.higher_order_operators}
+    higher_order = {operator.name for base in versions for operator in base.higher_order_operators}
     return _parts(operator_segments([*sorted(names), *sorted(higher_order)], incomplete))
 
 
@@ -112,7 +112,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 
     words = [one.value for one in PROMISED]
     others = complete_contexts(ctx, param, incomplete)
-    return _plain(_starting(words, incomplete)) + [one for one in others if one.value not in words]
+    return _plain(_starting(words, incomplete)) + [other for other in others if other.value not in words]
 
 
 def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -218,12 +218,12 @@ def _operators(ctx: click.Context) -> list[str]:
 
         try:
             state = load_state(files, universe=ctx.params.get("universe"), bases=chosen)
-            return [*state.dispatcher.names(), *(one.name for one in state.higher_order_operators)]
+            return [*state.dispatcher.names(), *(operator.name for operator in state.higher_order_operators)]
         except InputError:
             chosen = chosen or [bases.names()[0]]
     universe = ctx.params.get("universe") or universes.default_name()
     base = bases.load(chosen[0] if chosen else bases.newest_for(universe))
-    return [*base.names, *(one.name for one in base.higher_order_operators)]
+    return [*base.names, *(operator.name for operator in base.higher_order_operators)]
 
 
 def _is_small(file: str) -> bool:

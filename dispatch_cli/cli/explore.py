@@ -102,7 +102,7 @@ def check_setup(source: SourceOptions) -> CheckSetup:
 def _has_settings() -> bool:
     """Whether there may be a project file with settings of this program; then it is read, which takes a while."""
     folder = Path.cwd()
-    files = [one / "pyproject.toml" for one in (folder, *folder.parents)]
+    files = [parent / "pyproject.toml" for parent in (folder, *folder.parents)]
     return any(file.is_file() and _may_say(file) for file in files)
 
 

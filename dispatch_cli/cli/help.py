@@ -71,8 +71,8 @@ class Command(click.Command):
 
     def _own_options(self, ctx: click.Context) -> list[click.Option]:
         shared = {option for options in _groups_of(self).values() for option in options}
-        options = (one for one in self.get_params(ctx) if isinstance(one, click.Option))
-        return [one for one in options if one not in shared]
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        return [option for option in options if option not in shared]
 
     def _shared_options(self, formatter: click.HelpFormatter) -> list[str]:
         """Write the names of the shared options; the groups that the command has."""
@@ -97,8 +97,8 @@ def _in_short(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def _groups_of(command: click.Command) -> dict[str, list[click.Option]]:
     """The options of a command that are shared, by group."""
-    by_name = {max(one.opts, key=len): one for one in command.params if isinstance(one, click.Option)}
-    found = {name: [by_name[one] for one in group.options if one in by_name] for name, group in GROUPS.items()}
+    by_name = {max(param.opts, key=len): param for param in command.params if isinstance(param, click.Option)}
+    found = {name: [by_name[option] for option in group.options if option in by_name] for name, group in GROUPS.items()}
     return {name: options for name, options in found.items() if options}
 
 
@@ -117,7 +117,7 @@ def _topics(ctx: click.Context) -> list[str]:
 def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(one) for one in _topics(ctx) if one.startswith(incomplete)]
+    return [CompletionItem(topic) for topic in _topics(ctx) if topic.startswith(incomplete)]
 
 
 @click.command("help", cls=Command)

@@ -274,7 +274,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Se
             state.elsewhere = state_with
             state.over_assumed = assumed.setting is None
         # what options name is resolved, and noted, as they are read; of a recording there can be more to say
-        if source.files or any(not one.startswith("torch-") for one in source.bases):
+        if source.files or any(not base.startswith("torch-") for base in source.bases):
             say_name_notes(state)
     except InputError as error:
         raise BadInput(at_setting(error, backend), color) from None
@@ -346,7 +346,7 @@ def at_setting(error: InputError, backend: Named | None) -> InputError:
 
     if backend is None:
         return error
-    of_name = [one.code == "backend-name" and one.span is None for one in error.problems]
+    of_name = [problem.code == "backend-name" and problem.span is None for problem in error.problems]
     placed = (
         one._replace(span=backend.span) if here else one for one, here in zip(error.problems, of_name, strict=True)
     )
@@ -443,7 +443,7 @@ def chosen_operators(
     for glob in ops:
         found = select_names(names, glob)
         if not found and glob not in others:
-            hint = as_sentence(not_found([*names, *(one.name for one in state.higher_order_operators)], glob))
+            hint = as_sentence(not_found([*names, *(operator.name for operator in state.higher_order_operators)], glob))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
         chosen.update(found)
     return [OperatorName.parse(name) for name in sorted(chosen)]
@@ -465,11 +465,13 @@ def chosen_of_both_kinds(
         names = [operator.name for operator in operators]
         found = {glob: select_higher_order(names, glob) for glob in ops}
         ordinary = chosen_operators(state, ops, [glob for glob in ops if found[glob]])
-        return ordinary, tuple(one for one in operators if any(one.name in each for each in found.values()))
+        return ordinary, tuple(
+            operator for operator in operators if any(operator.name in each for each in found.values())
+        )
     declared = {operator.name for operator in state.declarations.higher_order_operators}
     if state.base is None and (state.source is None or not declared) and not _is_over_assumed(state):
         return chosen_operators(state, ()), operators
-    own, higher_order = state.own_operators(), tuple(one for one in operators if one.name in declared)
+    own, higher_order = state.own_operators(), tuple(operator for operator in operators if operator.name in declared)
     if _is_over_assumed(state):
         return own, higher_order
     return (own, higher_order) if own or higher_order else (chosen_operators(state, ()), operators)

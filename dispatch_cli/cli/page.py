@@ -74,7 +74,7 @@ def command(source: SourceOptions, trace: str | None, source_url: str | None, ou
 
     files, more = files_read("-" in source.files, settings)
     folders = _folders((*arguments, *source.reading.include, *([trace] if trace else [])))
-    arguments = tuple(_without(folders, one) for one in arguments)
+    arguments = tuple(_without(folders, argument) for argument in arguments)
     shown = None
     if view is not None and trace is not None:
         shown = PageTrace(view, _without(folders, as_argument(trace)))

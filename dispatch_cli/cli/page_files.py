@@ -40,10 +40,10 @@ def _digest(file: str) -> str | None:
             return hashlib.sha256(tree.read(paths.inside(file), _MOST_BYTES)).hexdigest()
         if not stat.S_ISREG(paths.mode(file)):
             return None
-        found = hashlib.sha256()
+        sha256 = hashlib.sha256()
         with open(file, "rb") as stream:  # noqa: PTH123  (the name may be none that a path can have)
             while part := stream.read(1 << 20):
-                found.update(part)
-        return found.hexdigest()
+                sha256.update(part)
+        return sha256.hexdigest()
     except (OSError, ValueError):
         return None

@@ -70,17 +70,17 @@ def _output(command: click.Command, args: Sequence[str]) -> Output | None:
 
     The arguments are read without those that the command does not take: click's parser stops at the first.
     """
-    formats = next((one.type for one in command.params if one.name == "format_"), None)
+    formats = next((param.type for param in command.params if param.name == "format_"), None)
     if not isinstance(formats, Formats):
         return None
-    options = [one for one in command.params if isinstance(one, click.Option)]
-    known = {name for one in options for name in one.opts} | {"-", "--"}
-    valued = {name for one in options if not one.is_flag for name in one.opts}
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    known = {name for option in options for name in option.opts} | {"-", "--"}
+    valued = {name for option in options if not option.is_flag for name in option.opts}
     taken = [
-        one
-        for one in args
-        if not one.startswith("-") or one in known or one.partition("=")[0] in valued or one[:2] in valued
+        arg
+        for arg in args
+        if not arg.startswith("-") or arg in known or arg.partition("=")[0] in valued or arg[:2] in valued
     ]
-    said = command.make_parser(click.Context(command, resilient_parsing=True)).parse_args(taken)[0]
-    format_, file = said.get("format_"), said.get("output")
+    arg = command.make_parser(click.Context(command, resilient_parsing=True)).parse_args(taken)[0]
+    format_, file = arg.get("format_"), arg.get("output")
     return Output(str(format_), file, "auto") if format_ in formats.choices else None

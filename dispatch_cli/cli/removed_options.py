@@ -51,7 +51,11 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
     ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),
     ("--stop-after", ("resolve",), "leave it out: --format json has the steps in order"),
-    ("--strict", tuple(one for one in _SOURCES if one not in _STRICT), "use it with `extract` or `check-invariants`"),
+    (
+        "--strict",
+        tuple(source for source in _SOURCES if source not in _STRICT),
+        "use it with `extract` or `check-invariants`",
+    ),
     ("--summary", ("check-invariants",), "write --view summary"),
     ("--theme", ("explore",), "set the variable TEXTUAL_THEME"),
     ("--timeout", ("extract", "capture", "crossref"), "set the variable DISPATCH_CLI_TIMEOUT to the seconds"),

@@ -28,8 +28,8 @@ def report_types() -> dict[str, type]:
     for module in pkgutil.walk_packages(answers.__path__, f"{answers.__name__}."):
         if _OF_PEOPLE.search(module.name) is None:
             import_module(module.name)
-    found = _classes()
-    named = ((vars(kind).get("REPORT"), kind) for kind in found.values())
+    classes = _classes()
+    named = ((vars(kind).get("REPORT"), kind) for kind in classes.values())
     return dict(sorted((name, kind) for name, kind in named if isinstance(name, str)))
 
 
@@ -79,7 +79,7 @@ class _Describer:
                 for shape in shapes:
                     shape[data.RENAMED.get(name, name)] = described
                 continue
-            inlined = [self.record(one) for one in get_args(hints[name]) or (hints[name],)]
+            inlined = [self.record(arg) for arg in get_args(hints[name]) or (hints[name],)]
             shapes = [{**shape, **found["properties"]} for shape in shapes for found in inlined]
         for name, sentence in data.sentences_of(kind).items():
             said = self.described(self._hints(sentence)["return"])
@@ -102,7 +102,7 @@ class _Describer:
         if kind in _SIMPLE:
             return {"type": _SIMPLE[kind]}
         if origin in (Union, UnionType):
-            return {"anyOf": [self.described(one) for one in arguments]}
+            return {"anyOf": [self.described(argument) for argument in arguments]}
         if origin is Literal:
             return {"enum": [*arguments]}
         if origin in _LISTS:
@@ -115,7 +115,7 @@ class _Describer:
 
     def _list(self, origin: Any, arguments: tuple[Any, ...]) -> Json:
         if origin is tuple and arguments[1:] != (...,):
-            found = [self.described(one) for one in arguments]
+            found = [self.described(argument) for argument in arguments]
             return {"type": "array", "prefixItems": found, "minItems": len(found), "maxItems": len(found)}
         return {"type": "array", "items": self.described(arguments[0])}
 
@@ -138,7 +138,7 @@ class _Describer:
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Json:
         """A record with a type variable; its name has that of the type for the variable."""
         variables = {one.__name__: argument for one, argument in zip(origin.__parameters__, arguments, strict=True)}
-        name = "".join((origin.__name__, *(one.__name__ for one in arguments)))
+        name = "".join((origin.__name__, *(argument.__name__ for argument in arguments)))
         outer, self._variables = self._variables, variables
         try:
             return self._defined(name, origin)

@@ -148,7 +148,7 @@ def read_sources(
         )
         with progress_on(sys.stderr, file_line, OFTEN) as progress:
             known = names()
-            base = next((one for one in bases if one in known), known[0])
+            base = next((base for base in bases if base in known), known[0])
             pytorch = PyTorchOperators(base, lambda: operators_of(base))
             return run(
                 files, said, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
@@ -179,10 +179,10 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
     from dispatch_cli.files import paths
     from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
 
-    found = find_project(Path(folder or Path.cwd()))
-    if found is None:
+    project = find_project(Path(folder or Path.cwd()))
+    if project is None:
         return NO_SOURCE_SETTINGS
-    return read_source_settings(Path(paths.shown(str(found))), allow_outside)
+    return read_source_settings(Path(paths.shown(str(project))), allow_outside)
 
 
 def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
@@ -198,9 +198,9 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
     common = common_folder(files)
     if not paths.is_in(common, here):
         return
-    found = find_project(Path(common))
-    if found is not None and paths.is_in(paths.folder_of(str(found)), here):
-        yield read_source_settings(Path(paths.shown(str(found))), allow_outside)
+    project = find_project(Path(common))
+    if project is not None and paths.is_in(paths.folder_of(str(project)), here):
+        yield read_source_settings(Path(paths.shown(str(project))), allow_outside)
 
 
 def common_folder(files: Sequence[str]) -> str:
@@ -208,7 +208,7 @@ def common_folder(files: Sequence[str]) -> str:
     from dispatch_cli.files import paths
 
     folders = [one if paths.is_folder(one) else paths.folder_of(one) for one in map(paths.absolute, files)]
-    above = [set(paths.above(one)) for one in folders]
+    above = [set(paths.above(folder)) for folder in folders]
     return next((one for one in paths.above(folders[0]) if all(one in others for others in above)), folders[0])
 
 

@@ -87,8 +87,8 @@ class _Comparer:
         self._differences: list[Disagreement] = []
         self._divergences: list[tuple[str, Divergence]] = []
         self._refusals: dict[str, list[Disagreement]] = {}
-        for one in subject.refusals:
-            self._refusals.setdefault(one.operator, []).append(one)
+        for refusal in subject.refusals:
+            self._refusals.setdefault(refusal.operator, []).append(refusal)
 
     def take(self, name: str) -> None:
         """Compare one operator."""

@@ -173,10 +173,12 @@ def change_declarations(
     before = history.result()
     for number, context in enumerate(contexts, start=1):
         steps = python_kernels = 0
-        for one in context.changes:
-            history.add(context.steps[steps : one.steps], context.python_kernels[python_kernels : one.python_kernels])
-            history.change(context.problems, one, number > extended)
-            steps, python_kernels = one.steps, one.python_kernels
+        for change in context.changes:
+            history.add(
+                context.steps[steps : change.steps], context.python_kernels[python_kernels : change.python_kernels]
+            )
+            history.change(context.problems, change, number > extended)
+            steps, python_kernels = change.steps, change.python_kernels
         history.add(context.steps[steps:], context.python_kernels[python_kernels:])
         if number == extended:
             before = history.result()
@@ -190,7 +192,7 @@ def change_declarations(
     if changes is not None:
         changes = changes._replace(
             steps=(*before.steps, *(step for context in own for step in context.steps)),
-            python_kernels=(*before.python_kernels, *(one for context in own for one in context.python_kernels)),
+            python_kernels=(*before.python_kernels, *(kernel for context in own for kernel in context.python_kernels)),
             without=before.without,
         )
     return changed._replace(unchanged=HistoryBefore(steps_before, before.without), changes=changes)

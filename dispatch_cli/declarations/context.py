@@ -162,10 +162,10 @@ class FileContext:
 
     def leave_out_nameless(self) -> None:
         """Forget what is registered for names that cannot be used, which was noted."""
-        self.changes = [self._without_nameless(one) for one in self.changes]
+        self.changes = [self._without_nameless(change) for change in self.changes]
         self.steps = [step for step in self.steps if not isinstance(step, Implement) or step.operator.name]
-        self.python_kernels = [one for one in self.python_kernels if one.operator.name]
-        self.fake_rules = [one for one in self.fake_rules if one.operator.name]
+        self.python_kernels = [kernel for kernel in self.python_kernels if kernel.operator.name]
+        self.fake_rules = [rule for rule in self.fake_rules if rule.operator.name]
 
     def _without_nameless(self, one: ReadChanges) -> ReadChanges:
         steps = sum(not isinstance(step, Implement) or bool(step.operator.name) for step in self.steps[: one.steps])

@@ -33,7 +33,10 @@ def is_functional(schema: FunctionSchema, allow_view: bool) -> bool:
 
 def keyword_tensors(schema: FunctionSchema) -> bool:
     """``has_kwarg_only_tensors``."""
-    return any(one.kwarg_only and (is_tensor(one.type) or is_tensor_list(one.type)) for one in schema.arguments)
+    return any(
+        argument.kwarg_only and (is_tensor(argument.type) or is_tensor_list(argument.type))
+        for argument in schema.arguments
+    )
 
 
 def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[FunctionSchema, str | None]:
@@ -43,7 +46,7 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
     """
     if schema.unknown is not None:
         return schema, None
-    said = [one.name for one in schema.arguments if writes(one)]
+    said = [argument.name for argument in schema.arguments if writes(argument)]
     if mutates is None or set(said) == set(mutates):
         return schema, None
     if said:
@@ -53,7 +56,7 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
             f"The schema suggests that the op mutates {names}which is different from what was provided to us in "
             "`mutates_args`. Please make these consistent."
         )
-    known = {one.name: one for one in schema.arguments}
+    known = {argument.name: argument for argument in schema.arguments}
     missing = [name for name in mutates if name not in known]
     if missing:
         return schema, (
@@ -103,7 +106,7 @@ def refused_devices(schema: FunctionSchema, library: TorchLibrary) -> str | None
 
 def has_device(schema: FunctionSchema) -> bool:
     """``get_device_arg_index``: an argument ``Device device``."""
-    return any(one.name == "device" and one.type.kind is TypeKind.DEVICE for one in schema.arguments)
+    return any(argument.name == "device" and argument.type.kind is TypeKind.DEVICE for argument in schema.arguments)
 
 
 def refused_autograd(

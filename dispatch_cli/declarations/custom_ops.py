@@ -39,7 +39,7 @@ _BELOW_KEY = Redispatch(RedispatchKind.BELOW_KEY)
 def read_custom_op(context: FileContext, values: Values, block: Block, schema: FunctionSchema | None) -> None:
     """Read an operator with one of the fields *MAKERS*; what PyTorch refuses is noted, in its words."""
     problems = context.problems
-    maker = next(one for one in MAKERS if one in values)
+    maker = next(maker for maker in MAKERS if maker in values)
     node = values[maker]
     for field in _NOT_THEIRS:
         if (other := values.get(field)) is not None:
@@ -81,9 +81,11 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
     problems, node = context.problems, values.get("mutates_args")
     if node is None:
         return schema
-    names = tuple(text_of(problems, one) or "" for one in scalars(problems, node, "the name of an argument"))
+    names = tuple(text_of(problems, scalar) or "" for scalar in scalars(problems, node, "the name of an argument"))
     if names == (_UNKNOWN,):
-        names = tuple(one.name for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type))
+        names = tuple(
+            argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
+        )
     found, message = rules.written(schema, names)
     if message is not None:
         problems.add(CODE, message, node, f"the arguments are {', '.join(a.name for a in schema.arguments)}")

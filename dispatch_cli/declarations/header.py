@@ -88,7 +88,7 @@ def read_header(problems: Problems, root: Node) -> Header | None:
 def _is_of_torchgen(root: Node) -> bool:
     """Whether a file is a list of operators, as native_functions.yaml, or says what a backend supports."""
     if type(root) is Sequence:
-        return any(type(one) is Mapping and any(key.text == "func" for key, _ in one.pairs) for one in root.items)
+        return any(type(item) is Mapping and any(key.text == "func" for key, _ in item.pairs) for item in root.items)
     return type(root) is Mapping and any(key.text == "supported" for key, _ in root.pairs)
 
 
@@ -129,21 +129,21 @@ def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
 
 
 def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) -> tuple[Extension, ...]:
-    found: list[Extension] = []
+    extensions: list[Extension] = []
     for item in scalars(problems, node, "the name of an embedded state or the path of a file"):
         text = word_of(problems, item)
         if text is None:
             continue
         text = _resolved(problems, text, item, notes)
         if _is_path(text):
-            found.append(Extension(_beside(problems, text), False, item))
-        elif text in bases.overlay_names() and any(one.target == text for one in found):
+            extensions.append(Extension(_beside(problems, text), False, item))
+        elif text in bases.overlay_names() and any(one.target == text for one in extensions):
             problems.add("several-states", f"the overlay {text} is named twice", item, "name it once")
         elif text in bases.names() or text in bases.overlay_names():
-            found.append(Extension(text, True, item))
+            extensions.append(Extension(text, True, item))
         else:
             problems.add("unknown-state", f"there is no embedded state {quoted(text)}", item, base_hint(text))
-    return tuple(found)
+    return tuple(extensions)
 
 
 def base_hint(name: str) -> str:

@@ -57,7 +57,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
             impls += _by_name(context, value, _BY_NAME[field])
         elif field in _ALONE and value is not None:
             impls += _impl(context, value, _ALONE[field], "", value)
-    found = HigherOrderOperator(
+    operator = HigherOrderOperator(
         _name(context, values.get("name")),
         tuple(impls),
         is_true(values.get("side_effect")) is True,
@@ -68,7 +68,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
         context.by is Registrant.PYTORCH,
         context.by is Registrant.UNKNOWN,
     )
-    context.higher_order_operators.append(found)
+    context.higher_order_operators.append(operator)
 
 
 def _name(context: FileContext, node: Node | None) -> str:

@@ -182,9 +182,9 @@ def _read_implementations(context: FileContext, section: Node, block: Block, is_
         name = _member_name(context, name_node, block, is_usable)
         for entry in entries(problems, value):
             with context.placed(entry):
-                found = _read_member(context, entry, block)
-                if found is not None and name is not None:
-                    kernel, key = found
+                member = _read_member(context, entry, block)
+                if member is not None and name is not None:
+                    kernel, key = member
                     context.implement(block, name, key, kernel, problems.span(name_node))
 
 

@@ -295,9 +295,9 @@ class _Loader:
             ),
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(
-                one._replace(is_own=one.is_own and position >= extended)
+                operator._replace(is_own=operator.is_own and position >= extended)
                 for position, context in enumerate(contexts)
-                for one in context.higher_order_operators
+                for operator in context.higher_order_operators
             ),
             modes=tuple(mode for context in contexts for mode in context.modes),
             fake_rules=tuple(rules for context in contexts for rules in context.fake_rules),
@@ -312,14 +312,14 @@ class _Loader:
                 for promise in context.promises
             ),
             suppressions=tuple(
-                one._replace(inherited=file.identity not in named)
+                suppression._replace(inherited=file.identity not in named)
                 for file, context in zip(self._history, contexts, strict=True)
-                for one in context.suppressions
+                for suppression in context.suppressions
             ),
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
-            functions=tuple(one for context in contexts for one in context.functions),
+            functions=tuple(function for context in contexts for function in context.functions),
             undecided=tuple(one for context in contexts for one in context.undecided),
             unread=tuple(one for context in contexts for one in context.unread),
             notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),

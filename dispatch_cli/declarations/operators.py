@@ -59,7 +59,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
 def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
     """The schema, if there is one, and the name, if it can be used; mistakes are noted."""
     problems = context.problems
-    makers = [one for one in ("func", *MAKERS) if one in values]
+    makers = [maker for maker in ("func", *MAKERS) if maker in values]
     func, name_node = values.get(makers[0]) if makers else None, values.get("name")
     for other in makers[1:]:
         if (node := values[other]) is not None:

@@ -24,18 +24,18 @@ def read_place(problems: Problems, node: Node | None) -> Span | None:
     text = word_of(problems, node)
     if text is None or type(node) is not Scalar:
         return None
-    found = parse_place(text)
-    if found is None:
+    place = parse_place(text)
+    if place is None:
         problems.add("bad-place", f"{quoted(text)} is not a place in a file", node, _HINT)
     else:
-        problems.source_of(found.file)
-    return found
+        problems.source_of(place.file)
+    return place
 
 
 def parse_place(text: str) -> Span | None:
     """The place that a text names; None where it names none."""
-    found = _PLACE.fullmatch(text)
-    return None if found is None else Span(found[1], int(found[2]), int(found[3] or 1))
+    match = _PLACE.fullmatch(text)
+    return None if match is None else Span(match[1], int(match[2]), int(match[3] or 1))
 
 
 def read_conditions(problems: Problems, known: dict[str, Condition], node: Node | None) -> tuple[Condition, ...]:

@@ -277,8 +277,8 @@ class _SettingsReader:
 
     def _offset(self, field: str) -> int:
         """Where a field stands, or else the table."""
-        found = self._source.text.find(field, self._head)
-        return self._head if found < 0 else found
+        start = self._source.text.find(field, self._head)
+        return self._head if start < 0 else start
 
     def _span(self, word: str, start: int) -> Span:
         return Span(self._source.file, *self._source.place_of(word, start))
@@ -286,5 +286,5 @@ class _SettingsReader:
     @cached_property
     def _head(self) -> int:
         """Where the table begins."""
-        found = _HEAD.search(self._source.text)
-        return 0 if found is None else found.start()
+        match = _HEAD.search(self._source.text)
+        return 0 if match is None else match.start()

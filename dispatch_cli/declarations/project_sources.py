@@ -31,8 +31,8 @@ class SourceSettingsReader:
         self._source = source
         self._project = project
         self._problems = problems
-        found = _HEAD.search(source.text)
-        self._start = self._head = 0 if found is None else found.end()
+        match = _HEAD.search(source.text)
+        self._start = self._head = 0 if match is None else match.end()
 
     def read(self, table: object) -> SourceSettings:
         """The settings of the table; problems are noted."""
@@ -41,7 +41,7 @@ class SourceSettingsReader:
             return SourceSettings()
         self._refuse_unknown(table, FIELDS, "extract")
         backends = "codegen-backends"
-        listed = [one.strip() for text in self._texts(table, backends) for one in text.split(",")]
+        listed = [part.strip() for text in self._texts(table, backends) for part in text.split(",")]
         return SourceSettings(
             every=self._file_settings(table, (), ()),
             include=tuple(self._paths(table, "include")),
@@ -54,13 +54,13 @@ class SourceSettingsReader:
         )
 
     def _files(self, tables: object) -> Iterator[FileSettings]:
-        if not isinstance(tables, list) or not all(isinstance(one, Mapping) for one in tables):
+        if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
             self._add("wrong-type", "files takes tables: [[tool.dispatch-cli.extract.files]]", "files")
             return
         if len(tables) > MAX_PROJECT_ENTRIES:
             self._add("too-large", f"files has more than {MAX_PROJECT_ENTRIES} tables", "files")
             return
-        heads = [found.end() for found in _FILES_HEAD.finditer(self._source.text)]
+        heads = [match.end() for match in _FILES_HEAD.finditer(self._source.text)]
         for number, table in enumerate(tables):
             self._start = heads[number] if number < len(heads) else self._head
             self._refuse_unknown(table, OF_FILES, "files")

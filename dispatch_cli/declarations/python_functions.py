@@ -57,7 +57,7 @@ def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
     values = None if node is None else read_record(problems, node, BODY)
     if node is None or values is None or values.get("parameters") is None:
         return None
-    parameters = tuple(filter(None, (text_of(problems, one) for one in scalars(problems, values["parameters"]))))
+    parameters = tuple(filter(None, (text_of(problems, scalar) for scalar in scalars(problems, values["parameters"]))))
     writes, returns = (tuple(_read_uses(problems, values.get(field))) for field in ("writes", "returns"))
     fewest, _, most = (text_of(problems, values.get("values")) or "").partition("..")
     body = FunctionBody(parameters, writes, returns)
@@ -80,7 +80,7 @@ def _read_uses(problems: Problems, node: Node | None) -> Iterator[ArgumentUse]:
 def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:
     """The functions of a list, or the one that is not in a list, in the order of registration."""
     nodes = node.items if type(node) is Sequence else (node,)
-    found = [read_function(problems, keys, one) for one in nodes]
+    found = [read_function(problems, keys, node) for node in nodes]
     return [one for one in found if one is not None]
 
 

@@ -40,11 +40,11 @@ def read_settings(context: FileContext, section: Node) -> None:
 
 
 def _severities(context: FileContext, node: Node | None) -> tuple[tuple[Selector, Severity], ...]:
-    found: list[tuple[Selector, Severity]] = []
+    severities: list[tuple[Selector, Severity]] = []
     for key, value in node.pairs if type(node) is Mapping else ():
         if fits(context.problems, value, A_SEVERITY) and type(value) is Scalar:
-            found.append((Selector(key.text, context.problems.span(key)), Severity(value.text)))
-    return tuple(found)
+            severities.append((Selector(key.text, context.problems.span(key)), Severity(value.text)))
+    return tuple(severities)
 
 
 def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Suppression]:
@@ -68,30 +68,30 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
 
 def read_comment(problems: Problems, line: str, number: int) -> tuple[Suppression, bool] | None:
     """The comment of a line, and whether it stands alone there; None where there is none, or, noted, a bad one."""
-    found = _COMMENT.search(line)
-    if found is None:
+    comment = _COMMENT.search(line)
+    if comment is None:
         return None
-    at = Place(number, found.start() + 1)
-    said = _IGNORE.match(found[1])
-    if said is None:
+    at = Place(number, comment.start() + 1)
+    ignore = _IGNORE.match(comment[1])
+    if ignore is None:
         problems.add("bad-comment", "dispatch-cli cannot parse this comment", at, _EXAMPLE)
         return None
-    problems.source.budget.spend(said[1].count(","))
-    start = found.start(1) + said.start(1) + 1
-    named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
+    problems.source.budget.spend(ignore[1].count(","))
+    start = comment.start(1) + ignore.start(1) + 1
+    named = ((name, Place(number, start + offset)) for name, offset in parts(ignore[1]) if name)
     checks = tuple(Selector(name, problems.span(place)) for name, place in named)
-    reason = said[2].strip().removesuffix("*/").strip()
+    reason = ignore[2].strip().removesuffix("*/").strip()
     if not checks:
         problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
         return None
     if not reason:
-        named_checks = said[1].strip()
+        named_checks = ignore[1].strip()
         if len(named_checks) > MAX_QUOTED:
             named_checks = f"{named_checks[:MAX_QUOTED]}…"
         example = f"write # dispatch-cli: ignore[{named_checks}] REASON"
         problems.add("missing-reason", "the comment gives no reason", at, example)
         return None
-    return Suppression(checks, reason, problems.span(at), number), not line[: found.start()].strip()
+    return Suppression(checks, reason, problems.span(at), number), not line[: comment.start()].strip()
 
 
 def _last_line(node: Node) -> int:
@@ -129,7 +129,7 @@ def read_suppressions(context: FileContext, section: Node) -> None:
 
 def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...]:
     """Names of checks, one or a list of them; each can hold several, separated by commas. Empty ones are noted."""
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     for item in node.items if type(node) is Sequence else (node,):
         if type(item) is not Scalar:
             if item is not None:
@@ -139,7 +139,7 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
             for name, offset in parts(text):
                 if name:
                     at = problems.span(problems.inside(item, offset)) if offset else span
-                    found.append(Selector(name, at))
+                    selectors.append(Selector(name, at))
                 else:
                     problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
-    return tuple(found)
+    return tuple(selectors)

@@ -47,11 +47,11 @@ def _of_file(problems: Problems, file: str, ends: dict[int, int]) -> Iterator[Su
         if MARK not in line:
             continue
         problems.at = Span(file, number, line.index(MARK) + 1)
-        found = read_comment(problems, line, number)
+        comment = read_comment(problems, line, number)
         problems.at = None
-        if found is None:
+        if comment is None:
             continue
-        suppression, alone = found
+        suppression, alone = comment
         after = after or following(lines, _COMMENTS)
         meant = after[number - 1] if alone else number
         yield suppression._replace(line=meant, last=ends.get(meant))

@@ -72,8 +72,8 @@ def parse_toml(text: str) -> Mapping[str, Any]:
     except tomllib.TOMLDecodeError as error:
         said = str(error)
         message = _PLACE.sub("", said).strip()[:MAX_MESSAGE] or "it is not TOML"
-        found = _PLACE.search(said)
-        raise (TomlError(message, int(found[1]), int(found[2])) if found else TomlError(message)) from None
+        match = _PLACE.search(said)
+        raise (TomlError(message, int(match[1]), int(match[2])) if match else TomlError(message)) from None
     except RecursionError:
         raise TomlError("tables and lists nest too deeply") from None
     except ValueError:

@@ -150,9 +150,9 @@ def _key(operator: LibraryOperator, device: str) -> str:
 def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
     function, wraps, setup = read_backward(operator, values)
     if function is not None:
-        said = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
+        redispatch = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
         debug = operator.debug("register_autograd")
-        operator.register(AUTOGRAD, debug, wraps, function.span, said, function.body, setup)
+        operator.register(AUTOGRAD, debug, wraps, function.span, redispatch, function.body, setup)
 
 
 def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
@@ -184,9 +184,9 @@ _READERS = {
 
 def register_autocast(operator: LibraryOperator, key: str, dtype: str, span: Span) -> None:
     """A kernel that casts and calls the operator anew without autocast."""
-    said = Redispatch(RedispatchKind.EXCLUDE, (key,))
+    redispatch = Redispatch(RedispatchKind.EXCLUDE, (key,))
     wraps = Wrapped(WrapKind.AUTOCAST, dtype=dtype)
-    operator.register(key, operator.debug("register_autocast"), wraps, span, said)
+    operator.register(key, operator.debug("register_autocast"), wraps, span, redispatch)
 
 
 def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[list[str], list[PythonFunction]]]:

@@ -54,6 +54,10 @@ def read_functions(context: FileContext, section: Node) -> None:
     for _, values in read_records(problems, section, FUNCTION):
         name, at = text_of(problems, values.get("name")), read_place(problems, values.get(AT))
         registers = values.get("registers")
-        places = [read_place(problems, one) for one in scalars(problems, registers, "a place")] if registers else []
+        places = (
+            [read_place(problems, scalar) for scalar in scalars(problems, registers, "a place")] if registers else []
+        )
         if at is not None and name is not None:
-            context.functions.append(RegisteringFunction(name, at, tuple(one for one in places if one is not None)))
+            context.functions.append(
+                RegisteringFunction(name, at, tuple(place for place in places if place is not None))
+            )

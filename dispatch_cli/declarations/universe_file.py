@@ -155,6 +155,6 @@ def is_free_backend_name(name: str) -> bool:
 
 def layout_differences(one: Universe, other: Universe) -> list[str]:
     """The fields in which two layouts of keys differ; what builds are called, and source lines, do not count."""
-    found = [field for field in universes.differences(one, other) if field not in _BUILD]
+    differences = [field for field in universes.differences(one, other) if field not in _BUILD]
     first, second = ([(each.key, each.fallthrough) for each in universe.fallbacks] for universe in (one, other))
-    return found if first == second else [*found, "fallbacks"]
+    return differences if first == second else [*differences, "fallbacks"]

@@ -73,21 +73,21 @@ def parse(problems: Problems) -> Node | None:
 def _is_fit(problems: Problems) -> bool:
     """Look for what is better said before the parser stumbles over it."""
     text = problems.source.text
-    if (found := _UNPRINTABLE.search(text)) is not None:
+    if (match := _UNPRINTABLE.search(text)) is not None:
         problems.add(
             "control-character",
-            f"the file contains the character U+{ord(found[0]):04X}, which YAML does not allow",
-            _place(text, found.start()),
+            f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow",
+            _place(text, match.start()),
         )
-    elif (found := _CONFLICT.search(text)) is not None:
+    elif (match := _CONFLICT.search(text)) is not None:
         problems.add(
             "merge-conflict",
-            f"the file contains a merge conflict: {found[1]}",
-            _place(text, found.start()),
+            f"the file contains a merge conflict: {match[1]}",
+            _place(text, match.start()),
             "resolve the conflict and remove its markers",
         )
-    elif (found := _TAG_DIRECTIVE.search(text)) is not None:
-        problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, found.start()))
+    elif (match := _TAG_DIRECTIVE.search(text)) is not None:
+        problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, match.start()))
     return not problems
 
 

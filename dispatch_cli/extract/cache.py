@@ -110,7 +110,9 @@ class Cache:
 
     def _remove_oldest(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
-            found = [(one.stat(follow_symlinks=False), one.path) for one in entries if _NAME.fullmatch(one.name)]
+            found = [
+                (entry.stat(follow_symlinks=False), entry.path) for entry in entries if _NAME.fullmatch(entry.name)
+            ]
         found = [(status, path) for status, path in found if stat.S_ISREG(status.st_mode)]
         size = sum(status.st_size for status, _ in found) + needed
         for status, path in sorted(found, key=lambda one: one[0].st_mtime):

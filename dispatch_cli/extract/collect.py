@@ -75,9 +75,9 @@ def collect(
         ],
         "unaccounted": [[*one.at, one.what, one.text] for one in unaccounted],
         "problems": [
-            [one.code, one.message, one.span, one.line_text, one.hint]
+            [problem.code, problem.message, problem.span, problem.line_text, problem.hint]
             for _, extraction in extractions
-            for one in extraction.problems
+            for problem in extraction.problems
         ],
         "missing": [[option, name, count] for (option, name), count in missing.most_common()],
         "stand_ins": sorted(sources.stand_ins),

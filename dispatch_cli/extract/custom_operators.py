@@ -156,29 +156,35 @@ def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data
     """The fields of an operator that say which functions are registered; the last backward counts, as in PyTorch."""
     fields: Data = {}
     kernels = [(devices, entry) for devices, entry in own]
-    for one in functions:
-        entry: Data = {"kernel": one.function, **({"at": str(one.at)} if with_places else {}), **body_entry(one.body)}
-        devices = [str(device) for device in one.devices]
-        match one.role:
+    for function in functions:
+        entry: Data = {
+            "kernel": function.function,
+            **({"at": str(function.at)} if with_places else {}),
+            **body_entry(function.body),
+        }
+        devices = [str(device) for device in function.devices]
+        match function.role:
             case FunctionRole.FAKE:
-                if one.allow_override is not None:
-                    entry["allow_override"] = one.allow_override
+                if function.allow_override is not None:
+                    entry["allow_override"] = function.allow_override
                 fields.setdefault("fake", []).append(entry)
             case FunctionRole.KERNEL:
                 kernels.append((", ".join(devices) or DEFAULT, entry))
             case FunctionRole.AUTOGRAD:
                 fields["backward"] = entry
-                if one.setup_context is not None:
-                    setup = body_entry(one.setup_body)
-                    fields["setup_context"] = {"kernel": one.setup_context, **setup} if setup else one.setup_context
+                if function.setup_context is not None:
+                    setup = body_entry(function.setup_body)
+                    fields["setup_context"] = (
+                        {"kernel": function.setup_context, **setup} if setup else function.setup_context
+                    )
             case FunctionRole.VMAP:
                 fields.setdefault("vmap", []).append(entry)
             case FunctionRole.AUTOCAST:
-                fields.setdefault("autocast", {}).update(dict.fromkeys(devices, one.dtype or "float16"))
+                fields.setdefault("autocast", {}).update(dict.fromkeys(devices, function.dtype or "float16"))
             case FunctionRole.EFFECT:
                 fields["fake_tensor_mode"] = {"side_effects": True}
             case FunctionRole.PY_IMPL:
-                fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, one.function))
+                fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, function.function))
     for name, entry in kernels:
         fields.setdefault("kernels", {}).setdefault(name, []).append(entry)
     return fields

@@ -52,7 +52,9 @@ def document(
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
         "higher_order_operators": [*_higher_order(decided)],
-        "functions": [called_function_entry(one) for extraction in extractions for one in extraction.functions],
+        "functions": [
+            called_function_entry(function) for extraction in extractions for function in extraction.functions
+        ],
         "undecided": [undecided_entry(one) for one in undecided],
         "not_understood": [not_understood_entry(one) for one in not_understood],
     }

@@ -118,17 +118,17 @@ class ExtensionNames:
         uses: dict[tuple[str, str], set[str]] = {}
         for file in self._sources.files.get(SourceKind.PYTHON, ()):
             folders = list(paths.above(paths.folder_of(file)))
-            for found in _USED.finditer(self._text(file)):
-                namespace = found[1] or found[3]
+            for match in _USED.finditer(self._text(file)):
+                namespace = match[1] or match[3]
                 if namespace not in _PYTORCH:
                     for folder in folders:
-                        uses.setdefault((found[2] or found[4], folder), set()).add(namespace)
+                        uses.setdefault((match[2] or match[4], folder), set()).add(namespace)
         return uses
 
 
 def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:
-    found = _KERNEL_BUILDER_NAME.search(texts.get("build.toml", ""))
-    return found[1] if found else None
+    match = _KERNEL_BUILDER_NAME.search(texts.get("build.toml", ""))
+    return match[1] if match else None
 
 
 def _only_extension(texts: Mapping[str, str]) -> str | None:

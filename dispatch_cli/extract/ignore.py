@@ -117,10 +117,10 @@ def _part(glob: str) -> re.Pattern[str]:
         elif sign == "?":
             pieces[-1] += "."
         elif sign == "[":
-            found = _bracket(glob, at)
-            if found is None:
+            bracket = _bracket(glob, at)
+            if bracket is None:
                 return _NEVER
-            piece, at = found
+            piece, at = bracket
             pieces[-1] += piece
         elif sign == "\\":
             if at == len(glob):
@@ -239,7 +239,7 @@ def _last_matching(
     rules: Sequence[tuple[int, IgnoreRule]], path: Sequence[str], is_folder: bool
 ) -> tuple[int, IgnoreRule] | None:
     """The last of the rules that is about a path, with its number."""
-    return next((one for one in reversed(rules) if one[1].matches(path, is_folder)), None)
+    return next((rule for rule in reversed(rules) if rule[1].matches(path, is_folder)), None)
 
 
 def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: bool) -> bool:

@@ -79,7 +79,7 @@ def reason_of_folder(path: str, name: str, entries: Container[str], modules: fro
 def submodules(folder: str) -> frozenset[str]:
     """The folders of the submodules that ``.gitmodules`` in a folder names."""
     text = _text(paths.join(folder, ".gitmodules")) or ""
-    named = (found[1].strip() for found in _MODULE_PATH.finditer(text))
+    named = (match[1].strip() for match in _MODULE_PATH.finditer(text))
     return frozenset(paths.normal(paths.join(folder, name)) for name in named if name)
 
 

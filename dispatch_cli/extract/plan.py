@@ -14,8 +14,8 @@ from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
     """How a file is read, by its name. said: by the places that say something, the weaker first."""
-    found: dict[tuple[int, ...], ReadSettings] = {}
-    lists = [[(IgnoreList(one.globs), one) for one in place.files] for place in said]
+    settings: dict[tuple[int, ...], ReadSettings] = {}
+    lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in said]
 
     @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
@@ -26,9 +26,9 @@ def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSet
             )
             if _matches(rules, name, folder)
         )
-        if chosen not in found:
-            found[chosen] = _combined(said, chosen)
-        return found[chosen]
+        if chosen not in settings:
+            settings[chosen] = _combined(said, chosen)
+        return settings[chosen]
 
     return read_settings
 
@@ -39,9 +39,9 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
     number = 0
     for place in said:
         steps.append(place.every)
-        for one in place.files:
+        for file in place.files:
             if number in chosen:
-                steps.append(one)
+                steps.append(file)
             number += 1
     defines: dict[str, tuple[str, str]] = {}
     undefines: dict[str, None] = {}

@@ -53,7 +53,7 @@ def is_readable(condition: Condition) -> bool:
 def readable(extractions: Sequence[Extraction]) -> list[Extraction]:
     """The same, as far as a document can say it; the rest is not understood."""
     maker = _Readable()
-    return [maker.extraction(one) for one in extractions]
+    return [maker.extraction(extraction) for extraction in extractions]
 
 
 class _Readable:
@@ -74,8 +74,8 @@ class _Readable:
                 bound = why == _TOO_LONG
                 missed.append(self._missed(NotUnderstood(one.at, _shown(one), why, one.when, bound)))
         functions = tuple(
-            one._replace(at=_printable(one.at), places=tuple(map(_printable, one.places)))
-            for one in extraction.functions
+            function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
+            for function in extraction.functions
         )
         return extraction._replace(found=tuple(found), not_understood=tuple(missed), functions=functions)
 
@@ -118,9 +118,9 @@ class _Readable:
             case Not(operand):
                 made = Not(self._condition(operand, at))
             case And(operands):
-                made = And(tuple(self._condition(one, at) for one in operands))
+                made = And(tuple(self._condition(operand, at) for operand in operands))
             case Or(operands):
-                made = Or(tuple(self._condition(one, at) for one in operands))
+                made = Or(tuple(self._condition(operand, at) for operand in operands))
         return made if is_readable(made) else self._name(at)
 
     def _name(self, at: Span) -> Atom:

@@ -115,7 +115,7 @@ def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
     """What the data of a run says. Errors: InputError; any other where the data is not of a run."""
     problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
     found = _run_of(data, walked, problems)
-    if of_named := [one for one in problems if one.span is None or one.span.file in walked.named]:
+    if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
         raise InputError(tuple(of_named))
     return found
 
@@ -154,7 +154,7 @@ def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
 
 
 def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
-    broken = {one.span.file: one for one in reversed(problems) if one.span is not None}
+    broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
     too_large = tuple(map(_unread, (one for one in walked.left_out if one.reason in BOUNDS)))
     return SourceRun(

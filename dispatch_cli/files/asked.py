@@ -54,7 +54,7 @@ def _resolve(text: str, must_exist: bool) -> str:
     at = first_colon(text)
     revision, path = text[:at], text[at + 1 :]
     _check(revision, path)
-    tree = next((one for one in paths.trees() if one.prefix == f"{revision}:"), None)
+    tree = next((tree for tree in paths.trees() if tree.prefix == f"{revision}:"), None)
     if tree is None:
         tree = _open(revision, text)
         paths.add_tree(tree)

@@ -140,9 +140,9 @@ class Objects:
         except _SilentError as error:
             self._silent = error
             raise
-        found = _HEAD.fullmatch(line)
-        if found is not None:
-            return ObjectHead(found[2].decode(), int(found[3]))
+        match = _HEAD.fullmatch(line)
+        if match is not None:
+            return ObjectHead(match[2].decode(), int(match[3]))
         if line.endswith(b" missing"):
             message = f"the object {name[:12]} is not in this clone"
             raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")

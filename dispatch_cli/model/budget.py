@@ -115,8 +115,8 @@ def parse_json(data: bytes, budget: Budget) -> Any:
     if len(text) * (1 if text.isascii() else 4) > MAX_WIDE:
         raise OverBudget("the file is too large for a file with non-ASCII characters", "escape them, or split it")
     things, most = 1, budget.things - budget.spent
-    for found in _TOKEN.finditer(text):
-        start, end = found.span()
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
         if end - start > 1:
             if end - start > MAX_TEXT:
                 raise OverBudget(f"a string is longer than {MAX_TEXT} characters", "shorten or remove it")
@@ -137,9 +137,9 @@ def _refuse_long_numbers(text: str) -> None:
     # to look at every seventh character takes a seventh of the time, and few texts have digits at three of them
     if _SAMPLE.search(text[::_STEP]) is None or _LONG.search(text) is None:
         return
-    found = next((one for one in _LONG_OUTSIDE.finditer(text) if one[1] is not None), None)
-    if found is not None:
-        at = found.start()
+    match = next((match for match in _LONG_OUTSIDE.finditer(text) if match[1] is not None), None)
+    if match is not None:
+        at = match.start()
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         message = f"the number at line {line}, column {column} has more than {MAX_DIGITS} digits"
         raise OverBudget(message, "correct it")

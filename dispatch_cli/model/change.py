@@ -183,7 +183,7 @@ def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarati
 def with_added(said: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
     """Declarations with what changes add. places: of each addition."""
     before = said
-    added = [*zip((one for one in changes if isinstance(one, Addition)), places, strict=False)]
+    added = [*zip((change for change in changes if isinstance(change, Addition)), places, strict=False)]
     for change, at in sorted(added, key=lambda one: not one[0].is_of_block):
         said = _added(said, change, at)
     own = said.changes

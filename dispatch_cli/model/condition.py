@@ -189,9 +189,9 @@ class _ConditionParser:
         while self.position < len(text):
             character = text[self.position]
             if character in "\"'":
-                found = _STRING.match(text, self.position)
-                assert found is not None
-                self.position = found.end()
+                match = _STRING.match(text, self.position)
+                assert match is not None
+                self.position = match.end()
                 continue
             if character in _OPEN:
                 depth += 1
@@ -211,10 +211,10 @@ class _ConditionParser:
         return Atom(found_text)
 
     def _word(self, word: str) -> bool:
-        found = _WORD.match(self._text, self.position)
-        if found is None or found[0] != word:
+        match = _WORD.match(self._text, self.position)
+        if match is None or match[0] != word:
             return False
-        self.position = found.end()
+        self.position = match.end()
         self._blanks()
         return True
 

@@ -343,9 +343,9 @@ class Declarations(NamedTuple):
         """The kernels of the Python dispatcher that the files register that the user named, in order."""
         extended = frozenset(one.name for one in self.inherited if not one.is_state)
         return tuple(
-            one
-            for one in self.python_kernels
-            if one.by is not Registrant.PYTORCH and (one.span is None or one.span.file not in extended)
+            kernel
+            for kernel in self.python_kernels
+            if kernel.by is not Registrant.PYTORCH and (kernel.span is None or kernel.span.file not in extended)
         )
 
     def through(self, span: Span | None) -> tuple[Span, ...]:

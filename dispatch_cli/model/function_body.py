@@ -41,20 +41,20 @@ class FunctionBody(_Fields):
     @cached_property
     def signature(self) -> Signature:
         """The signature. Errors: ValueError for parameters that Python does not take."""
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         after_star = False
         before = self.parameters.index("/") if "/" in self.parameters else 0
         for place, text in enumerate(self.parameters):
             name, default = text.strip("*=/"), Parameter.empty if not text.endswith("=") else None
             if text.startswith("**"):
-                found.append(Parameter(name, Parameter.VAR_KEYWORD))
+                parameters.append(Parameter(name, Parameter.VAR_KEYWORD))
             elif name and text.startswith("*"):
-                found.append(Parameter(name, Parameter.VAR_POSITIONAL))
+                parameters.append(Parameter(name, Parameter.VAR_POSITIONAL))
             elif name:
                 kind = Parameter.POSITIONAL_ONLY if place < before else Parameter.POSITIONAL_OR_KEYWORD
-                found.append(Parameter(name, Parameter.KEYWORD_ONLY if after_star else kind, default=default))
+                parameters.append(Parameter(name, Parameter.KEYWORD_ONLY if after_star else kind, default=default))
             after_star = after_star or text.startswith("*")
-        return Signature(found)
+        return Signature(parameters)
 
     def refusal(self, positional: int, *keywords: str) -> str | None:
         """Python's words for why a call with these arguments fails; None where it does not."""

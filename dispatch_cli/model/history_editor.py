@@ -87,7 +87,7 @@ class HistoryEditor:
         return said._replace(
             steps=steps,
             inherited_steps=tuple(step for step in steps if id(step) in inherited),
-            python_kernels=tuple(one for one in said.python_kernels if id(one) not in self._gone),
+            python_kernels=tuple(kernel for kernel in said.python_kernels if id(kernel) not in self._gone),
             without=tuple(self._left),
             unchanged=said.before,
             changes=changes,
@@ -96,11 +96,11 @@ class HistoryEditor:
     # inside
 
     def _find(self, name: RegistrationName) -> NamedRegistration:
-        found = self._index.find(name)
-        if id(found.step) in self._gone or found.captured in self._left:
-            message = f"another change removes the registration of {_words(found)}"
+        start = self._index.find(name)
+        if id(start.step) in self._gone or start.captured in self._left:
+            message = f"another change removes the registration of {_words(start)}"
             raise ChangeError(message, None, ChangeProblem.REMOVED, name)
-        return found
+        return start
 
     def _remove(self, which: NamedRegistration) -> None:
         if which.captured is not None:

@@ -110,12 +110,12 @@ class RegistrationIndex:
                 continue
             kernel = step.kernel
             span = kernel.span or step.span
-            one = NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, span, step)
-            found.setdefault((name.operator, False), []).append(one)
+            registration = NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, span, step)
+            found.setdefault((name.operator, False), []).append(registration)
         for python in self._said.python_kernels:
             name = RegistrationName(python.operator, python.dispatch_key, True)
-            one = NamedRegistration(name, python.kernel, None, False, python.span, python)
-            found.setdefault((name.operator, True), []).append(one)
+            registration = NamedRegistration(name, python.kernel, None, False, python.span, python)
+            found.setdefault((name.operator, True), []).append(registration)
         return found
 
     def _captured(self, operator: OperatorName | None, python: bool) -> Iterator[NamedRegistration]:
@@ -156,7 +156,7 @@ class RegistrationIndex:
     @cached_property
     def _higher_order(self) -> frozenset[str]:
         captured = () if self._source is None else self._source.higher_order_operators
-        return frozenset(one.name for one in (*self._said.higher_order_operators, *captured))
+        return frozenset(operator.name for operator in (*self._said.higher_order_operators, *captured))
 
     @cached_property
     def _operators(self) -> tuple[str, ...]:

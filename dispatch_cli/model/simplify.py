@@ -90,14 +90,22 @@ def terms(found: Iterable[Sequence[tuple[int, bool]]], conditions: Sequence[Cond
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
     """All of at least one condition, what is affirmed first, by text."""
-    parts = {str(p): p for one in conditions for p in (one.operands if isinstance(one, And) else (one,))}
+    parts = {
+        str(p): p
+        for condition in conditions
+        for p in (condition.operands if isinstance(condition, And) else (condition,))
+    }
     ordered = [parts[text] for text in sorted(parts, key=lambda text: (text.startswith("not "), text))]
     return ordered[0] if len(ordered) == 1 else And(tuple(ordered))
 
 
 def any_of(conditions: Iterable[Condition]) -> Condition:
     """One at least of at least one condition, by text."""
-    parts = {str(p): p for one in conditions for p in (one.operands if isinstance(one, Or) else (one,))}
+    parts = {
+        str(p): p
+        for condition in conditions
+        for p in (condition.operands if isinstance(condition, Or) else (condition,))
+    }
     ordered = [parts[text] for text in sorted(parts, key=lambda text: (isinstance(parts[text], And), text))]
     return ordered[0] if len(ordered) == 1 else Or(tuple(ordered))
 

@@ -43,7 +43,7 @@ def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7
 def _differing_parts_are_close(word: str, name: str, cutoff: float) -> bool:
     """Whether what *word* has in place of some parts of a name looks like those parts."""
     own, others = _parts(word), _parts(name)
-    rest, parts = "".join(one for one in own if one not in others), [one for one in others if one not in own]
+    rest, parts = "".join(one for one in own if one not in others), [other for other in others if other not in own]
     while parts and rest.startswith(parts[0]):
         rest = rest.removeprefix(parts.pop(0))
     while parts and rest.endswith(parts[-1]):
@@ -125,7 +125,7 @@ class FewSuggestions:
 def suggested_version(word: str, known: Sequence[str]) -> str | None:
     """For the name of a PyTorch version, such as ``torch-2.14``, the nearest that is known; else as `suggestion`."""
     wanted = _version(word)
-    versions = {name: found for name in known if (found := _version(name)) is not None}
+    versions = {name: version for name in known if (version := _version(name)) is not None}
     if wanted is None or not versions:
         return suggestion(word, known)
     nearest = min(versions, key=lambda name: _distance(versions[name], wanted))

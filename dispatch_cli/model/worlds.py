@@ -87,16 +87,16 @@ def meaning(atom: str) -> Meaning | None:
     """What an atom says of one name; None for one that says something else."""
     if re.fullmatch(_NAME, atom):
         return Meaning(atom, "true")
-    if found := _DEFINED.fullmatch(atom):
-        return Meaning(found[1], "defined")
-    if found := _COMPARED.fullmatch(atom):
-        return Meaning(found[1], found[2], _integer(found[3]))
-    if found := _TURNED.fullmatch(atom):
-        return Meaning(found[3], _MIRROR[found[2]], _integer(found[1]))
-    if found := _BRANCH.fullmatch(atom):
-        return Meaning(found[2], "==", int(found[1]))
-    if found := _EQUAL.fullmatch(atom):
-        return Meaning(found[1], found[2], found[3] if found[3] is not None else found[4])
+    if match := _DEFINED.fullmatch(atom):
+        return Meaning(match[1], "defined")
+    if match := _COMPARED.fullmatch(atom):
+        return Meaning(match[1], match[2], _integer(match[3]))
+    if match := _TURNED.fullmatch(atom):
+        return Meaning(match[3], _MIRROR[match[2]], _integer(match[1]))
+    if match := _BRANCH.fullmatch(atom):
+        return Meaning(match[2], "==", int(match[1]))
+    if match := _EQUAL.fullmatch(atom):
+        return Meaning(match[1], match[2], match[3] if match[3] is not None else match[4])
     return None
 
 
@@ -244,6 +244,6 @@ def names_in(atom: str) -> list[str]:
     choice = file_choice(atom)
     if choice is not None:
         return list(names_for(choice))
-    found = [one[0] for one in re.finditer(_NAME, re.sub(_STRING, "", atom)) if one[0] != "defined"]
+    found = [match[0] for match in re.finditer(_NAME, re.sub(_STRING, "", atom)) if match[0] != "defined"]
     said = meaning(atom)
     return found if said is None else [said.name]

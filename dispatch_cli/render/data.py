@@ -180,7 +180,7 @@ def _record(kind: type) -> Encode:
 
 def names_of(kind: Any) -> tuple[str, ...]:
     """The fields of a record that JSON has."""
-    names = kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+    names = kind._fields if hasattr(kind, "_fields") else tuple(field.name for field in fields(kind))
     return tuple(name for name in names if name not in OMITTED.get(kind.__name__, ()))
 
 

@@ -44,21 +44,21 @@ _PARTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
 
 def _glued(text: Text) -> Text:
     """A text whose counts of keys stay with the last key."""
-    for one in COUNT.finditer(text.plain):
-        text = text[: one.start()].append(BLANK).append_text(text[one.end() :])
+    for match in COUNT.finditer(text.plain):
+        text = text[: match.start()].append(BLANK).append_text(text[match.end() :])
     return text
 
 
 def _parted(text: Text, width: int) -> Text:
     """A text whose words are broken at the joints of names, where a line has no room for them."""
-    cuts = [cut for one in WORD.finditer(text.plain) if cell_len(one[0]) > width for cut in _cuts(one, width)]
+    cuts = [cut for match in WORD.finditer(text.plain) if cell_len(match[0]) > width for cut in _cuts(match, width)]
     return Text("\n").join(text.divide(cuts)) if cuts else text
 
 
 def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
     """Where a word is broken. A part that is too wide itself is left as it is."""
     start, last = word.start(), None
-    for end in (*(one.end() for one in _PARTS.finditer(word.string, *word.span())), word.end()):
+    for end in (*(match.end() for match in _PARTS.finditer(word.string, *word.span())), word.end()):
         if last is not None and cell_len(word.string[start:end]) > width:
             yield last
             start = last
@@ -67,7 +67,7 @@ def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
 
 def shortened(text: Text, width: int) -> Text:
     """A text whose places are all at most so wide, in columns."""
-    wide = [one for one in WORD.finditer(text.plain) if cell_len(one[0]) > width]
+    wide = [match for match in WORD.finditer(text.plain) if cell_len(match[0]) > width]
     places = [(one, line.start()) for one in wide if (line := LINE.search(one[0])) is not None]
     found, end = Text(), 0
     for one, number in places:
@@ -85,7 +85,7 @@ def _ends(word: str, number: int, width: int) -> tuple[int, int]:
     line, all stays.
     """
     room = width - len(_MARK)
-    names = [one.end() for one in _SEPARATORS.finditer(word, 0, number)]
+    names = [match.end() for match in _SEPARATORS.finditer(word, 0, number)]
     tail = _fitting(word[names[-1] if names else 0 :], room)
     if tail == 0:
         left = room - cell_len(word[number:])

@@ -24,4 +24,6 @@ def own_places(text: str) -> list[str]:
     if ":" not in text:
         return []
     words = (word[0] for word in WORD.finditer(text))
-    return [one for one in words if LINE.search(one) and not is_of_pytorch(one) and not _BARE_SOURCE.fullmatch(one)]
+    return [
+        word for word in words if LINE.search(word) and not is_of_pytorch(word) and not _BARE_SOURCE.fullmatch(word)
+    ]

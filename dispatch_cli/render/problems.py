@@ -35,7 +35,7 @@ def problems(found: Sequence[Problem]) -> Iterator[Block]:
 
 def sheet(report: ProblemsReport) -> Sheet:
     """A row for each problem of a report."""
-    rows = ((one.code, one.message, one.hint, one.span) for one in report.problems)
+    rows = ((problem.code, problem.message, problem.hint, problem.span) for problem in report.problems)
     return Sheet(("code", "message", "hint", "declared_at"), rows)
 
 

@@ -46,8 +46,8 @@ def csv_text(sheet: Sheet, exact: bool = False) -> Iterator[str]:
     for row in chain((sheet.columns,), sheet.rows):
         cells = [one if type(one) is str and one.isprintable() else _cell(one) for one in row]
         if not exact:
-            cells = [_NEXT_FORMULA.sub(f";{TEXT_MARK}", one) if ";" in one else one for one in cells]
-            cells = [TEXT_MARK + one if one[:1] in FORMULA_STARTS else one for one in cells]
+            cells = [_NEXT_FORMULA.sub(f";{TEXT_MARK}", cell) if ";" in cell else cell for cell in cells]
+            cells = [TEXT_MARK + cell if cell[:1] in FORMULA_STARTS else cell for cell in cells]
         writer.writerow(cells)
         if buffer.tell() > CHUNK:
             yield buffer.getvalue()

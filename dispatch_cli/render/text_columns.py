@@ -41,7 +41,7 @@ def column_widths(grid: ShownCells, room: int, wraps: Wraps) -> list[int] | None
     wishes = [_wish(column, [row[at] for row in grid.rows], room) for at, column in enumerate(grid.columns)]
     room -= GAP * (len(wishes) - 1)
     floors = [_floor(column, one, wraps) for column, one in zip(grid.columns, wishes, strict=True)]
-    return shared([one.widest for one in wishes], floors, room)
+    return shared([wish.widest for wish in wishes], floors, room)
 
 
 def _floor(column: Column, wish: _Wish, wraps: Wraps) -> int:  # type: ignore[type-arg]
@@ -68,7 +68,7 @@ def _needs(line: TextLine, room: int) -> tuple[int, int]:
     words = COUNT.sub(BLANK, text).split()
     own = set(own_places(text))
     places = [_place_width(one, room - indent) for one in own]
-    others = [width_of(one) for one in words if one not in own and not LINE.search(one)]
+    others = [width_of(word) for word in words if word not in own and not LINE.search(word)]
     return indent + max([0, *places, *others]), indent * bool(places) + max([0, *places])
 
 

@@ -53,7 +53,9 @@ def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
     last first; then the widest cells are cut.
     """
     columns = [
-        one for one in table.columns if not one.optional or any(runs_of(one.cell(row, False)) for row in table.rows)
+        column
+        for column in table.columns
+        if not column.optional or any(runs_of(column.cell(row, False)) for row in table.rows)
     ]
     for short in (False, True):
         wishes = [_widest(column, table.rows, short) for column in columns]

@@ -66,10 +66,10 @@ def is_of_pytorch(place: str) -> bool:
 
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at FILE:LINE`` the place; of PyTorch's own, only the file."""
-    found = _REGISTERED.match(debug)
-    if found is None:
+    match = _REGISTERED.match(debug)
+    if match is None:
         return debug
-    return (found["file"] if is_of_pytorch(found["place"]) else found["place"]) + debug[found.end() :]
+    return (match["file"] if is_of_pytorch(match["place"]) else match["place"]) + debug[match.end() :]
 
 
 def fallthrough_text(kernel: str, span: Span | None, short: bool = False) -> str:

@@ -90,7 +90,7 @@ class UniverseChecker:
             if not _DEVICE.fullmatch(device):
                 self._add(("devices",), f"{device[:60]!r} cannot be a device type")
         library = universe.torch_library
-        texts = [(("fallbacks",), one.debug) for one in universe.fallbacks]
+        texts = [(("fallbacks",), fallback.debug) for fallback in universe.fallbacks]
         for field in ("fake_fallbacks", "fake_numbered", "fake_device_error", "override_warning"):
             value = getattr(universe, field) or ()
             texts += [((field,), one) for one in ((value,) if isinstance(value, str) else value)]

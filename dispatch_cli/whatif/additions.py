@@ -36,7 +36,7 @@ class AdditionSections(NamedTuple):
 
 def sections_of(changes: Iterable[Change]) -> AdditionSections:
     """The additions among changes."""
-    added = [one for one in changes if isinstance(one, Addition)]
+    added = [change for change in changes if isinstance(change, Addition)]
     return AdditionSections(
         [one for one in added if one.is_of_block],
         [one for one in added if not one.is_of_block],
@@ -48,9 +48,9 @@ def addition_places(changes: Sequence[Change], path: str, first: int) -> list[Ad
     libraries = len(sections_of(changes).libraries)
     in_libraries, in_operators = count(first + 1), count(first + 1 + (libraries + 1 if libraries else 0))
     return [
-        _place(path, next(in_libraries if one.is_of_block else in_operators), addition_line(one))
-        for one in changes
-        if isinstance(one, Addition)
+        _place(path, next(in_libraries if change.is_of_block else in_operators), addition_line(change))
+        for change in changes
+        if isinstance(change, Addition)
     ]
 
 

@@ -130,7 +130,7 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
     """The slots for which Python chooses something else, of the operators that have kernels in Python."""
     found = []
     for name in sorted(touched.operators, key=str):
-        keys = [[one.dispatch_key for one in state.python_kernels(name)] for state in (before, after)]
+        keys = [[kernel.dispatch_key for kernel in state.python_kernels(name)] for state in (before, after)]
         if not any(keys) or not all(name in state.dispatcher for state in (before, after)):
             continue
         old, new = (decisions(state.dispatcher, name, some) for state, some in zip((before, after), keys, strict=True))
@@ -143,6 +143,6 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
 def caused_by(slots: Sequence[SlotEffect], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotEffect, ...]:
     """Slots with the changes that made them so. steps: the slots that each change has changed."""
     return tuple(
-        one._replace(changes=tuple(number for number, places in enumerate(steps, start=1) if one.place in places))
-        for one in slots
+        slot._replace(changes=tuple(number for number, places in enumerate(steps, start=1) if slot.place in places))
+        for slot in slots
     )

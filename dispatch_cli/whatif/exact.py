@@ -34,8 +34,8 @@ def exact(change: Change, now: TriedChanges) -> Change:
 
 def without_registration(changes: Iterable[Change], gone: RegistrationName) -> Iterator[Change]:
     """Changes where one of the registrations that they add is not there. Errors: Refused where another means that."""
-    for one in changes:
-        yield one if isinstance(one, Addition) else _with_names(one, lambda name: _without(name, gone))
+    for change in changes:
+        yield change if isinstance(change, Addition) else _with_names(change, lambda name: _without(name, gone))
 
 
 def _completed(change: Addition, said: Declarations) -> Addition:

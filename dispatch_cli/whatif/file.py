@@ -48,7 +48,9 @@ class ChangesFile:
 def _free_name(inputs: Sequence[str]) -> str:
     """The name of a file that is not there, and not an input."""
     names = chain((WRITTEN_TO,), (WRITTEN_TO.replace(".", f"-{number}.") for number in count(2)))
-    return next(one for one in names if not os.path.lexists(one) and not any(_is_same(one, file) for file in inputs))
+    return next(
+        name for name in names if not os.path.lexists(name) and not any(_is_same(name, file) for file in inputs)
+    )
 
 
 def _has_directory() -> bool:

@@ -60,7 +60,7 @@ class TriedChanges:
         self.added = with_added(all_declarations(original), changes, self.places)
         source = whole(original.source)
         try:
-            others = [one for one in changes if not isinstance(one, Addition)]
+            others = [change for change in changes if not isinstance(change, Addition)]
             self.said = change_history(self.added, source, others, change_places(changes, path))
         except ChangeError as error:
             raise refusal_of(error) from None

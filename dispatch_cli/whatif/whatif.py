@@ -76,7 +76,7 @@ class WhatIf:
         changes = [*self.changes]
         gone = changes.pop(number - 1)
         if isinstance(gone, Addition):
-            place = self._now.places[sum(isinstance(one, Addition) for one in changes[: number - 1])]
+            place = self._now.places[sum(isinstance(change, Addition) for change in changes[: number - 1])]
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
             name = next(one.name for one in there if one.span == place.kernel)
             changes = [*without_registration(changes, name)]
@@ -116,7 +116,7 @@ class WhatIf:
         """
         written = self._file.write(self.changes, self.text, path)
         if written != self._now.path:
-            self._versions = [self._renamed(one) for one in self._versions]
+            self._versions = [self._renamed(version) for version in self._versions]
             self._keep_lines()
         return written
 
@@ -234,10 +234,10 @@ class WhatIf:
 
     def _renamed(self, one: TriedChanges) -> TriedChanges:
         """A version whose places are in the file that there is now."""
-        found = TriedChanges(self.original, one.changes, self.path)
+        changes = TriedChanges(self.original, one.changes, self.path)
         if one.before is not None:
-            found.follow(self._renamed(one.before))
-        return found
+            changes.follow(self._renamed(one.before))
+        return changes
 
     def _takes(self, change: Change) -> bool:
         """Make a change if it can be made; whether it was."""

@@ -37,7 +37,7 @@ def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]
         if section:
             yield f"{title}:\n"
             yield from (f"{addition_line(one).text}\n" for one in section)
-    others = [one for one in changes if not isinstance(one, Addition)]
+    others = [change for change in changes if not isinstance(change, Addition)]
     if others:
         yield "changes:\n"
     for change in others:

@@ -117,7 +117,7 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
     from dispatch_cli.answers.shared.selection import may_be_higher_order, not_found, select_higher_order, select_names
 
     names = sorted({name for state in states for name in state.dispatcher.names()})
-    others = sorted({one.name for state in states for one in state.higher_order_operators})
+    others = sorted({operator.name for state in states for operator in state.higher_order_operators})
     operators: set[str] = set()
     higher_order: set[str] = set()
     for glob in ops:
@@ -142,7 +142,7 @@ def _keys(states: Sequence[State], globs: tuple[str, ...]) -> frozenset[str] | N
     found: set[str] = set()
     universes = [state.dispatcher.universe for state in states]
     for glob in globs:
-        both = [select_keys(one, (glob,), (UNDEFINED, *one.ids)) for one in universes]
+        both = [select_keys(universe, (glob,), (UNDEFINED, *universe.ids)) for universe in universes]
         if not any(both):
             chosen_keys(universes[1], (glob,), registrable=True)  # says what is wrong
         found.update(*both)

@@ -64,7 +64,7 @@ def kernel_of(side: Side, kernel: KernelView) -> DiffKernel:
 
 def renamed(change: StatesChange) -> tuple[DiffRename, ...]:
     """The operators that have another name."""
-    return tuple(DiffRename(*one) for one in certain_renames(change.operators))
+    return tuple(DiffRename(*rename) for rename in certain_renames(change.operators))
 
 
 def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename]) -> Iterator[DiffOperator]:
@@ -72,21 +72,21 @@ def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename
     known = {name for one in renamed for name in one}
     side = change.new if kind is ChangeKind.ADDED else change.old
     source = side.state.source
-    for one in change.operators:
-        view = one.after if kind is ChangeKind.ADDED else one.before
-        if one.change is kind and view is not None and one.name not in known:
-            captured = source is not None and side.dispatcher.is_untouched(side.names[one.name])
+    for operator in change.operators:
+        view = operator.after if kind is ChangeKind.ADDED else operator.before
+        if operator.change is kind and view is not None and operator.name not in known:
+            captured = source is not None and side.dispatcher.is_untouched(side.names[operator.name])
             state = source.name if captured and source is not None else None
-            yield DiffOperator(one.name, view.schema, view.span, state)
+            yield DiffOperator(operator.name, view.schema, view.span, state)
 
 
 def schemas(change: StatesChange) -> Iterator[DiffSchema]:
     """The definitions that differ."""
-    for one in change.operators:
-        found = one.schema
-        if found is not None and one.before is not None and one.after is not None:
+    for operator in change.operators:
+        found = operator.schema
+        if found is not None and operator.before is not None and operator.after is not None:
             yield DiffSchema(
-                one.name,
+                operator.name,
                 found.old,
                 found.new,
                 schema_changes(found.old, found.new),
@@ -94,45 +94,45 @@ def schemas(change: StatesChange) -> Iterator[DiffSchema]:
                 found.tags_removed,
                 found.alias_analysis and found.alias_analysis[0],
                 found.alias_analysis and found.alias_analysis[1],
-                one.before.span,
-                one.after.span,
+                operator.before.span,
+                operator.after.span,
             )
 
 
 def registrations(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRegistration]:
     """The registrations that came, went or are other ones, at keys that both universes have."""
     alone = {*change.only_old, *change.only_new}
-    for one in change.operators:
-        for each in one.registrations:
+    for operator in change.operators:
+        for each in operator.registrations:
             if each.key not in alone and chosen.has_key(each.key):
                 before = tuple(kernel_of(change.old, kernel) for kernel in each.before)
                 after = tuple(kernel_of(change.new, kernel) for kernel in each.after)
-                yield DiffRegistration(one.name, each.key, each.change, before, after)
+                yield DiffRegistration(operator.name, each.key, each.change, before, after)
 
 
 def moved(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffMove]:
     """The kernels that are registered at other keys of their operators."""
-    for one in change.operators:
-        for each in one.moves:
+    for operator in change.operators:
+        for each in operator.moves:
             if any(map(chosen.has_key, (*each.old_keys, *each.new_keys))):
-                yield DiffMove(one.name, each.old_keys, each.new_keys, kernel_of(change.new, each.kernel))
+                yield DiffMove(operator.name, each.old_keys, each.new_keys, kernel_of(change.new, each.kernel))
 
 
 def fallbacks(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffFallback]:
     """The backend fallbacks that differ, where all operators are looked at."""
-    for one in change.fallbacks if chosen.operators is None else ():
-        if chosen.has_key(one.key):
-            before = None if one.before is None else kernel_of(change.old, one.before)
-            after = None if one.after is None else kernel_of(change.new, one.after)
-            yield DiffFallback(one.key, one.change, before, after)
+    for fallback in change.fallbacks if chosen.operators is None else ():
+        if chosen.has_key(fallback.key):
+            before = None if fallback.before is None else kernel_of(change.old, fallback.before)
+            after = None if fallback.after is None else kernel_of(change.new, fallback.after)
+            yield DiffFallback(fallback.key, fallback.change, before, after)
 
 
 def python_kernels(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffPythonKernel]:
     """The kernels of the Python dispatcher that differ."""
-    for one in change.operators:
-        for each in one.python_kernels:
+    for operator in change.operators:
+        for each in operator.python_kernels:
             if chosen.has_key(each.key):
-                yield DiffPythonKernel(one.name, each.key, each.change, each.before, each.after)
+                yield DiffPythonKernel(operator.name, each.key, each.change, each.before, each.after)
 
 
 def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHigherOrder]:
@@ -165,7 +165,11 @@ def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
         at: dict[str, list[str]] = {key: [] for key in keys if chosen.has_key(key)}
         if not at:
             continue
-        names = side.names if chosen.operators is None else [one for one in chosen.operators if one in side.names]
+        names = (
+            side.names
+            if chosen.operators is None
+            else [operator for operator in chosen.operators if operator in side.names]
+        )
         for name in names:
             view = side.view(name)
             for key in at.keys() & view.kernels.keys() if view is not None else ():

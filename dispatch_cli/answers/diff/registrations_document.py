@@ -71,8 +71,8 @@ def _what(row: DiffPythonKernel) -> str:
 
 
 def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block]:
-    changed = [one for one in rows if one.change is ChangeKind.REPLACED]
-    alone = [one for one in rows if one.change is not ChangeKind.REPLACED]
+    changed = [row for row in rows if row.change is ChangeKind.REPLACED]
+    alone = [row for row in rows if row.change is not ChangeKind.REPLACED]
     if alone:
         groups = grouped(alone, lambda one: one.change.value)
         names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
@@ -87,7 +87,7 @@ def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block
 
 def _impls(row: DiffHigherOrder, _: bool) -> Inline:
     found = [
-        f"{one.name or one.kind.value}: {_function(one.before)} → {_function(one.after)}" for one in row.impls
+        f"{impl.name or impl.kind.value}: {_function(impl.before)} → {_function(impl.after)}" for impl in row.impls
     ] or ["its effects"]
     return tuple(Run(text, breaks=position > 0) for position, text in enumerate(found))
 

@@ -92,20 +92,20 @@ def diff_report(
 
 
 def _counts(report: DiffReport) -> DiffCounts:
-    kinds = [one.change for one in report.registrations]
+    kinds = [registration.change for registration in report.registrations]
     return DiffCounts(
         operators_added=len(report.operators_added),
         operators_removed=len(report.operators_removed),
         operators_renamed=len(report.operators_renamed),
-        schemas=sum(one.old_schema != one.new_schema for one in report.schemas),
-        tags=sum(bool(one.tags_added or one.tags_removed) for one in report.schemas),
-        alias_analysis=sum(one.new_alias_analysis is not None for one in report.schemas),
+        schemas=sum(schema.old_schema != schema.new_schema for schema in report.schemas),
+        tags=sum(bool(schema.tags_added or schema.tags_removed) for schema in report.schemas),
+        alias_analysis=sum(schema.new_alias_analysis is not None for schema in report.schemas),
         registrations_added=kinds.count(ChangeKind.ADDED),
         registrations_removed=kinds.count(ChangeKind.REMOVED),
         registrations_replaced=kinds.count(ChangeKind.REPLACED) + kinds.count(ChangeKind.BENEATH),
         registrations_moved=len(report.moved),
-        slots=sum(len(one.keys) * len(one.operators) for one in report.slots),
-        slot_operators=len({each.operator for one in report.slots for each in one.operators}),
+        slots=sum(len(slot.keys) * len(slot.operators) for slot in report.slots),
+        slot_operators=len({each.operator for slot in report.slots for each in slot.operators}),
         python_kernels=len(report.python_kernels),
         higher_order_operators=len(report.higher_order_operators),
         fallbacks=len(report.fallbacks),

@@ -19,7 +19,7 @@ def schema_changes(old: str | None, new: str | None) -> tuple[str, ...]:
 
 
 def _changes(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
-    before, after = ({one.name: one for one in schema.arguments} for schema in (old, new))
+    before, after = ({argument.name: argument for argument in schema.arguments} for schema in (old, new))
     for name, argument in before.items():
         if name not in after:
             yield f"argument removed: {argument.printed()}"

@@ -19,9 +19,9 @@ def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
     if report.operators_renamed:
         yield from heading(f"{plural(len(report.operators_renamed), 'operator')} renamed")
         yield from table(_RENAMED, report.operators_renamed, fold, "operators")
-    yield from _schemas([one for one in report.schemas if one.old_schema != one.new_schema], fold)
+    yield from _schemas([schema for schema in report.schemas if schema.old_schema != schema.new_schema], fold)
     yield from _tags(report.schemas, fold)
-    analysis = [one for one in report.schemas if one.new_alias_analysis is not None]
+    analysis = [schema for schema in report.schemas if schema.new_alias_analysis is not None]
     if analysis:
         yield from heading(f"Alias analysis of {plural(len(analysis), 'operator')}")
         rows = grouped(analysis, lambda one: f"{one.old_alias_analysis} → {one.new_alias_analysis}")
@@ -69,9 +69,9 @@ def _places(old: Span | None, new: Span | None) -> str:
 
 def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
     tagged = [
-        (f"{sign}{tag}", one.operator)
-        for one in rows
-        for sign, tags in (("+", one.tags_added), ("-", one.tags_removed))
+        (f"{sign}{tag}", row.operator)
+        for row in rows
+        for sign, tags in (("+", row.tags_added), ("-", row.tags_removed))
         for tag in tags
     ]
     if tagged:

@@ -57,17 +57,26 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
 
 
 def _definitions(report: DiffReport) -> Iterator[tuple[object, ...]]:
-    for one in report.schemas:
-        places = (one.old_declared_at, one.new_declared_at)
-        if one.old_schema != one.new_schema:
-            why = "; ".join(one.changes)
-            yield ("schema", ChangeKind.REPLACED, one.operator, None, one.old_schema, one.new_schema, why, *places)
-        if one.tags_added or one.tags_removed:
-            tags = (one.tags_removed, one.tags_added)
-            yield ("tags", ChangeKind.REPLACED, one.operator, None, *tags, None, *places)
-        if one.new_alias_analysis is not None:
-            kinds = (one.old_alias_analysis, one.new_alias_analysis)
-            yield ("alias-analysis", ChangeKind.REPLACED, one.operator, None, *kinds, None, *places)
+    for schema in report.schemas:
+        places = (schema.old_declared_at, schema.new_declared_at)
+        if schema.old_schema != schema.new_schema:
+            why = "; ".join(schema.changes)
+            yield (
+                "schema",
+                ChangeKind.REPLACED,
+                schema.operator,
+                None,
+                schema.old_schema,
+                schema.new_schema,
+                why,
+                *places,
+            )
+        if schema.tags_added or schema.tags_removed:
+            tags = (schema.tags_removed, schema.tags_added)
+            yield ("tags", ChangeKind.REPLACED, schema.operator, None, *tags, None, *places)
+        if schema.new_alias_analysis is not None:
+            kinds = (schema.old_alias_analysis, schema.new_alias_analysis)
+            yield ("alias-analysis", ChangeKind.REPLACED, schema.operator, None, *kinds, None, *places)
 
 
 def _refused(row: DiffRefused) -> tuple[object, ...]:
@@ -80,10 +89,10 @@ def _slots(report: DiffReport) -> Iterator[tuple[object, ...]]:
     for group in report.slots:
         why = tuple(f"{cause.kind.value}:{cause.key}" for cause in group.causes)
         answers = answer_words(group.before), answer_words(group.after)
-        for one in group.operators:
-            places = [None if kernel is None else kernel.span for kernel in (one.before, one.after)]
+        for operator in group.operators:
+            places = [None if kernel is None else kernel.span for kernel in (operator.before, operator.after)]
             for key in group.keys:
-                yield ("slot", "changed", one.operator, key, *answers, why, *places)
+                yield ("slot", "changed", operator.operator, key, *answers, why, *places)
 
 
 def _kernels(

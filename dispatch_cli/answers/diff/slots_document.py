@@ -26,7 +26,7 @@ def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) 
         Column("Keys", lambda row, _: _keys(row.keys, fold, places)),
         Column("Answer", _answer),
         Column("Because", lambda row, _: _because(row, report.new.universe), Narrow.BELOW),
-        fold.examples(lambda row: [one.operator for one in row.operators]),
+        fold.examples(lambda row: [operator.operator for operator in row.operators]),
     ]
     yield from table(columns, report.slots, fold, "groups")
 

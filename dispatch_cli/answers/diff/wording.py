@@ -120,12 +120,12 @@ def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> st
     cause = group.causes[position]
     words = _cause(cause, group, str(universe))
     found = dict.fromkeys(
-        _source(one.because[position]) for one in group.operators if one.because[position] is not None
+        _source(operator.because[position]) for operator in group.operators if operator.because[position] is not None
     )
     if not found:
         return words
     if cause.kind is CauseKind.REPLACED:
-        was = dict.fromkeys(_source(one.before) for one in group.operators)
+        was = dict.fromkeys(_source(operator.before) for operator in group.operators)
         return f"{words}: {_some(was)} → {_some(found)}"
     return f"{words} ({_some(found)})"
 

@@ -87,7 +87,10 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: boo
     if what.registrations:
         yield Gap()
         yield TableBlock(REGISTRATIONS, what.registrations)
-    origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
+    origins = [
+        (report.span, report.origin),
+        *((registration.span, registration.origin) for registration in what.registrations),
+    ]
     for line in inherited_lines(origins):
         yield Paragraph(Run(line, Tone.DIM))
     around = [*around_sentences(what, short)]

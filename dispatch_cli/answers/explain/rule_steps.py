@@ -131,12 +131,12 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
     if asking.yields_to is not None and asking.yields_to in universe.ids:
         looks_at += (asking.yields_to,)
     registered = dispatcher.operator(name).registered
-    found = dispatcher.keys_in(unless & registered)
-    state = RuleState.NOT_ASKED if not unless else RuleState.YES if found else RuleState.NO
+    keys = dispatcher.keys_in(unless & registered)
+    state = RuleState.NOT_ASKED if not unless else RuleState.YES if keys else RuleState.NO
     unknown = dispatcher.keys_in(layout.unknown_in(unless, registered))
-    if unknown and not found:
+    if unknown and not keys:
         return RuleLine(QUESTION_NUMBER, None, looks_at, RuleState.NOT_KNOWN, reached, unknown)
-    return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
+    return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, keys)
 
 
 class ConcernedKey(NamedTuple):

@@ -102,7 +102,7 @@ def key_report(universe: Universe, key: str) -> KeyReport:
     after = DispatchKeySet.full_after(universe, key) if functionality is not None else ()
     dense = key if kind is KeyKind.RUNTIME else backend
     bits = layout.key_bits[key] if kind is not KeyKind.BACKEND else 1 << universe.backends.index(backend or "")
-    fallback = next((one for one in universe.fallbacks if one.key == key), None)
+    fallback = next((fallback for fallback in universe.fallbacks if fallback.key == key), None)
     return KeyReport(
         universe=universe.name,
         torch=universe.torch,
@@ -161,9 +161,15 @@ def _fillers(layout: KeyLayout, key: str) -> tuple[Filler, ...]:
     if slot is None:
         return ()
     return tuple(
-        Filler(one.key, one.number, one.rule, _names(layout, one.unless), _names(layout, one.ambiguous))
-        for one in layout.candidates[slot]
-        if one.covers and one.key != key
+        Filler(
+            candidate.key,
+            candidate.number,
+            candidate.rule,
+            _names(layout, candidate.unless),
+            _names(layout, candidate.ambiguous),
+        )
+        for candidate in layout.candidates[slot]
+        if candidate.covers and candidate.key != key
     )
 
 

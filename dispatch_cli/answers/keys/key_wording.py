@@ -35,7 +35,7 @@ def _group_label(universe: Universe, functionalities: list[str], backends: tuple
     if len(keys) <= FEW:
         return ", ".join(keys)
     names = ", ".join(functionalities)
-    missing = [one for one in universe.backends if one not in backends]
+    missing = [backend for backend in universe.backends if backend not in backends]
     if not missing:
         return f"{names} at all {len(backends)} backends"
     if len(missing) < len(backends):

@@ -55,13 +55,13 @@ class _FileGroup(NamedTuple):
 def document(report: KeyRegistrationsReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
     """Each key with the operators that have a kernel there; then the keys at which none has one."""
     folded = False
-    for one in report.keys:
-        if one.kernels:
-            many = len(one.kernels) > MANY and not full
-            yield from _key(one, many)
+    for key in report.keys:
+        if key.kernels:
+            many = len(key.kernels) > MANY and not full
+            yield from _key(key, many)
             folded |= many
-    yield from _empty([one for one in report.keys if not one.kernels])
-    found = dict.fromkeys(origins_of(*(row for one in report.keys for row in one.kernels)))
+    yield from _empty([key for key in report.keys if not key.kernels])
+    found = dict.fromkeys(origins_of(*(row for key in report.keys for row in key.kernels)))
     if lines := inherited_lines(found):
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
         yield Gap()
@@ -89,11 +89,11 @@ def _key(one: KeyRegistrations, many: bool) -> Iterator[Block]:
 def _empty(keys: list[KeyRegistrations]) -> Iterator[Block]:
     if not keys:
         return
-    names = ", ".join(one.key for one in keys)
+    names = ", ".join(key.key for key in keys)
     yield Paragraph((Run("No operator has a kernel at "), Run(names, Tone.HEAD), Run(".")))
-    for one in keys:
-        if one.fallback is not None:
-            yield _fallback(one.fallback)
+    for key in keys:
+        if key.fallback is not None:
+            yield _fallback(key.fallback)
     yield Gap()
 
 
@@ -115,11 +115,13 @@ def _fallback(row: FallbackRow) -> Paragraph:
 def _groups(kernels: tuple[RegisteredKernel, ...]) -> list[_FileGroup]:
     """The kernels by the file that registers them: those with a place first, then the largest groups."""
     groups: dict[tuple[str, bool, bool], _FileGroup] = {}
-    for one in kernels:
-        source, placed = _source(one), one.span is not None
-        known = (source_file(one.debug) or source) if one.span is None else source
-        group = groups.setdefault((known, placed, one.fallthrough), _FileGroup(source, one.span, one.fallthrough, []))
-        group.kernels.append(one)
+    for kernel in kernels:
+        source, placed = _source(kernel), kernel.span is not None
+        known = (source_file(kernel.debug) or source) if kernel.span is None else source
+        group = groups.setdefault(
+            (known, placed, kernel.fallthrough), _FileGroup(source, kernel.span, kernel.fallthrough, [])
+        )
+        group.kernels.append(kernel)
     return sorted(groups.values(), key=lambda group: (group.span is None, -len(group.kernels)))
 
 
@@ -152,7 +154,7 @@ GROUPS: list[Column[_FileGroup]] = [
     Column("Registered in", _group_source),
     Column(
         "Which",
-        lambda row, _: Run(some_of([one.operator for one in row.kernels], NAMED), Tone.DIM),
+        lambda row, _: Run(some_of([kernel.operator for kernel in row.kernels], NAMED), Tone.DIM),
         Under("Registered in"),
     ),
 ]
@@ -167,13 +169,13 @@ KERNELS: list[Column[RegisteredKernel]] = [
 def sheet(report: KeyRegistrationsReport) -> Sheet:
     """One row for each kernel."""
     rows = (
-        (one.key, one.alias, row.operator, row.kernel, row.fallthrough, row.span, row.when)
-        for one in report.keys
-        for row in one.kernels
+        (key.key, key.alias, row.operator, row.kernel, row.fallthrough, row.span, row.when)
+        for key in report.keys
+        for row in key.kernels
     )
     return Sheet(("key", "alias", "operator", "kernel", "fallthrough", "declared_at", "when"), rows)
 
 
 def raw_key_registrations(report: KeyRegistrationsReport) -> Iterator[str]:
     """What ``torch._C._dispatch_print_registrations_for_dispatch_key`` prints for each key; here sorted."""
-    return parted("".join(f"{row.operator}\n" for row in one.kernels) for one in report.keys)
+    return parted("".join(f"{row.operator}\n" for row in key.kernels) for key in report.keys)

@@ -148,7 +148,10 @@ def thread_default(universe: Universe, key: str) -> ThreadDefault:
 
 
 def _keys(universe: Universe) -> tuple[KeyRow, ...]:
-    core = {one.key: CoreAnswer.FALLTHROUGH if one.fallthrough else CoreAnswer.KERNEL for one in universe.fallbacks}
+    core = {
+        fallback.key: CoreAnswer.FALLTHROUGH if fallback.fallthrough else CoreAnswer.KERNEL
+        for fallback in universe.fallbacks
+    }
     return tuple(_key(universe, key, core.get(key, CoreAnswer.NOTHING)) for key in universe.runtime)
 
 
@@ -169,7 +172,7 @@ def _key(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
 
 def _aliases(universe: Universe) -> Iterator[AliasRow]:
     asked = {one.alias: one for one in PRECEDENCE if one.alias in universe.aliases}
-    for alias in (*asked, *(one for one in universe.aliases if one not in asked)):
+    for alias in (*asked, *(alias for alias in universe.aliases if alias not in asked)):
         found, covers = asked.get(alias), universe.aliases[alias]
         if found is None:
             yield AliasRow(alias, None, None, covers, False)

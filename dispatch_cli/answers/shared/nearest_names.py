@@ -67,7 +67,7 @@ def _of_overload(members: Sequence[str], at: int, overload: str, alike: float) -
     """
     if not overload:
         return None, 0
-    others = [(one, one[at:].lower()) for one in members]
+    others = [(member, member[at:].lower()) for member in members]
     costs = [(misspelt_by(overload, other, _most(alike, len(overload) + len(other))), one) for one, other in others]
     best = min((cost for cost, _ in costs if cost is not None), default=None)
     if best is None:

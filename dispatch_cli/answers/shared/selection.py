@@ -28,7 +28,7 @@ def select_names(names: Sequence[str], glob: str) -> list[str]:
 def has_words(text: str, words: str) -> bool:
     """Whether a text has each of some words, which blanks separate; case does not matter."""
     lower = text.lower()
-    return all(one in lower for one in words.lower().split())
+    return all(part in lower for part in words.lower().split())
 
 
 def as_cpp(name: str) -> str:

@@ -30,12 +30,14 @@ def shown_for(state: State, names: Iterable[OperatorName]) -> ShownFor | None:
         return None
     texts: dict[str, None] = {}
     for family in families.values():
-        whole = ((one.operands if isinstance(one, And) else (one,)) for one in family.conditions)
+        whole = (
+            (condition.operands if isinstance(condition, And) else (condition,)) for condition in family.conditions
+        )
         parts = dict.fromkeys(part for operands in whole for part in operands)
         for condition in parts:
             holds = value(condition, variants.default.known) is True
             if holds or not isinstance(condition, Atom) or file_choice(condition.text) is None:
                 texts[worded(condition if holds else negated(condition))] = None
     shown = {unit for family in families.values() for unit in family.units}
-    others = sum(not shown.isdisjoint(one.cases) for one in variants.variants[1:])
+    others = sum(not shown.isdisjoint(variant.cases) for variant in variants.variants[1:])
     return ShownFor(tuple(sorted(texts, key=lambda text: (text.startswith("not "), text))), others)

@@ -46,12 +46,22 @@ INCOMPLETE = (
 
 def sheet(report: BasesReport) -> Sheet:
     """One row per state, then one per overlay."""
-    states = [(*one, None, None) for one in report.bases]
+    states = [(*base, None, None) for base in report.bases]
     overlays = [
         (
-            *(one.name, one.over, one.torch, None, one.backend, one.operators, one.kernels, 0, one.bytes),
-            *(one.over, one.incomplete),
+            *(
+                overlay.name,
+                overlay.over,
+                overlay.torch,
+                None,
+                overlay.backend,
+                overlay.operators,
+                overlay.kernels,
+                0,
+                overlay.bytes,
+            ),
+            *(overlay.over, overlay.incomplete),
         )
-        for one in report.overlays
+        for overlay in report.overlays
     ]
     return Sheet((*Description._fields, "overlay_for", "incomplete"), (*states, *overlays))

@@ -116,7 +116,7 @@ def cell_of(row: TableRow | None) -> MatrixCell:
     marks = [Mark(code.letter, code.tone, code.meaning)]
     marks = [*before_marks(row.before), *marks]
     marks += [Mark(mark, MARKS[mark][1], MARKS[mark][0])] if mark else []
-    return MatrixCell(tuple(marks), f"{row.key}: {', '.join(one.meaning for one in marks if one.meaning)}", row)
+    return MatrixCell(tuple(marks), f"{row.key}: {', '.join(mark.meaning for mark in marks if mark.meaning)}", row)
 
 
 def _code_runs(row: TableRow) -> tuple[Run, ...]:

@@ -40,11 +40,11 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
         for note in table_notes(dispatcher, table, schema, shown, stale)
         if note.kind is not NoteKind.INCOMPLETE and (above not in note.keys or key in note.keys or key in note.culprits)
     ]
-    said = {note.kind for note in notes}
+    kinds = {note.kind for note in notes}
     notes += _stale(key, stale.get(key))
     notes += _of_fallthrough(universe, table, key)
     notes += _of_missing(universe, table, schema, key)
-    notes += _of_autograd(universe, table, key, said)
+    notes += _of_autograd(universe, table, key, kinds)
     notes += _of_empty(universe, table, key, notes)
     notes += _of_names(dispatcher, name)
     return tuple(_about(key, note) for note in notes)
@@ -84,7 +84,7 @@ def _of_empty(universe: Universe, table: Table, key: str, notes: Sequence[Note])
     """An empty slot of which nothing else is said, where calls can get to it."""
     empty = table[key].rule is Rule.MISSING and not any(key in note.keys for note in notes)
     autograd = universe.covered_by(AUTOGRAD)
-    if empty and (key not in autograd or any(key in autograd_keys_of(universe, one) for one in universe.slots)):
+    if empty and (key not in autograd or any(key in autograd_keys_of(universe, slot) for slot in universe.slots)):
         backend = autocast_backend(universe, key)
         if backend is None or any(fallback.key == key for fallback in universe.fallbacks):
             yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))

@@ -64,8 +64,8 @@ def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
 def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
     """A row for each operator, with the counts of which there are any. name: the field with an operator's name."""
     names: Column[Any] = Column(title, lambda row, _: str(getattr(row, name)))
-    numbers = [_numbers(one) for one in counts if any(map(one.of, rows))]
-    cut = ", ".join(f"{one.short_header}: {one.header.lower()}" for one in numbers if one.short_header)
+    numbers = [_numbers(count) for count in counts if any(map(count.of, rows))]
+    cut = ", ".join(f"{number.short_header}: {number.header.lower()}" for number in numbers if number.short_header)
     return TableBlock([names, *numbers], rows, narrow_note=Run(cut, Tone.DIM))
 
 
@@ -86,7 +86,7 @@ def sheet(report: TableSummaryReport) -> Sheet:
 
 
 def _cells(report: TableSummaryReport) -> Iterator[tuple[object, ...]]:
-    for one in report.operators:
-        yield (one.operator, *one.slots.values(), one.stale, one.changed, one.span)
+    for operator in report.operators:
+        yield (operator.operator, *operator.slots.values(), operator.stale, operator.changed, operator.span)
     for other in report.higher_order_operators:
         yield (other.name, *other.by_rule.values(), 0, 0, other.span)

@@ -87,7 +87,7 @@ class CauseFinder:
         """The alias with a kernel that covers the slot in one of the two universes alone; empty where there is none."""
         covers = [side.universe.aliases for side in self._sides]
         registered = (
-            one for one in self._aliases if (key in covers[0].get(one, ())) != (key in covers[1].get(one, ()))
+            alias for alias in self._aliases if (key in covers[0].get(alias, ())) != (key in covers[1].get(alias, ()))
         )
         return next(registered, "")
 
@@ -101,9 +101,9 @@ class CauseFinder:
         """Whether the chosen changes alone, of all changes, lead to the answer."""
         side = self._sides[universe]
         registered, bits = self._registered[universe], side.layout.registered_bit
-        for one in changes:
-            if (one in chosen) is not universe:
-                registered ^= bits.get(one, 0)
+        for change in changes:
+            if (change in chosen) is not universe:
+                registered ^= bits.get(change, 0)
         candidates = side.layout.candidates[side.universe.slot[key]]
         has_fallback = key in self._sides[fallback].fallbacks
         decision = decide(candidates, registered, has_fallback)

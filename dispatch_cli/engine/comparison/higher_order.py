@@ -40,7 +40,7 @@ class HigherOrderChange(NamedTuple):
 
 def compare_higher_order(old: State, new: State) -> tuple[HigherOrderChange, ...]:
     """The higher-order operators that differ, by name."""
-    before, after = ({one.name: one for one in state.higher_order_operators} for state in (old, new))
+    before, after = ({operator.name: operator for operator in state.higher_order_operators} for state in (old, new))
     names = sorted({*before, *after})
     found = (compare_higher_order_operator(name, before.get(name), after.get(name)) for name in names)
     return tuple(one for one in found if one is not None)
@@ -52,7 +52,7 @@ def compare_higher_order_operator(
     """What is different in a higher-order operator; None when nothing is."""
     if before is None or after is None:
         return HigherOrderChange(name, before, after)
-    old, new = ({ImplPlace(one.kind, one.name): one for one in side.impls} for side in (before, after))
+    old, new = ({ImplPlace(impl.kind, impl.name): impl for impl in side.impls} for side in (before, after))
     places = dict.fromkeys((*old, *new))
     impls = tuple(
         HigherOrderImplChange(place, old.get(place), new.get(place))
@@ -60,7 +60,7 @@ def compare_higher_order_operator(
         if _content(old.get(place)) != _content(new.get(place))
     )
     effects, mutates = (before.side_effect, after.side_effect), (before.mutates, after.mutates)
-    found = HigherOrderChange(
+    change = HigherOrderChange(
         name,
         before,
         after,
@@ -68,7 +68,7 @@ def compare_higher_order_operator(
         None if effects[0] is effects[1] else effects,
         None if mutates[0] is mutates[1] else mutates,
     )
-    return found if any(found[3:]) else None
+    return change if any(change[3:]) else None
 
 
 def _content(impl: HigherOrderImpl | None) -> HigherOrderImpl | None:

@@ -91,7 +91,7 @@ def compare_operator(
         return OperatorChange(old.name, ChangeKind.REMOVED, old, None)
     schema = _schema(old, new)
     registrations = _registrations(old.kernels, new.kernels)
-    replaced = [one.key for one in registrations if one.change is ChangeKind.REPLACED]
+    replaced = [registration.key for registration in registrations if registration.change is ChangeKind.REPLACED]
     changed_slots = slots.changes(old, new, replaced)
     python_kernels = () if old.python_kernels == new.python_kernels else tuple(_python(old, new))
     if not (schema or registrations or changed_slots or python_kernels):
@@ -108,13 +108,13 @@ def _schema(old: OperatorView, new: OperatorView) -> SchemaChange | None:
     else:
         texts = (old.schema, new.schema)
     kinds = (old.alias_analysis, new.alias_analysis)
-    found = SchemaChange(
+    change = SchemaChange(
         *texts,
         tuple(sorted(new.tags - old.tags)),
         tuple(sorted(old.tags - new.tags)),
         None if kinds[0] == kinds[1] else kinds,
     )
-    return found if found.schema_differs or any(found[2:]) else None
+    return change if change.schema_differs or any(change[2:]) else None
 
 
 def _registrations(
@@ -140,11 +140,16 @@ def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], t
     A kernel moved if it went from keys at which nothing is left, and came to keys at which nothing was.
     """
     places: dict[KernelIdentity, tuple[list[RegistrationChange], list[RegistrationChange]]] = {}
-    for one in registrations:
-        if one.change in (ChangeKind.ADDED, ChangeKind.REMOVED) and len(one.before or one.after) == 1:
-            kernel = (one.before or one.after)[0]
+    for registration in registrations:
+        if (
+            registration.change in (ChangeKind.ADDED, ChangeKind.REMOVED)
+            and len(registration.before or registration.after) == 1
+        ):
+            kernel = (registration.before or registration.after)[0]
             if kernel.identity.is_known:
-                places.setdefault(kernel.identity, ([], []))[one.change is ChangeKind.ADDED].append(one)
+                places.setdefault(kernel.identity, ([], []))[registration.change is ChangeKind.ADDED].append(
+                    registration
+                )
     moved = [(went, came) for went, came in places.values() if went and came]
     if not moved:
         return (), tuple(registrations)
@@ -152,7 +157,7 @@ def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], t
     moves = tuple(
         Move(came[0].after[0], tuple(one.key for one in went), tuple(one.key for one in came)) for went, came in moved
     )
-    return moves, tuple(one for one in registrations if one.key not in gone)
+    return moves, tuple(registration for registration in registrations if registration.key not in gone)
 
 
 def _python(old: OperatorView, new: OperatorView) -> Iterator[PythonChange]:

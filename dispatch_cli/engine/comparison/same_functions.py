@@ -24,12 +24,12 @@ def certain_renames(changes: Iterable[OperatorChange]) -> tuple[CertainRename, .
     """
     gone: dict[object, list[str]] = {}
     come: dict[object, list[str]] = {}
-    for one in changes:
-        if one.before is None or one.after is None:
-            view, names = (one.before, gone) if one.after is None else (one.after, come)
+    for change in changes:
+        if change.before is None or change.after is None:
+            view, names = (change.before, gone) if change.after is None else (change.after, come)
             content = None if view is None else _content(view)
             if content is not None:
-                names.setdefault(content, []).append(one.name)
+                names.setdefault(content, []).append(change.name)
     pairs = ((old, come[content]) for content, old in gone.items() if content in come)
     return tuple(sorted(CertainRename(old[0], new[0]) for old, new in pairs if len(old) == len(new) == 1))
 

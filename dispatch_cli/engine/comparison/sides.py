@@ -109,10 +109,12 @@ class Side:
             kernels[key] = (view, *kernels[key]) if key in kernels else (view,)
             registered |= bits[key]
         python_kernels = (
-            {one[0]: one[1] for one in listing.python_kernels} if listing.python_kernels else _NO_PYTHON_KERNELS
+            {kernel[0]: kernel[1] for kernel in listing.python_kernels}
+            if listing.python_kernels
+            else _NO_PYTHON_KERNELS
         )
         if parsed in self._own_python_kernels:
-            python_kernels = {one.dispatch_key: one.kernel for one in self.state.python_kernels(parsed)}
+            python_kernels = {kernel.dispatch_key: kernel.kernel for kernel in self.state.python_kernels(parsed)}
         return OperatorView(
             name,
             listing.schema,
@@ -144,7 +146,7 @@ class Side:
     @cached_property
     def _own_python_kernels(self) -> frozenset[OperatorName]:
         """The operators for which files declare Python kernels."""
-        return frozenset(one.operator for one in self.state.declarations.python_kernels)
+        return frozenset(kernel.operator for kernel in self.state.declarations.python_kernels)
 
     def _declared(self, name: OperatorName) -> OperatorView:
         operator = self.dispatcher.operator(name)
@@ -163,8 +165,9 @@ class Side:
             frozenset(() if definition is None else definition.tags),
             kernels,
             operator.registered,
-            {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)},
-            {one.canonical.key: self._stale_slot(one) for one in self.dispatcher.stale_entries(name)} or _NOTHING_STALE,
+            {kernel.dispatch_key: kernel.kernel for kernel in self.state.python_kernels(name)},
+            {entry.canonical.key: self._stale_slot(entry) for entry in self.dispatcher.stale_entries(name)}
+            or _NOTHING_STALE,
         )
 
     def _stale_slot(self, entry: StaleEntry) -> StaleSlot:

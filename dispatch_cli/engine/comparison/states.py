@@ -70,7 +70,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
     keys = [side.universe.ids for side in sides]
     return StatesChange(
         *sides,
-        tuple(one for one in changes if one is not None),
+        tuple(change for change in changes if change is not None),
         _fallbacks(*sides, slots.shared),
         compare_higher_order(old, new),
         tuple(key for key in sides[0].universe.keys_by_id if key not in keys[1]),
@@ -87,7 +87,7 @@ def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
     if old.dispatcher.fallback_bits != new.dispatcher.fallback_bits:
         return names
     touched = {str(name) for side in (old, new) for name in side.dispatcher.present()}
-    python = {str(one.operator) for side in (old, new) for one in side.state.declarations.python_kernels}
+    python = {str(kernel.operator) for side in (old, new) for kernel in side.state.declarations.python_kernels}
     return names & (touched | python)
 
 

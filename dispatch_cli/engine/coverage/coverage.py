@@ -71,13 +71,13 @@ class Classifier:
         self.backend = backend
         self._autograd = autograd_keys_of(self.universe, backend.key)
         self._asked = autocast, vmap
-        self._core = {one.key: one.debug for one in self.universe.fallbacks}
+        self._core = {fallback.key: fallback.debug for fallback in self.universe.fallbacks}
         self._found: dict[CoveredShape, Covered] = {}
         others = (backend.autocast, BATCHED, FRONT) if autocast or vmap else ()
         keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included, *others)
         slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
         self.bits = 0
-        for candidate in (one for slot in slots for one in dispatcher.layout.candidates[slot]):
+        for candidate in (candidate for slot in slots for candidate in dispatcher.layout.candidates[slot]):
             self.bits |= candidate.bits | candidate.closed
 
     def of(self, name: OperatorName) -> Covered:
@@ -256,7 +256,7 @@ class _Deciding:
         last = self.slot(UNDEFINED)
         if self.shape.reach is Reach.NOT:
             stops = (self.slot(key) for key in self.by.universe.default_included if key in self.universe.slot)
-            last = next((one for one in stops if not one.skips and one.computes), last)
+            last = next((stop for stop in stops if not stop.skips and stop.computes), last)
         if last.is_empty or last.skips:
             return last, lack
         return last, NoService.RAISES if last.raises else None
@@ -297,10 +297,10 @@ class _Deciding:
             return Passage.NO_KEY
         if FRONT in slots and (front := self.slot(FRONT)).rule is Rule.KERNEL and not front.skips:
             return Passage.DECOMPOSITION  # it is taken apart before any transform sees it
-        found = _passage(self.slot(BATCHED))
-        if found is Passage.FALLBACK and self.is_core(BATCHED) and not self.shape.loops:
+        passage = _passage(self.slot(BATCHED))
+        if passage is Passage.FALLBACK and self.is_core(BATCHED) and not self.shape.loops:
             return Passage.ERROR
-        return found
+        return passage
 
 
 def _service(served: SlotView, lack: NoService | None, key: str) -> Service:

@@ -335,10 +335,10 @@ class Dispatcher:
 
     def operator(self, name: OperatorName) -> Operator:
         """The operator of that name. Errors: Refused when there is none."""
-        found = self.find(name)
-        if found is None:
+        start = self.find(name)
+        if start is None:
             raise Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
-        return found
+        return start
 
     @property
     def base(self) -> StateSource | None:
@@ -510,7 +510,7 @@ class Dispatcher:
 
 def _captured(operator: Operator) -> Iterator[Kernel]:
     """The kernels that the operator has from the base."""
-    return (one.kernel for found in operator.kernels.values() for one in found if one.captured)
+    return (entry.kernel for entries in operator.kernels.values() for entry in entries if entry.captured)
 
 
 def _check_signature(

@@ -210,8 +210,8 @@ class Operator:
 
     def active(self, key: str) -> Registration | None:
         """The active registration at *key*."""
-        found = self.kernels.get(key)
-        return found[0] if found else None
+        kernel = self.kernels.get(key)
+        return kernel[0] if kernel else None
 
     def active_kernels(self) -> dict[str, Registration]:
         """The active registration of every key that has one."""

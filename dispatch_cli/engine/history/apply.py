@@ -123,7 +123,7 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
             if library is not None and drop_blocks:
                 library.drop()
                 gone = {id(handle) for handle in library.handles}
-                overrides = [one for one in overrides if id(one) not in gone]
+                overrides = [override for override in overrides if id(override) not in gone]
             continue
         if registration is not None and registration.warns:
             overrides.append(registration)

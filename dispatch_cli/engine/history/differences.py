@@ -222,13 +222,13 @@ def _stale_content(entry: StaleEntry | None) -> tuple[object, ...] | None:
 def _python_kernels(before: Side, after: Side) -> dict[OperatorName, list[Difference]]:
     if not isinstance(before, State) or not isinstance(after, State):
         return {}
-    names = {one.operator for state in (before, after) for one in state.declarations.python_kernels}
+    names = {kernel.operator for state in (before, after) for kernel in state.declarations.python_kernels}
     if before.source is not after.source:
         sources = (state.source for state in (before, after) if state.source is not None)
         names |= {OperatorName.parse(name) for source in sources for name in source.names}
     found: dict[OperatorName, list[Difference]] = {}
     for name in names:
-        old, new = ({one.dispatch_key: one for one in state.python_kernels(name)} for state in (before, after))
+        old, new = ({kernel.dispatch_key: kernel for kernel in state.python_kernels(name)} for state in (before, after))
         for key in sorted({*old, *new}, key=before.dispatcher.universe.ids.__getitem__):
             if old.get(key) != new.get(key):
                 found.setdefault(name, []).append(PythonKernelDifference(name, key, old.get(key), new.get(key)))
@@ -240,8 +240,8 @@ def _higher_order(before: Side, after: Side) -> Iterator[Difference]:
         return
     old, new = (
         {
-            one.name: one._replace(is_own=True, of_pytorch=False, of_unknown=False)
-            for one in state.higher_order_operators
+            operator.name: operator._replace(is_own=True, of_pytorch=False, of_unknown=False)
+            for operator in state.higher_order_operators
         }
         for state in (before, after)
     )

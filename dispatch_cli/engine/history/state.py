@@ -132,7 +132,7 @@ class State:
                 found.add(step.schema.name)
             elif isinstance(step, Implement):
                 found.add(step.operator)
-        found.update(one.operator for one in self.declarations.own_python_kernels)
+        found.update(kernel.operator for kernel in self.declarations.own_python_kernels)
         if (changes := self.declarations.changes) is not None:
             found.update(one.operator for one in changes.made if one.operator is not None)
         return sorted((name for name in found if name in self.dispatcher), key=str)
@@ -157,7 +157,7 @@ class State:
         """The names of those that the files named by the user say something of."""
         if self._declarations is None or not self._declarations.higher_order_operators:
             return frozenset()
-        return frozenset(one.name for one in self.own_higher_order_operators())
+        return frozenset(operator.name for operator in self.own_higher_order_operators())
 
     def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Those of them that the files named by the user say something of."""
@@ -169,7 +169,7 @@ class State:
         from dispatch_cli.engine.python.higher_order import merged
 
         captured = self.source.higher_order_operators if self.source is not None else ()
-        inherited = (one for one in self.declarations.higher_order_operators if not one.is_own)
+        inherited = (operator for operator in self.declarations.higher_order_operators if not operator.is_own)
         return {one.name: one for one in merged((*captured, *inherited))}
 
     def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
@@ -237,7 +237,7 @@ class State:
 
     @cached_property
     def _declared_fake_rules(self) -> dict[OperatorName, FakeRules]:
-        return {one.operator: one.rules for one in self.declarations.fake_rules}
+        return {rule.operator: rule.rules for rule in self.declarations.fake_rules}
 
     @cached_property
     def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:

@@ -133,7 +133,8 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout
 def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallback_open: bool) -> tuple[Candidate, ...]:
     """The candidates of a slot, with the keys among those that matter to them at which a kernel may be unknown."""
     own, *others = (
-        one._replace(open=found, closed=closed) if (found := unknown & one.bits) else one for one in candidates
+        candidate._replace(open=found, closed=closed) if (found := unknown & candidate.bits) else candidate
+        for candidate in candidates
     )
     return (own._replace(fallback_open=fallback_open), *others)
 

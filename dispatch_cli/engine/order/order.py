@@ -83,7 +83,11 @@ class Orders:
         slots = slots_at_risk(layout, registered)
         if not slots:
             return ()
-        units = [(one,) for one in self._registrations(name)] if blocks is None else [one for one in blocks if one]
+        units = (
+            [(registration,) for registration in self._registrations(name)]
+            if blocks is None
+            else [block for block in blocks if block]
+        )
         closed = registered & layout.closed
         return tuple(self._slot(units, found, closed) for found in self._found(slots, units, closed))
 
@@ -112,7 +116,7 @@ class Orders:
 
     def _slot(self, units: Sequence[Sequence[Registration]], found: _Found, closed: int) -> SensitiveSlot:
         order, shortest = (
-            tuple(one for number in numbers for one in units[number]) for numbers in (found.order, found.shortest)
+            tuple(unit for number in numbers for unit in units[number]) for numbers in (found.order, found.shortest)
         )
         return SensitiveSlot(
             self._entry(found.key, order[: found.refreshed], closed),
@@ -166,14 +170,14 @@ def slots_at_risk(layout: KeyLayout, registered: int) -> tuple[str, ...]:
     fill the slot, or when it takes the slot away from an alias that has a kernel; and a kernel of the slot's own, which
     refreshes it, settles it. Only an operator with such slots can be order-sensitive.
     """
-    found = {
+    slots = {
         risk.slot
         for bit, risks in _risks(layout).items()
         if registered & bit
         for risk in risks
         if registered & risk.matters and not registered & risk.settles
     }
-    return tuple(sorted(found, key=layout.universe.slot.__getitem__))
+    return tuple(sorted(slots, key=layout.universe.slot.__getitem__))
 
 
 class _Risk(NamedTuple):

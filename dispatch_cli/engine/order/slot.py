@@ -249,7 +249,9 @@ class SlotOrders:
         """A bit that means the same to the decision; 0 where it means nothing."""
         if bit & self._sources:
             return bit
-        role = tuple(bool(bit & mask) for one in self._candidates for mask in (one.unless, one.ambiguous))
+        role = tuple(
+            bool(bit & mask) for candidate in self._candidates for mask in (candidate.unless, candidate.ambiguous)
+        )
         return self._roles.setdefault(role, bit) if any(role) else 0
 
     def _canonical(self, blocks: Iterable[SlotBlock]) -> Decision:

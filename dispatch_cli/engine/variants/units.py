@@ -116,7 +116,9 @@ def families(declarations: Declarations, chosen: Mapping[str, str]) -> list[Fami
         if when:
             of_units.setdefault(unit, Counter())[when] += 1
     for unit, of_unit in backends.items() if fallbacks else ():
-        concern = [one.when for one in fallbacks if parts.get(one.dispatch_key, ("", None))[1] in of_unit]
+        concern = [
+            fallback.when for fallback in fallbacks if parts.get(fallback.dispatch_key, ("", None))[1] in of_unit
+        ]
         if concern:
             of_units.setdefault(unit, Counter()).update(concern)
     whole: dict[When, Condition] = {}
@@ -140,7 +142,7 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
     for of_unit in units.values():
         weights.update(of_unit)
     conditions = tuple(weights)
-    groups = groups_of(dict.fromkeys(atom for one in conditions for atom in atoms(one)), chosen)
+    groups = groups_of(dict.fromkeys(atom for condition in conditions for atom in atoms(condition)), chosen)
     is_sample = count(groups) > min(MOST, left[0])
     cases: dict[tuple[bool, ...], ConditionCase] = {}
     for known in chain(_fitting(groups, conditions), _sample(groups) if is_sample else assignments(groups)):
@@ -161,7 +163,7 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
 
 def case_of(conditions: Iterable[Condition], known: World) -> ConditionCase:
     """The case that atoms lead to; what is not known counts as false."""
-    return ConditionCase(tuple(value(one, known) is True for one in conditions), known)
+    return ConditionCase(tuple(value(condition, known) is True for condition in conditions), known)
 
 
 def _fitting(groups: Sequence[AtomGroup], conditions: Sequence[Condition]) -> Iterator[World]:

@@ -122,7 +122,7 @@ class Variants:
         """
         found = [Variant()]
         for family in self._families:
-            case = next((one for one in family.cases if self._fits(found[0], one)), None)
+            case = next((case for case in family.cases if self._fits(found[0], case)), None)
             if case is not None:
                 self._take(found[0], family, case)
         self._complete(found[0])

@@ -102,9 +102,9 @@ class _CppRun:
 
     def _template(self, text: SourceText) -> None:
         """A template of C++ files: its registrations are made when the project is built."""
-        for found in self._project.in_template.finditer(text.text):
-            at = text.span(found.start())
-            line = text.text[found.start() : found.start() + 200].partition("\n")[0]
+        for match in self._project.in_template.finditer(text.text):
+            at = text.span(match.start())
+            line = text.text[match.start() : match.start() + 200].partition("\n")[0]
             why = "this file is a template, which is filled in when the project is built"
             self._not_understood[NotUnderstood(at, line.strip(), why)] = None
             self._accounted.add((at.file, at.line))

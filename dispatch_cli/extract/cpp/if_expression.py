@@ -45,7 +45,9 @@ def conjunction(parts: Sequence[Decision]) -> Decision:
     left = [part for part in parts if part is not True]
     if False in left:
         return False
-    conditions = list(dict.fromkeys(one for part in left if not isinstance(part, bool) for one in _operands(part, And)))
+    conditions = list(
+        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, And))
+    )
     return True if not conditions else conditions[0] if len(conditions) == 1 else And(tuple(conditions))
 
 
@@ -54,7 +56,9 @@ def disjunction(parts: Sequence[Decision]) -> Decision:
     left = [part for part in parts if part is not False]
     if True in left:
         return True
-    conditions = list(dict.fromkeys(one for part in left if not isinstance(part, bool) for one in _operands(part, Or)))
+    conditions = list(
+        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, Or))
+    )
     return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
 
 
@@ -152,10 +156,10 @@ class _IfParser:
         token = self._tokens[self.index]
         self.index += 1
         if token.kind == "number":
-            found = _NUMBER.fullmatch(token.text)
-            if found is None:
+            match = _NUMBER.fullmatch(token.text)
+            if match is None:
                 return token.text
-            digits = found[1].replace("'", "")
+            digits = match[1].replace("'", "")
             octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
             try:
                 number = int(digits, 8) if octal else int(digits, 0)

@@ -48,8 +48,8 @@ def block_key(tokens: Sequence[CppToken]) -> str | Unknown | None:
 def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
     """What an expression for a key or a device type says; ``CatchAll`` for the catch-all, None for something else."""
     text = "".join(token.text for token in tokens)
-    found = _KEY.fullmatch(text)
-    if found:
-        return Unknown(text) if is_macro_like(found[1]) else _SAME.get(found[1], found[1])
-    found = _CONSTANT.fullmatch(text)
-    return _CONSTANTS.get(found[1]) if found else None
+    match = _KEY.fullmatch(text)
+    if match:
+        return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
+    match = _CONSTANT.fullmatch(text)
+    return _CONSTANTS.get(match[1]) if match else None

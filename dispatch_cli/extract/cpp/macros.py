@@ -169,11 +169,11 @@ def _pasted(left: CppToken, right: CppToken, work: WorkBudget) -> list[CppToken]
     if right.kind == "placemarker":
         return [left]
     work.make(len(left.text) + len(right.text))
-    made = tokens_of(left.text + right.text)
+    tokens = tokens_of(left.text + right.text)
     hide = left.hide & right.hide
     return [
         left._replace(kind=token.kind, text=token.text, hide=hide, space=left.space if index == 0 else token.space)
-        for index, token in enumerate(made)
+        for index, token in enumerate(tokens)
     ]
 
 

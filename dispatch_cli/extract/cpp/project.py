@@ -137,8 +137,8 @@ class CppProject:
 
     def left_out(self, text: SourceText, stretch: Stretch) -> None:
         """Note that ``#if`` leaves a part of a file out."""
-        for found in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
-            self.accounted.add((text.name, text.line(found.start())))
+        for match in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
+            self.accounted.add((text.name, text.line(match.start())))
 
     def _attempt(self, name: str) -> str | None:
         try:
@@ -153,8 +153,8 @@ class CppProject:
             for directive in header.directives if header is not None else ():
                 if directive.kind == "define" and directive.name in used:
                     text = directive.source
-                    for found in _REGISTERS.finditer(text.text, directive.start, directive.end):
-                        self.accounted.add((text.name, text.line(found.start())))
+                    for match in _REGISTERS.finditer(text.text, directive.start, directive.end):
+                        self.accounted.add((text.name, text.line(match.start())))
 
     def _text(self, name: str) -> str:
         self.was_read[name] = None
@@ -244,4 +244,4 @@ def _may_begin(text: str) -> bool:
 def _macros_for_blocks(definitions: str) -> Iterator[str]:
     """The macros whose bodies register something in a block."""
     if _IN_BLOCK.search(definitions) is not None:
-        yield from (found[1] for found in _DEFINE.finditer(definitions) if _IN_BLOCK.search(found[2]))
+        yield from (match[1] for match in _DEFINE.finditer(definitions) if _IN_BLOCK.search(match[2]))

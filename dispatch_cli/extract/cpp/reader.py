@@ -164,10 +164,10 @@ class UnitReader:
             for parameter, part in zip(parameters, parts, strict=True)
             if any("Library" in word.text for word in part)
         ]
-        made = LibraryFunction("" if is_lambda else name, parameters, tuple(body[1:-1]))
-        self._functions.add(made, token, libraries, self._build)
+        function = LibraryFunction("" if is_lambda else name, parameters, tuple(body[1:-1]))
+        self._functions.add(function, token, libraries, self._build)
         if name:
-            self._initialisers.function(name, made, token)
+            self._initialisers.function(name, function, token)
 
     def _initialiser(self, token: CppToken) -> None:
         """``TorchLibraryInit name(kind, function, namespace, key, file, line)``."""
@@ -216,5 +216,5 @@ def _parameter(tokens: Sequence[CppToken]) -> str:
 
 def assumptions(assumed: dict[str, bool]) -> When:
     """The conditions that say what is assumed."""
-    made: list[Condition] = [Atom(atom) if true else Not(Atom(atom)) for atom, true in assumed.items()]
-    return tuple(made)
+    conditions: list[Condition] = [Atom(atom) if true else Not(Atom(atom)) for atom, true in assumed.items()]
+    return tuple(conditions)

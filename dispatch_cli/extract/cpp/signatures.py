@@ -144,9 +144,9 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alia
     for text in texts:
         if name not in text.text:
             continue
-        found = {made for made in _declarations(name, text, alias) if made is not None}
-        if found:
-            return found.pop() if len(found) == 1 else None
+        declarations = {declaration for declaration in _declarations(name, text, alias) if declaration is not None}
+        if declarations:
+            return declarations.pop() if len(declarations) == 1 else None
     return None
 
 
@@ -215,8 +215,8 @@ def _attributes(tokens: Sequence[CppToken]) -> set[str]:
 
 def _closing(text: str, opening: int) -> int | None:
     depth = 0
-    for found in re.compile(r"[()]").finditer(text, opening, opening + 5000):
-        depth += 1 if found[0] == "(" else -1
+    for match in re.compile(r"[()]").finditer(text, opening, opening + 5000):
+        depth += 1 if match[0] == "(" else -1
         if depth == 0:
-            return found.end()
+            return match.end()
     return None

@@ -63,8 +63,8 @@ class Directive:
         self.name = ""
         self.target: tuple[str, bool] | None = None
         if kind in ("define", "undef", "ifdef", "ifndef", "elifdef", "elifndef"):
-            found = _NAME.match(source.text, start, end)
-            self.name = found[1] if found else ""
+            match = _NAME.match(source.text, start, end)
+            self.name = match[1] if match else ""
         elif kind in ("include", "include_next", "import"):
             target = _TARGET.match(source.text, start, end)
             if target:
@@ -118,15 +118,15 @@ def source_file(name: str, content: str) -> SourceFile:
     behind = 0
     hidden = "/*" in text.text or 'R"' in text.text  # only there can a line with '#' be no directive
     where = text.blanked if hidden else text.text
-    for found in _DIRECTIVE.finditer(where) if "#" in where else ():
-        if found[1] == "pragma":
-            once = once or _ONCE.match(text.text, found.start(2)) is not None
-        if found.start() > behind:
-            items.append(Stretch(behind, found.start()))
-        behind = found.end()
-        if found[1] not in _KNOWN:
+    for match in _DIRECTIVE.finditer(where) if "#" in where else ():
+        if match[1] == "pragma":
+            once = once or _ONCE.match(text.text, match.start(2)) is not None
+        if match.start() > behind:
+            items.append(Stretch(behind, match.start()))
+        behind = match.end()
+        if match[1] not in _KNOWN:
             continue
-        directive = Directive(text, found[1], found.start(), found.start(2), found.end(2))
+        directive = Directive(text, match[1], match.start(), match.start(2), match.end(2))
         items.append(directive)
         directives.append(directive)
     items.append(Stretch(behind, len(text.text)))

@@ -35,12 +35,12 @@ class _Braces:
         self._functions: list[str | None] = []
         """The function around what is behind each brace."""
         around: list[str | None] = [None]
-        for found in _BRACE.finditer(blanked):
-            if found[0] == "{":
-                around.append(around[-1] or _function_before(blanked, found.start()))
+        for match in _BRACE.finditer(blanked):
+            if match[0] == "{":
+                around.append(around[-1] or _function_before(blanked, match.start()))
             elif len(around) > 1:
                 around.pop()
-            self._places.append(found.start())
+            self._places.append(match.start())
             self._functions.append(around[-1])
 
     def function_at(self, offset: int) -> str | None:
@@ -59,8 +59,8 @@ def _function_before(blanked: str, brace: int) -> str | None:
 
 def variable_before(text: SourceText, offset: int) -> str | None:
     """The variable that the expression at a place initialises."""
-    found = _VARIABLE.search(text.blanked, max(0, offset - 200), offset)
-    return found[1] if found else None
+    match = _VARIABLE.search(text.blanked, max(0, offset - 200), offset)
+    return match[1] if match else None
 
 
 def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken], bool] | None:

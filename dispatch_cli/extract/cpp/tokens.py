@@ -60,7 +60,7 @@ class SourceText:
     def line(self, offset: int) -> int:
         """The line, from 1, of a character."""
         if self._starts is None:
-            self._starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         return bisect_right(self._starts, offset)
 
     def span(self, offset: int) -> Span:
@@ -117,16 +117,16 @@ def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = 
     """The tokens of a part of a file, without blanks and comments."""
     space = False
     nothing: frozenset[str] = frozenset()
-    for found in _PATTERN.finditer(source.text, start, end):
-        kind = found.lastgroup
+    for match in _PATTERN.finditer(source.text, start, end):
+        kind = match.lastgroup
         assert kind is not None
         if kind == "blank":
             space = True
             continue
-        text = found[0]
+        text = match[0]
         if kind == "name" and "\\" in text:
             text = text.replace("\\\n", "")
-        yield CppToken(kind, text, space, source, found.start(), when, None, nothing)
+        yield CppToken(kind, text, space, source, match.start(), when, None, nothing)
         space = False
 
 
@@ -148,9 +148,9 @@ def string_value(token: CppToken) -> str:
         opening = text.index("(")
         delimiter = text[text.index('"') + 1 : opening]
         return text[opening + 1 :].removesuffix(f'){delimiter}"')
-    found = _QUOTED.fullmatch(text)
-    assert found is not None
-    return _ESCAPE.sub(_escaped, found[1]) if "\\" in found[1] else found[1]
+    match = _QUOTED.fullmatch(text)
+    assert match is not None
+    return _ESCAPE.sub(_escaped, match[1]) if "\\" in match[1] else match[1]
 
 
 def _escaped(found: re.Match[str]) -> str:

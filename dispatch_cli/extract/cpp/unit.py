@@ -111,11 +111,11 @@ class TranslationUnit:
         mark = self.project.pattern
         while position < item.end:
             if self.skipping:
-                found = mark.search(file.text.blanked, position, item.end)
-                self.work.spend(((item.end if found is None else found.start()) - position) // SEARCHED)
-                if found is None:
+                match = mark.search(file.text.blanked, position, item.end)
+                self.work.spend(((item.end if match is None else match.start()) - position) // SEARCHED)
+                if match is None:
                     return
-                position = found.start()
+                position = match.start()
                 self.skipping = False
             for token in lex(file.text, position, item.end, self._branches.when):
                 text = token.text

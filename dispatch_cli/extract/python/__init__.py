@@ -80,7 +80,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
     run.accounted.update((one.at.file, one.at.line) for one in said)
     conditions = [one for file in dict.fromkeys(file for file, _ in found) for one in sources.settings(file).when]
-    given = frozenset(text for one in conditions for text in atoms(one))
+    given = frozenset(text for condition in conditions for text in atoms(condition))
     return Extraction(
         tuple(thing for _, thing in found),
         tuple(said),

@@ -181,7 +181,7 @@ def _type(
         case TypeArguments(origin, arguments):
             name = origin.name if isinstance(origin, Dotted) else "?"
             inside = texts and not name.startswith("typing")
-            inner = [_type(one, evaluate, scope, inside, depth + 1) for one in arguments]
+            inner = [_type(argument, evaluate, scope, inside, depth + 1) for argument in arguments]
             if name in ("typing.Optional", "typing.Union", "types.UnionType"):
                 return _union([*inner, *(["None"] if name == "typing.Optional" else [])])
             spelled = SPELLINGS.get(name, name)
@@ -191,8 +191,8 @@ def _type(
 
 def _union(members: list[object]) -> object:
     flat: set[object] = set()
-    for one in members:
-        flat |= one if isinstance(one, frozenset) else {one}
+    for member in members:
+        flat |= member if isinstance(member, frozenset) else {member}
     if len(flat) == 1:
         only = next(iter(flat))
         return "NoneType" if only == "None" else only

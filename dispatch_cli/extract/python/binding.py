@@ -126,7 +126,7 @@ class NameBinding(CallFollower):
             if len(before) + len(items) > MAX_ITEMS:
                 self.assign(node.target, Opaque(node), scope)
                 return
-            before.extend(self.here(one) for one in items)
+            before.extend(self.here(item) for item in items)
             return
         if isinstance(node.op, ast.BitOr) and isinstance(before, dict) and isinstance(more, dict):
             self.run.spend(len(more) // 4)
@@ -144,7 +144,7 @@ class NameBinding(CallFollower):
         value: Value = FunctionValue(
             node,
             scope,
-            defaults=tuple(self.value(one, scope) for one in node.args.defaults),
+            defaults=tuple(self.value(default, scope) for default in node.args.defaults),
             keyword_defaults={
                 argument.arg: self.value(default, scope)
                 for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)

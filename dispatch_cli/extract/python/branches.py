@@ -103,7 +103,7 @@ class ConditionalStatements(NameBinding):
         return self._branches(branches, scope, returns)
 
     def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
-        catching = [one for one in node.handlers if _catches_imports(one)]
+        catching = [handler for handler in node.handlers if _catches_imports(handler)]
         flow = Flow()
         before = dict(scope.names)
         self.run.spend(len(before) * (1 + len(node.handlers)))
@@ -166,10 +166,10 @@ class ConditionalStatements(NameBinding):
                 if not possible:
                     self.dead(handler.body, scope.file)
                     continue
-                one = self.block(handler.body, scope, returns)
-            if main and not one.ends:
+                block = self.block(handler.body, scope, returns)
+            if main and not block.ends:
                 results.append((tuple(failed), scope.names))
-            raising = raising or bool(main and one.leaves == "raise" and one.ends)
+            raising = raising or bool(main and block.leaves == "raise" and block.ends)
         if not failing:
             scope.names = after
             return flow
@@ -180,17 +180,17 @@ class ConditionalStatements(NameBinding):
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
         for item in node.items:
-            found = self.value(item.context_expr, scope)
+            value = self.value(item.context_expr, scope)
             if item.optional_vars is not None:
-                known = isinstance(found, LibraryValue | InstanceValue)
-                self.assign(item.optional_vars, found if known else Opaque(item.context_expr), scope)
+                known = isinstance(value, LibraryValue | InstanceValue)
+                self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self.block(node.body, scope, returns)
 
     def uncertain_import(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds; None where it is assumed, or where it is no import."""
         if isinstance(node, ast.Import):
-            names = [one.name for one in node.names]
-            unsure = [one for one in names if not self.importable(one, scope)]
+            names = [name.name for name in node.names]
+            unsure = [name for name in names if not self.importable(name, scope)]
             return Atom(f"import {unsure[0]}") if unsure else None
         if isinstance(node, ast.ImportFrom):
             return self.import_condition(node, scope)
@@ -239,7 +239,7 @@ def _catches_imports(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(one, ast.Name) and one.id in _IMPORT_ERRORS for one in types)
+    return any(isinstance(type_, ast.Name) and type_.id in _IMPORT_ERRORS for type_ in types)
 
 
 def _handler_text(handler: ast.ExceptHandler) -> str:

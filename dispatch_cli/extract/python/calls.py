@@ -68,20 +68,20 @@ class CallFollower(OtherFunctions):
         given: list[Value] = []
         keywords: dict[str, Value] = {}
         complete = True
-        for one in node.args:
-            if isinstance(one, ast.Starred):
-                items = self.run.items(self.value(one.value, scope))
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                items = self.run.items(self.value(arg.value, scope))
                 complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
                 given.extend((items or []) if complete else [])
             else:
-                given.append(self.value(one, scope))
+                given.append(self.value(arg, scope))
         for keyword in node.keywords:
-            found = self.value(keyword.value, scope)
+            value = self.value(keyword.value, scope)
             if keyword.arg is not None:
-                keywords[keyword.arg] = found
-            elif isinstance(found, dict) and all(isinstance(key, str) for key in found):
-                self.run.spend(len(found) // 4)
-                keywords.update(found)
+                keywords[keyword.arg] = value
+            elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+                self.run.spend(len(value) // 4)
+                keywords.update(value)
             else:
                 complete = False
         if not complete and names.may_register(function):
@@ -200,9 +200,9 @@ class CallFollower(OtherFunctions):
 
     def _yielded(self, code: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Value:
         """What a context manager made of a generator gives: what its first ``yield`` names."""
-        for one in ast.walk(code):
-            if isinstance(one, ast.Yield) and isinstance(one.value, ast.Name):
-                return scope.names.get(one.value.id)
+        for node in ast.walk(code):
+            if isinstance(node, ast.Yield) and isinstance(node.value, ast.Name):
+                return scope.names.get(node.value.id)
         return None
 
     def _bind(

@@ -62,17 +62,17 @@ class ClassLookups(Expressions):
         That of a class whose bases contradict each other, or inherit from it, is some order.
         """
         seen = {id(cls)}
-        found: list[ClassValue] = []
+        values: list[ClassValue] = []
         waiting = [(cls, self._class_bases(cls))]
         while waiting:
             one, rest = waiting[-1]
             if not rest:
-                found.append(one)
+                values.append(one)
                 waiting.pop()
             elif id(base := rest.pop()) not in seen:
                 seen.add(id(base))
                 waiting.append((base, self._class_bases(base)))
-        return found[::-1]
+        return values[::-1]
 
     def _class_bases(self, cls: ClassValue) -> list[ClassValue]:
         self.run.spend()
@@ -83,7 +83,7 @@ class ClassLookups(Expressions):
             cls.bases = ()
             outer = cls.scope.parent
             assert outer is not None
-            cls.bases = tuple(self.value(one, outer) for one in cls.node.bases)
+            cls.bases = tuple(self.value(base, outer) for base in cls.node.bases)
         return cls.bases
 
     def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
@@ -103,5 +103,5 @@ class ClassLookups(Expressions):
         return self.run_function(bound, [], {}, node) if function.kind == "property" else bound
 
     def _is_enum(self, cls: ClassValue) -> bool:
-        bases = (base for one in self.ancestors(cls) for base in self._bases(one))
+        bases = (base for ancestor in self.ancestors(cls) for base in self._bases(ancestor))
         return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)

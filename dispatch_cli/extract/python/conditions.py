@@ -101,7 +101,7 @@ class TruthValues(ABC):
         """Whether a test holds, or the condition under which it does."""
         match node:
             case ast.BoolOp() if self._set(node, scope) is None:
-                parts = [self.truth(one, scope) for one in node.values[:MAX_ATOMS]]
+                parts = [self.truth(value, scope) for value in node.values[:MAX_ATOMS]]
                 whole = all_of(parts, isinstance(node.op, ast.And))
                 if len(node.values) > MAX_ATOMS or not (isinstance(whole, bool) or is_small(whole)):
                     return self._atom(node)

@@ -37,17 +37,17 @@ class CustomCalls(HigherOrderRegistrations):
     # custom operators
 
     def _infer(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("prototype_function mutates_args op_name", given, keywords)
-        tags = keys.tags_of(found.get("tags"))
+        arguments = Arguments("prototype_function mutates_args op_name", given, keywords)
+        tags = keys.tags_of(arguments.get("tags"))
         self.run.account(scope.file, node)
-        function = found.get("prototype_function")
+        function = arguments.get("prototype_function")
         try:
-            text = infer_schema(function, found.get("mutates_args", ()), self.value, tags)
+            text = infer_schema(function, arguments.get("mutates_args", ()), self.value, tags)
         except NoSchema as error:
-            name = found.get("op_name")
+            name = arguments.get("op_name")
             refused = error.refused if is_as_written(function) else None
             return keys.NamedSchema(name if isinstance(name, str) else "", error.why, refused)
-        name = found.get("op_name")
+        name = arguments.get("op_name")
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(node)
 
     def _triton_op(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
@@ -56,15 +56,15 @@ class CustomCalls(HigherOrderRegistrations):
     def _custom_op(
         self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope, triton: bool = False
     ) -> Value:
-        found = Arguments("name fn", given, keywords)
-        function = found.get("fn")
+        arguments = Arguments("name fn", given, keywords)
+        function = arguments.get("fn")
         if function is None:
             which = Dotted("torch.library.triton_op" if triton else "torch.library.custom_op")
-            return Prepared(which, (found.get("name"),), keywords, self.run.call_path(scope.file, node))
-        name = keys.operator_of(found.get("name"), node)
-        tags = keys.tags_of(found.get("tags"))
-        schema, why, refused = found.get("schema"), None, None
-        mutates = found.get("mutates_args", ())
+            return Prepared(which, (arguments.get("name"),), keywords, self.run.call_path(scope.file, node))
+        name = keys.operator_of(arguments.get("name"), node)
+        tags = keys.tags_of(arguments.get("tags"))
+        schema, why, refused = arguments.get("schema"), None, None
+        mutates = arguments.get("mutates_args", ())
         if schema is None:
             try:
                 schema = infer_schema(function, mutates, self.value, tags)
@@ -73,11 +73,11 @@ class CustomCalls(HigherOrderRegistrations):
         elif not isinstance(schema, str):
             why = f"the schema is `{keys.shown(schema, node)}`"
         text = f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None
-        devices = keys.devices_of(found.get("device_types"))
+        devices = keys.devices_of(arguments.get("device_types"))
         shown = function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function"
-        if devices is not None and any(isinstance(one, Unknown) for one in devices):
+        if devices is not None and any(isinstance(device, Unknown) for device in devices):
             self.run.not_known(
-                scope.file, node, f"its device types are `{keys.shown(found.get('device_types'), node)}`"
+                scope.file, node, f"its device types are `{keys.shown(arguments.get('device_types'), node)}`"
             )
         self.run.emit(
             CustomOperator(
@@ -86,7 +86,7 @@ class CustomCalls(HigherOrderRegistrations):
                 shown,
                 self.run.at(scope.file, node),
                 self.run.conditions(scope.file),
-                None if devices is None else tuple(one for one in devices if isinstance(one, str)),
+                None if devices is None else tuple(device for device in devices if isinstance(device, str)),
                 keys.mutates_of(mutates),
                 tags,
                 triton,
@@ -102,21 +102,23 @@ class CustomCalls(HigherOrderRegistrations):
 
     def _direct_register(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         """vLLM's helper, where its source is not there: a definition, a kernel and a fake implementation."""
-        found = Arguments("op_name op_func mutates_args fake_impl target_lib dispatch_key tags", given, keywords)
-        lib = found.get("target_lib")
-        name = found.get("op_name")
+        arguments = Arguments("op_name op_func mutates_args fake_impl target_lib dispatch_key tags", given, keywords)
+        lib = arguments.get("target_lib")
+        name = arguments.get("op_name")
         if not isinstance(lib, LibraryValue):
             block = self.block_of(LibraryKind.FRAGMENT, "vllm", None, node, scope, implicit=True)
             lib = LibraryValue(block)
-        schema = self._infer([found.get("op_func")], {"mutates_args": found.get("mutates_args") or ()}, node, scope)
+        schema = self._infer(
+            [arguments.get("op_func")], {"mutates_args": arguments.get("mutates_args") or ()}, node, scope
+        )
         whole: Value
         if isinstance(name, str):
             whole = f"{name}{schema}" if isinstance(schema, str) else replace(schema, name=name)
         else:
             whole = Opaque(node)
-        self._lib_define(lib, [whole], {"tags": found.get("tags")}, node, scope)
-        key = found.get("dispatch_key") or Opaque(None, "current_platform.dispatch_key")
-        self._lib_impl(lib, [name, found.get("op_func"), key], {}, node, scope)
-        if found.get("fake_impl") is not None:
-            self._of_library(Bound(lib, "_register_fake"), [name, found.get("fake_impl")], {}, node, scope)
+        self._lib_define(lib, [whole], {"tags": arguments.get("tags")}, node, scope)
+        key = arguments.get("dispatch_key") or Opaque(None, "current_platform.dispatch_key")
+        self._lib_impl(lib, [name, arguments.get("op_func"), key], {}, node, scope)
+        if arguments.get("fake_impl") is not None:
+            self._of_library(Bound(lib, "_register_fake"), [name, arguments.get("fake_impl")], {}, node, scope)
         return None

@@ -53,13 +53,15 @@ class Expressions(Operations):
             case ast.Subscript():
                 return self._subscript(node, scope)
             case ast.Lambda():
-                return FunctionValue(node, scope, defaults=tuple(self.value(one, scope) for one in node.args.defaults))
+                return FunctionValue(
+                    node, scope, defaults=tuple(self.value(default, scope) for default in node.args.defaults)
+                )
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, scope)
             case ast.NamedExpr():
-                found = self.value(node.value, scope)
-                self.assign(node.target, found, scope)
-                return found
+                value = self.value(node.value, scope)
+                self.assign(node.target, value, scope)
+                return value
             case ast.Starred():
                 return self.value(node.value, scope)
         return Opaque(node)
@@ -73,10 +75,10 @@ class Expressions(Operations):
                 length += len(parts[-1])
                 continue
             assert isinstance(piece, ast.FormattedValue)
-            found = self.value(piece.value, scope)
-            if isinstance(found, Alternatives):
+            value = self.value(piece.value, scope)
+            if isinstance(value, Alternatives):
                 return Opaque(node) if len(node.values) > 20 else self._joined_each(node, scope)
-            text = format_constant(found, piece, lambda one: self.value(one, scope))
+            text = format_constant(value, piece, lambda one: self.value(one, scope))
             if text is None:
                 return Opaque(node)
             parts.append(text)
@@ -108,44 +110,44 @@ class Expressions(Operations):
         return self._bounded(left + right, node) if isinstance(left, str) and isinstance(right, str) else Opaque(node)
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
-        found: list[Value] = []
+        values: list[Value] = []
         for one in node.elts:
             if isinstance(one, ast.Starred):
                 inner = self.run.items(self.value(one.value, scope))
-                if inner is None or len(found) + len(inner) > MAX_PARTS:
+                if inner is None or len(values) + len(inner) > MAX_PARTS:
                     return Opaque(node)
-                found.extend(inner)
+                values.extend(inner)
             else:
-                found.append(self.value(one, scope))
-        if not self.run.fits(found):
+                values.append(self.value(one, scope))
+        if not self.run.fits(values):
             return Opaque(node)
         if isinstance(node, ast.Tuple):
-            return tuple(found)
+            return tuple(values)
         if isinstance(node, ast.List):
-            return found
+            return values
         try:
-            return dict.fromkeys(found).keys()
+            return dict.fromkeys(values).keys()
         except TypeError:
             return Opaque(node)
 
     def _dictionary(self, node: ast.Dict, scope: Scope) -> Value:
-        found: dict[Value, Value] = {}
+        values: dict[Value, Value] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self.value(value, scope)
             if key is None:
-                if not isinstance(inner, dict) or len(found) + len(inner) > MAX_PARTS:
+                if not isinstance(inner, dict) or len(values) + len(inner) > MAX_PARTS:
                     return Opaque(node)
                 self.run.spend(len(inner) // PARTS)
-                found.update(inner)
+                values.update(inner)
                 continue
             known = self.value(key, scope)
             if not self.run.affords(known):
                 return Opaque(node)
             try:
-                found[known] = inner
+                values[known] = inner
             except TypeError:
                 return Opaque(node)
-        return found if self.run.fits(found) else Opaque(node)
+        return values if self.run.fits(values) else Opaque(node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         return self.each(self.value(node.value, scope), lambda owner: self._item(node, owner, scope))
@@ -169,7 +171,7 @@ class Expressions(Operations):
 
     def _slice(self, node: ast.AST, owner: Value, cut: ast.Slice, scope: Scope) -> Value:
         bounds = [None if one is None else self.value(one, scope) for one in (cut.lower, cut.upper, cut.step)]
-        if isinstance(owner, str | list | tuple) and all(one is None or isinstance(one, int) for one in bounds):
+        if isinstance(owner, str | list | tuple) and all(bound is None or isinstance(bound, int) for bound in bounds):
             try:
                 return owner[slice(*bounds)]
             except ValueError:
@@ -178,34 +180,34 @@ class Expressions(Operations):
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: Scope) -> Value:
         inner = Scope(scope.file, scope)
-        found: list[Value] = []
+        values: list[Value] = []
 
         def go(level: int) -> bool:
             if level == len(node.generators):
                 if isinstance(node, ast.DictComp):
-                    found.append((self.value(node.key, inner), self.value(node.value, inner)))
+                    values.append((self.value(node.key, inner), self.value(node.value, inner)))
                 else:
-                    found.append(self.value(node.elt, inner))
-                return len(found) <= MAX_ITEMS
-            one = node.generators[level]
-            items = self.run.items(self.value(one.iter, inner))
+                    values.append(self.value(node.elt, inner))
+                return len(values) <= MAX_ITEMS
+            generator = node.generators[level]
+            items = self.run.items(self.value(generator.iter, inner))
             if items is None:
                 return False
             for item in items:
                 self.run.spend()
-                self.assign(one.target, item, inner)
-                tests = [self.truth(test, inner) for test in one.ifs]
+                self.assign(generator.target, item, inner)
+                tests = [self.truth(test, inner) for test in generator.ifs]
                 if False in tests:
                     continue
                 if any(test is not True for test in tests) or not go(level + 1):
                     return False
             return True
 
-        if not go(0) or not self.run.fits(found):
+        if not go(0) or not self.run.fits(values):
             return Opaque(node)
         try:
             if isinstance(node, ast.DictComp):
-                return dict(found)
-            return dict.fromkeys(found).keys() if isinstance(node, ast.SetComp) else found
+                return dict(values)
+            return dict.fromkeys(values).keys() if isinstance(node, ast.SetComp) else values
         except TypeError:
             return Opaque(node)

@@ -80,4 +80,4 @@ def searched_folders(name: str, given: Sequence[Value]) -> list[str]:
     values = given[-1:]
     if name == "sys.path.extend" and values and isinstance(values[0], list | tuple):
         values = values[0]
-    return [posixpath.normpath(text) for one in values if (text := _text(one)) and len(text) <= MAX_PATH]
+    return [posixpath.normpath(text) for value in values if (text := _text(value)) and len(text) <= MAX_PATH]

@@ -41,10 +41,10 @@ class HigherOrderRegistrations(OperatorCalls):
 
     def _higher_order_name(self, cls: ClassValue) -> str | Unknown | None:
         ancestors = self.ancestors(cls)
-        first = next((one for one in ancestors if Dotted(_CLASS) in self._bases(one)), None)
+        first = next((ancestor for ancestor in ancestors if Dotted(_CLASS) in self._bases(ancestor)), None)
         if first is None:
             return None
-        names = (self._name_in_init(one) for one in ancestors[: ancestors.index(first) + 1])
+        names = (self._name_in_init(ancestor) for ancestor in ancestors[: ancestors.index(first) + 1])
         return next((name for name in names if name is not None), Unknown(f"{first.name}()"))
 
     def _name_in_init(self, cls: ClassValue) -> str | Unknown | None:
@@ -53,7 +53,7 @@ class HigherOrderRegistrations(OperatorCalls):
             self.run.spend(1)
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "__init__":
                 given = part.args if isinstance(part.func.value, ast.Call) else part.args[1:]  # without ``self``
-                names = [*given[:1], *(one.value for one in part.keywords if one.arg == "name")]
+                names = [*given[:1], *(keyword.value for keyword in part.keywords if keyword.arg == "name")]
                 if names:
                     return keys.text_of(self.value(names[0], cls.scope), names[0])
         return None

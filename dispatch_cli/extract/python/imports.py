@@ -28,19 +28,21 @@ class Imports(Lookups):
         """Bind what an import names."""
         home = scope
         if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.asname:
-                    home.names[one.asname] = self._imported(one.name, scope)
+            for name in node.names:
+                if name.asname:
+                    home.names[name.asname] = self._imported(name.name, scope)
                 else:
-                    top = one.name.partition(".")[0]
+                    top = name.name.partition(".")[0]
                     home.names[top] = self._imported(top, scope)
             return
-        for one in node.names:
-            if one.name == "*":
+        for name in node.names:
+            if name.name == "*":
                 self._star(node, scope)
                 continue
-            set_value = self.run.values(scope.file).get(one.asname or one.name)
-            home.names[one.asname or one.name] = set_value[0] if set_value else ImportedName(node, scope.file, one.name)
+            set_value = self.run.values(scope.file).get(name.asname or name.name)
+            home.names[name.asname or name.name] = (
+                set_value[0] if set_value else ImportedName(node, scope.file, name.name)
+            )
 
     def _imported(self, name: str, scope: Scope) -> Value:
         if names.is_torch_api(name):

@@ -97,7 +97,7 @@ def infer_schema(
                     raise NoSchema("torch.Tag.out needs each argument that is written to to be a keyword-only Tensor")
                 outs.append(f"a{index}")
         params.append(f"{kind} {one.name}" + (f"={_default(one)}" if one.has_default else ""))
-    unknown = sorted(set(writes or ()) - {one.name for one in parameters})
+    unknown = sorted(set(writes or ()) - {parameter.name for parameter in parameters})
     if unknown:
         shown = f"{{{', '.join(map(repr, unknown))}}}"
         raise NoSchema(
@@ -117,7 +117,7 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
     if mutates == "unknown":
         return None
     items = None if isinstance(mutates, str) else items_of(mutates)
-    if items is None or not all(isinstance(one, str) for one in items):
+    if items is None or not all(isinstance(item, str) for item in items):
         raise NoSchema("mutates_args is neither 'unknown' nor names that are written out")
     return tuple(dict.fromkeys(items))
 
@@ -198,7 +198,7 @@ def _return_type(
     if isinstance(kind, tuple) and kind[0] == "tuple":
         parts = [return_type(one) for one in kind[1]]
         if None not in parts:
-            inside = ", ".join(str(one) for one in parts)
+            inside = ", ".join(str(part) for part in parts)
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
     elif (found := return_type(kind)) is not None:
         return found

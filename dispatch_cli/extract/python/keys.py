@@ -66,7 +66,7 @@ def devices_of(value: Value) -> tuple[str | Unknown, ...] | None:
     items = items_of(value)
     if items is None:
         return (Unknown(function_name(value)),)
-    return tuple(one if isinstance(one, str) else Unknown(function_name(one)) for one in items)
+    return tuple(item if isinstance(item, str) else Unknown(function_name(item)) for item in items)
 
 
 def operator_of(value: Value, node: ast.AST) -> str | Unknown:
@@ -95,15 +95,15 @@ def qualified(namespace: str | Unknown, name: str) -> str | Unknown:
 
 def operator_in(namespace: str | Unknown, value: Value, node: ast.AST) -> str | Unknown:
     """The full name of an operator in a library."""
-    found = operator_of(value, node)
-    return qualified(namespace, found) if isinstance(found, str) else found
+    operator = operator_of(value, node)
+    return qualified(namespace, operator) if isinstance(operator, str) else operator
 
 
 def tags_of(value: Value) -> tuple[str, ...]:
     """The names of ``torch.Tag``."""
     if isinstance(value, Dotted):
         return (value.name.rpartition(".")[2],)
-    return tuple(one.name.rpartition(".")[2] for one in items_of(value) or () if isinstance(one, Dotted))
+    return tuple(item.name.rpartition(".")[2] for item in items_of(value) or () if isinstance(item, Dotted))
 
 
 def mutates_of(value: Value) -> tuple[str, ...] | str | None:
@@ -111,7 +111,7 @@ def mutates_of(value: Value) -> tuple[str, ...] | str | None:
     if isinstance(value, str):
         return value
     items = items_of(value)
-    return tuple(one for one in items if isinstance(one, str)) if items is not None else None
+    return tuple(item for item in items if isinstance(item, str)) if items is not None else None
 
 
 def is_fallthrough(value: Value) -> bool:

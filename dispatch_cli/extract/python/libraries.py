@@ -95,13 +95,13 @@ class Libraries(LegacyCalls):
 
     def _scoped(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        found = Arguments("ns kind dispatch_key", given, keywords)
+        arguments = Arguments("ns kind dispatch_key", given, keywords)
         self.run.account(scope.file, node)
-        kind = found.get("kind")
+        kind = arguments.get("kind")
         block = ExtractedBlock(
             LibraryKind[kind] if kind in LibraryKind.__members__ else LibraryKind.FRAGMENT,
-            keys.text_of(found.get("ns"), node),
-            keys.key_of(found.get("dispatch_key", "")),
+            keys.text_of(arguments.get("ns"), node),
+            keys.key_of(arguments.get("dispatch_key", "")),
             self.run.span(scope.file, node),
             python=True,
         )

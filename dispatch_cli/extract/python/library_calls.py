@@ -63,12 +63,12 @@ class LibraryCalls(Libraries):
             return Prepared(
                 Bound(given[0], "define and impl"), tuple(given[1:]), keywords, self.run.call_path(scope.file, node)
             )
-        found = Arguments("qualname schema", given, keywords)
-        name, schema = keys.operator_of(found.get("qualname"), node), found.get("schema")
-        block = self.implicit(name, found.get("lib"), node, scope)
+        arguments = Arguments("qualname schema", given, keywords)
+        name, schema = keys.operator_of(arguments.get("qualname"), node), arguments.get("schema")
+        block = self.implicit(name, arguments.get("lib"), node, scope)
         if block is not None:
             text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
-            self._definition(block, name, text, schema, found.get("tags"), "", node, scope)
+            self._definition(block, name, text, schema, arguments.get("tags"), "", node, scope)
         return None
 
     def _definition(
@@ -104,8 +104,8 @@ class LibraryCalls(Libraries):
     def _lib_define(
         self, lib: LibraryValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        found = Arguments("schema alias_analysis", given, keywords)
-        schema = found.get("schema")
+        arguments = Arguments("schema alias_analysis", given, keywords)
+        schema = arguments.get("schema")
         text = schema if isinstance(schema, str) else None
         if text is None and isinstance(schema, keys.NamedSchema):
             name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
@@ -115,7 +115,7 @@ class LibraryCalls(Libraries):
             name = keys.qualified(lib.block.namespace, text.partition("(")[0].strip())
         whole = f"{name}({text.partition('(')[2]}" if isinstance(name, str) and text is not None else None
         self._definition(
-            lib.block, name, whole, schema, found.get("tags"), found.get("alias_analysis", ""), node, scope
+            lib.block, name, whole, schema, arguments.get("tags"), arguments.get("alias_analysis", ""), node, scope
         )
         return text.partition("(")[0] if text is not None else Opaque(node)
 
@@ -180,10 +180,10 @@ class LibraryCalls(Libraries):
     def _lib_impl(
         self, lib: LibraryValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        found = Arguments("op_name fn dispatch_key", given, keywords)
-        operator = keys.operator_in(lib.block.namespace, found.get("op_name"), node)
-        own = keys.key_of(found.get("dispatch_key", ""))
-        function, keyset = found.get("fn", _MISSING), found.get("with_keyset", False) is not False
+        arguments = Arguments("op_name fn dispatch_key", given, keywords)
+        operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), node)
+        own = keys.key_of(arguments.get("dispatch_key", ""))
+        function, keyset = arguments.get("fn", _MISSING), arguments.get("with_keyset", False) is not False
         self.kernel(lib.block, operator, own or lib.block.dispatch_key, function, node, scope, keyset)
         return None
 
@@ -206,18 +206,18 @@ class LibraryCalls(Libraries):
                 self._lib_impl(lib, [name, function], {}, node, scope)
                 return function
             case "_register_fake":
-                found = Arguments("op_name fn", given, keywords)
-                operator = keys.operator_in(block.namespace, found.get("op_name"), node)
-                self.function(FunctionRole.FAKE, operator, found.get("fn"), node, scope, found)
+                arguments = Arguments("op_name fn", given, keywords)
+                operator = keys.operator_in(block.namespace, arguments.get("op_name"), node)
+                self.function(FunctionRole.FAKE, operator, arguments.get("fn"), node, scope, arguments)
             case "_impl_with_aoti_compile":
-                found = Arguments("op_name dispatch_key", given, keywords)
-                operator = keys.operator_in(block.namespace, found.get("op_name"), node)
-                key = keys.key_of(found.get("dispatch_key", "")) or block.dispatch_key
+                arguments = Arguments("op_name dispatch_key", given, keywords)
+                operator = keys.operator_in(block.namespace, arguments.get("op_name"), node)
+                key = keys.key_of(arguments.get("dispatch_key", "")) or block.dispatch_key
                 self.kernel(block, operator, key, Opaque(None, "AOTI compiled kernel"), node, scope)
             case "fallback":
-                found = Arguments("fn dispatch_key", given, keywords)
-                fallback_key = keys.key_of(found.get("dispatch_key", "")) or block.dispatch_key
-                function = found.get("fn")
+                arguments = Arguments("fn dispatch_key", given, keywords)
+                fallback_key = keys.key_of(arguments.get("dispatch_key", "")) or block.dispatch_key
+                function = arguments.get("fn")
                 at = self.run.at(scope.file, node)
                 falls = keys.is_fallthrough(function)
                 shown = "fallthrough" if falls else function_name(function)
@@ -226,7 +226,7 @@ class LibraryCalls(Libraries):
                 self.run.emit(ExtractedFallback(block, key_text, shown, at, when, falls, True), node)
             case "_destroy":
                 self.run.account(scope.file, node)
-                if all(one in block.when for one in self.run.conditions(scope.file)):
+                if all(condition in block.when for condition in self.run.conditions(scope.file)):
                     lib.ended = True
                     self.run.destroyed.add(lib)
                 else:

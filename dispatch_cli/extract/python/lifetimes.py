@@ -43,7 +43,7 @@ def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:
     """The libraries that values refer to, directly or through others."""
     kept: set[LibraryValue] = set()
     seen: set[int] = set()
-    pending = [one for one in roots if may_keep(one)]
+    pending = [root for root in roots if may_keep(root)]
     while pending:
         value = pending.pop()
         if id(value) in seen:
@@ -62,7 +62,7 @@ def _referred(value: Value) -> Iterator[Value]:
             yield from value.keys()
             yield from value.values()
         case Alternatives(options):
-            yield from (one.value for one in options)
+            yield from (option.value for option in options)
         case Bound(owner):
             yield owner
         case Prepared(function, arguments, keywords):

@@ -87,11 +87,13 @@ class Lookups(ClassLookups):
             home.names[name] = Opaque(found.node, name)  # modules may import each other
             found = self._from(found.node, found.node.module or "", found.name, self._importing(found.file))
             home.names[name] = found
-        elif isinstance(found, Alternatives) and any(isinstance(one.value, ImportedName) for one in found.options):
+        elif isinstance(found, Alternatives) and any(
+            isinstance(option.value, ImportedName) for option in found.options
+        ):
             options = []
-            for one in found.options:
-                holder = Scope(home.file, names={name: one.value})
-                options.append(ValueOption(one.when, self.known(holder, name)))
+            for option in found.options:
+                holder = Scope(home.file, names={name: option.value})
+                options.append(ValueOption(option.when, self.known(holder, name)))
             found = home.names[name] = merged(options)
         return found
 

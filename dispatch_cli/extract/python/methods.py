@@ -99,19 +99,19 @@ def constant_method(
 def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
     if name == "format":
         values = [*arguments, *keywords.values()]
-        longest = max((len(one) for one in values if isinstance(one, str | bytes)), default=1)
+        longest = max((len(value) for value in values if isinstance(value, str | bytes)), default=1)
         if not all(map(constant, values)) or _FORMATTED.search(owner):
             raise NoResult
         _limit(len(owner) + owner.count("{") * max(longest, 20))
         return owner.format(*arguments, **keywords)
     if name == "join":
         parts = items_of(arguments[0])
-        if parts is None or not all(isinstance(one, str) for one in parts):
+        if parts is None or not all(isinstance(part, str) for part in parts):
             raise NoResult
         _limit(len(owner) * len(parts) + sum(map(len, parts)))
         return owner.join(parts)
-    if name in _STRING_METHODS and all(constant(one) or isinstance(one, tuple) for one in arguments):
-        sought = sum(len(one) for one in arguments if isinstance(one, str | tuple))
+    if name in _STRING_METHODS and all(constant(argument) or isinstance(argument, tuple) for argument in arguments):
+        sought = sum(len(argument) for argument in arguments if isinstance(argument, str | tuple))
         if name == "replace":
             _limit(len(owner) * max(1, len(str(arguments[1]))))
         if len(owner) * sought > MAX_SEARCH:
@@ -186,10 +186,10 @@ def _text(value: Value = "") -> str:
 
 
 def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
-    found: dict[Value, Value] = {}
+    values: dict[Value, Value] = {}
     for row in rows:
-        found.update(row if isinstance(row, dict) else dict(_items(row)))
-    return {**found, **more}
+        values.update(row if isinstance(row, dict) else dict(_items(row)))
+    return {**values, **more}
 
 
 def _truth_of_all(row: Value) -> bool:

@@ -248,8 +248,8 @@ class ModuleIndex:
 
     def _in_folder(self, folder: PurePath, parts: list[str]) -> str | None:
         base = folder.joinpath(*parts)
-        if parts and (found := self.files.get(f"{base}.py")):
-            return found
+        if parts and (file := self.files.get(f"{base}.py")):
+            return file
         return self.files.get(str(base / "__init__.py"))
 
     def absolute(self, name: str, importer: str) -> str | None:
@@ -336,8 +336,8 @@ def _are_alike(folders: Collection[str]) -> bool:
 
 def _package_name(folder: PurePath) -> str:
     name = folder.name or PurePath(os.path.abspath(folder)).name  # noqa: PTH100
-    found = _NAME.match(name)
-    return found[0] if found else name
+    match = _NAME.match(name)
+    return match[0] if match else name
 
 
 def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:

@@ -187,12 +187,12 @@ def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Con
     base = node.module or ""
     if node.level:
         found = index.relative(file, node.level, base)
-        if found is not None and (base or all(_has(index, found, one.name, node.level, file) for one in node.names)):
+        if found is not None and (base or all(_has(index, found, name.name, node.level, file) for name in node.names)):
             return None
-        if not base and all(index.relative(file, node.level, one.name) for one in node.names):
+        if not base and all(index.relative(file, node.level, name.name) for name in node.names):
             return None
     elif certain(base):
-        known = all(is_torch_api(f"{base}.{one.name}") for one in node.names)
+        known = all(is_torch_api(f"{base}.{name.name}") for name in node.names)
         private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
         if known or not (private or base == "torch.library"):
             return None

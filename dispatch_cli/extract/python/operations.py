@@ -91,7 +91,7 @@ class Operations(TruthValues):
         self.run.spend(len(form) // PARTS + len(values) // PARTS)
         if not all(map(constant, values)) or _WIDTH.search(str(form)) is not None:
             return False
-        return len(form) + sum(len(one) for one in values if isinstance(one, str | bytes)) <= MAX_CHARACTERS
+        return len(form) + sum(len(value) for value in values if isinstance(value, str | bytes)) <= MAX_CHARACTERS
 
     def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
         """A generic type with its arguments."""
@@ -116,10 +116,10 @@ class Operations(TruthValues):
         result: Value = True
         for kind, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.value(right_node, scope)
-            one = self.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
-            if not isinstance(one, bool):
-                return one if len(node.ops) == 1 else Opaque(node)
-            result, left = result and one, right
+            pairs = self.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
+            if not isinstance(pairs, bool):
+                return pairs if len(node.ops) == 1 else Opaque(node)
+            result, left = result and pairs, right
         return result
 
     def _compare(self, node: ast.AST, kind: ast.cmpop, left: Value, right: Value) -> Value:
@@ -159,20 +159,20 @@ class Operations(TruthValues):
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1
         for place, one in enumerate(node.values):
-            found = self.value(one, scope)
-            truth = self.truth_of(found, one)
+            value = self.value(one, scope)
+            truth = self.truth_of(value, one)
             if isinstance(truth, bool):
                 if truth is isinstance(node.op, ast.Or) or place == last:
                     self.dead(node.values[place + 1 :], scope.file)
-                    return found
+                    return value
                 continue
-            if not isinstance(found, Alternatives) or place == last:
-                return found if place == last else Opaque(node)
+            if not isinstance(value, Alternatives) or place == last:
+                return value if place == last else Opaque(node)
             if place == last - 1:
                 other = self.value(node.values[last], scope)
                 stop = isinstance(node.op, ast.Or)
                 return self.each(
-                    found,
+                    value,
                     lambda v: v if self.truth_of(v, node) is stop else other,  # noqa: B023
                 )
             return Opaque(node)
@@ -182,9 +182,9 @@ class Operations(TruthValues):
         if isinstance(node.op, ast.Not):
             truth = self.truth(node.operand, scope)
             return not truth if isinstance(truth, bool) else conditional(negated(truth), True, False)
-        found = self.value(node.operand, scope)
-        if isinstance(found, int | float):
-            return -found if isinstance(node.op, ast.USub) else found
+        value = self.value(node.operand, scope)
+        if isinstance(value, int | float):
+            return -value if isinstance(node.op, ast.USub) else value
         return Opaque(node)
 
     def _either(self, node: ast.IfExp, scope: Scope) -> Value:

@@ -75,51 +75,53 @@ class OperatorCalls(LibraryCalls):
         return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, self.run.call_path(scope.file, node))
 
     def _register_fake(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("op func", given, {("op" if k == "qualname" else k): v for k, v in keywords.items()})
-        if found.get("func") is None:
-            return self._later("register_fake", (found.get("op"),), found, node, scope)
-        operator = keys.operator_of(found.get("op"), node)
-        self.function(FunctionRole.FAKE, operator, found.get("func"), node, scope, found)
-        return found.get("func")
+        arguments = Arguments("op func", given, {("op" if k == "qualname" else k): v for k, v in keywords.items()})
+        if arguments.get("func") is None:
+            return self._later("register_fake", (arguments.get("op"),), arguments, node, scope)
+        operator = keys.operator_of(arguments.get("op"), node)
+        self.function(FunctionRole.FAKE, operator, arguments.get("func"), node, scope, arguments)
+        return arguments.get("func")
 
     def _register_vmap(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("op func", given, keywords)
-        if found.get("func") is None:
-            return self._later("register_vmap", (found.get("op"),), found, node, scope)
-        operator = keys.operator_of(found.get("op"), node)
-        self.function(FunctionRole.VMAP, operator, found.get("func"), node, scope, found)
-        return found.get("func")
+        arguments = Arguments("op func", given, keywords)
+        if arguments.get("func") is None:
+            return self._later("register_vmap", (arguments.get("op"),), arguments, node, scope)
+        operator = keys.operator_of(arguments.get("op"), node)
+        self.function(FunctionRole.VMAP, operator, arguments.get("func"), node, scope, arguments)
+        return arguments.get("func")
 
     def _register_kernel(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("op device_types func", given, keywords)
-        if found.get("func") is None:
-            return self._later("register_kernel", (found.get("op"), found.get("device_types")), found, node, scope)
-        operator = keys.operator_of(found.get("op"), node)
-        devices = keys.devices_of(found.get("device_types"))
+        arguments = Arguments("op device_types func", given, keywords)
+        if arguments.get("func") is None:
+            return self._later(
+                "register_kernel", (arguments.get("op"), arguments.get("device_types")), arguments, node, scope
+            )
+        operator = keys.operator_of(arguments.get("op"), node)
+        devices = keys.devices_of(arguments.get("device_types"))
         self.function(
             FunctionRole.KERNEL,
             operator,
-            found.get("func"),
+            arguments.get("func"),
             node,
             scope,
-            found,
+            arguments,
             ("default",) if devices is None else devices,
         )
-        return found.get("func")
+        return arguments.get("func")
 
     def _register_autograd(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("op backward", given, keywords)
-        operator = keys.operator_of(found.get("op"), node)
-        self.function(FunctionRole.AUTOGRAD, operator, found.get("backward"), node, scope, found)
+        arguments = Arguments("op backward", given, keywords)
+        operator = keys.operator_of(arguments.get("op"), node)
+        self.function(FunctionRole.AUTOGRAD, operator, arguments.get("backward"), node, scope, arguments)
         return None
 
     def _register_autocast(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        found = Arguments("op device_type cast_inputs", given, keywords)
-        operator = keys.operator_of(found.get("op"), node)
-        devices = keys.devices_of(found.get("device_type")) or ()
-        dtype = found.get("cast_inputs")
+        arguments = Arguments("op device_type cast_inputs", given, keywords)
+        operator = keys.operator_of(arguments.get("op"), node)
+        devices = keys.devices_of(arguments.get("device_type")) or ()
+        dtype = arguments.get("cast_inputs")
         name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
-        self.function(FunctionRole.AUTOCAST, operator, Dotted("autocast"), node, scope, found, devices, name)
+        self.function(FunctionRole.AUTOCAST, operator, Dotted("autocast"), node, scope, arguments, devices, name)
         return None
 
     def _register_effect(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:

@@ -43,7 +43,7 @@ def without(condition: Condition, known: list[Condition]) -> Condition:
     """A part of ``a or (not a and b)``, without what the other parts say."""
     if not isinstance(condition, And):
         return condition
-    rest = tuple(one for one in condition.operands if one not in known)
+    rest = tuple(operand for operand in condition.operands if operand not in known)
     return condition if not rest else rest[0] if len(rest) == 1 else And(rest)
 
 
@@ -90,10 +90,10 @@ def exclusive(options: list[ValueOption]) -> list[ValueOption]:
     """What a function returns: what it returns in a ``try`` it does not where a handler returns something else."""
     found: list[ValueOption] = []
     later: list[Condition] = []
-    for one in reversed(options):
-        found.append(one if one.when else ValueOption(tuple(map(negated, reversed(later))), one.value))
-        if len(one.when) == 1 and len(later) < MAX_ATOMS:
-            later.append(one.when[0])
+    for option in reversed(options):
+        found.append(option if option.when else ValueOption(tuple(map(negated, reversed(later))), option.value))
+        if len(option.when) == 1 and len(later) < MAX_ATOMS:
+            later.append(option.when[0])
     return found[::-1]
 
 

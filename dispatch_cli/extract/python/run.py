@@ -186,11 +186,11 @@ class PythonRun:
         size = len(self.when)
         self.spend(len(conditions) * size // 4)
         possible = True
-        for one in conditions:
-            if negated(one) in self.when:
+        for condition in conditions:
+            if negated(condition) in self.when:
                 possible = False
-            elif one not in self.when:
-                self.when.append(one)
+            elif condition not in self.when:
+                self.when.append(condition)
         try:
             yield possible
         finally:
@@ -249,7 +249,7 @@ class PythonRun:
 
     def keep(self, *values: Value) -> None:
         """Values that something refers to that is not followed."""
-        self.kept += [one for one in values if may_keep(one)]
+        self.kept += [value for value in values if may_keep(value)]
 
     @contextmanager
     def owned_by(self, owner: Value) -> Iterator[None]:

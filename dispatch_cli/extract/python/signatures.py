@@ -88,7 +88,7 @@ def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
 
 def one_of_types(value: Value, types: Sequence[Value]) -> bool | None:
     """True if a type is among others; None where that is not known."""
-    answers = [same_type(value, one) for one in types]
+    answers = [same_type(value, type_) for type_ in types]
     return True if True in answers else None if None in answers or not answers else False
 
 

@@ -130,14 +130,14 @@ class Statements(ConditionalStatements):
     # loops
 
     def _for(self, node: ast.For | ast.AsyncFor, scope: Scope, returns: list[ValueOption]) -> Flow:
-        found = self.value(node.iter, scope)
-        if isinstance(found, Alternatives):
-            for option in found.options:
+        value = self.value(node.iter, scope)
+        if isinstance(value, Alternatives):
+            for option in value.options:
                 with self.run.under(option.when) as possible:
                     if possible:
                         self._loop(node, option.value, scope, returns)
             return Flow()
-        return self._loop(node, found, scope, returns)
+        return self._loop(node, value, scope, returns)
 
     def _loop(self, node: ast.For | ast.AsyncFor, found: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
         items = self.run.items(found)

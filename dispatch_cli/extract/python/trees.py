@@ -145,10 +145,10 @@ def without_bodies(facts: TreeFacts, registering: frozenset[str]) -> frozenset[s
     What they call is returned.
     """
     dropped: set[str] = set()
-    for one in facts.functions:
-        if one.size > one.limit and not one.generator and not (one.called & registering):
-            dropped |= one.called
-            one.node.body = [ast.copy_location(ast.Pass(), one.node)]
+    for function in facts.functions:
+        if function.size > function.limit and not function.generator and not (function.called & registering):
+            dropped |= function.called
+            function.node.body = [ast.copy_location(ast.Pass(), function.node)]
     return frozenset(dropped)
 
 

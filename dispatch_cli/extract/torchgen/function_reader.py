@@ -100,7 +100,7 @@ class FunctionReader:
         elif name == "manual_cpp_binding":
             function.manual_binding = self._truth(value)
         elif name == "autogen" and isinstance(value, Scalar):
-            function.autogen = tuple(one.strip() for one in value.text.split(","))
+            function.autogen = tuple(part.strip() for part in value.text.split(","))
             function.autogen_at = at
         elif name == "tags" and isinstance(value, Scalar | Sequence):
             items = value.items if isinstance(value, Sequence) else (value,)

@@ -46,4 +46,4 @@ def out_form(schema: NativeSchema) -> NativeSchema:
 
 
 def _bare(arguments: Iterable[NativeArgument]) -> list[NativeArgument]:
-    return [one if one.alias is None else one._replace(alias=None) for one in arguments]
+    return [argument if argument.alias is None else argument._replace(alias=None) for argument in arguments]

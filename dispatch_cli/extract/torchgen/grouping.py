@@ -63,11 +63,13 @@ def add_generated(groups: Iterable[Forms], of_core: bool) -> list[NativeFunction
 def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
     """The function that others are made of; None where none are."""
     functions = forms.values()
-    if all(one.manual_binding for one in functions):
+    if all(function.manual_binding for function in functions):
         return None
-    if any(one.is_view and one.schema.name.full_base != "set_" for one in functions):
+    if any(function.is_view and function.schema.name.full_base != "set_" for function in functions):
         return None
-    if all(one.implicit for one in functions) and not (of_core and any("core" in one.tags for one in functions)):
+    if all(function.implicit for function in functions) and not (
+        of_core and any("core" in function.tags for function in functions)
+    ):
         return None
     if SchemaKind.OUT in forms and len(forms) == 1:
         return None

@@ -103,7 +103,7 @@ def _check_delegates(functions: Iterable[NativeFunction], problems: list[EntryPr
 
 def definitions(read: NativeFunctions) -> list[NativeFunction]:
     """The functions that are defined by the code that torchgen makes of a file."""
-    return [one for one in read.functions if one.namespace != ATEN] if read.outside else read.functions
+    return [function for function in read.functions if function.namespace != ATEN] if read.outside else read.functions
 
 
 def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[GeneratedKernel]:
@@ -115,7 +115,9 @@ def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[
     of_backends = chain.from_iterable(map(backend_kernels, read.groups))
     if read.outside:
         yield from (
-            one for one in of_backends if one.function.namespace != ATEN or keys.codegen_backend(one.key) is not None
+            backend
+            for backend in of_backends
+            if backend.function.namespace != ATEN or keys.codegen_backend(backend.key) is not None
         )
         return
     yield from of_backends

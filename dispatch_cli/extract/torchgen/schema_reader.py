@@ -27,12 +27,12 @@ class SchemaReader:
 
     def read(self, text: str) -> NativeSchema:
         """Errors: ValueError, with what is wrong."""
-        found = _DECLARATION.fullmatch(text)
-        if found is None:
+        match = _DECLARATION.fullmatch(text)
+        if match is None:
             raise ValueError("this is not of the form name(arguments) -> returns")
-        name = parse_native_name(found[1])
-        positional, keyword, out = self._arguments(found[2])
-        returned = found[3]
+        name = parse_native_name(match[1])
+        positional, keyword, out = self._arguments(match[2])
+        returned = match[3]
         if returned[:1] == "(" and returned[-1:] == ")":
             returned = returned[1:-1]
         returns = [self._piece(piece, False) for piece in returned.split(", ")] if returned else []
@@ -64,10 +64,10 @@ class SchemaReader:
         return positional, keyword, out
 
     def _piece(self, piece: str, named: bool) -> NativeArgument:
-        found = _PIECE.fullmatch(piece)
-        if found is None or (named and found[4] is None) or (not named and found[5] is not None):
+        match = _PIECE.fullmatch(piece)
+        if match is None or (named and match[4] is None) or (not named and match[5] is not None):
             raise ValueError(f"the {'argument' if named else 'return'} {piece!r} cannot be read")
-        plain, alias, suffix, name, default = found.groups()
+        plain, alias, suffix, name, default = match.groups()
         if alias is not None and (_ALIAS.fullmatch(alias) is None or suffix not in ("", "?", "[]")):
             raise ValueError(f"the alias annotation of {piece!r} cannot be read")
         argument = NativeArgument(("Tensor" if alias is not None else plain) + suffix, name, default, alias)

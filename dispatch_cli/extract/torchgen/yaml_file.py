@@ -30,9 +30,9 @@ class YamlFile:
         except OverBudget as error:
             self.problems = (Problem("too-large", error.message, Span(name, 1, 1), hint=error.hint),)
             return
-        found = Problems(source)
-        self.root = yaml_reader.parse(found)
-        self.problems = found.problems
+        problems = Problems(source)
+        self.root = yaml_reader.parse(problems)
+        self.problems = problems.problems
 
     def fields(self) -> Mapping | None:
         """The mapping that the file is; None where it is something else, which is a problem then."""

@@ -18,7 +18,10 @@ def schema_changes(before: FunctionSchema, after: FunctionSchema) -> tuple[Schem
 
 
 def _of_arguments(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:
-    old, new = {one.name: one for one in before.arguments}, {one.name: one for one in after.arguments}
+    old, new = (
+        {argument.name: argument for argument in before.arguments},
+        {argument.name: argument for argument in after.arguments},
+    )
     renamed = dict(_renamed(before.arguments, after.arguments))
     taken = set(renamed.values())
     for argument in before.arguments:
@@ -50,7 +53,7 @@ def _but_name(argument: Argument) -> tuple[object, ...]:
 
 
 def _of_order(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:
-    both = {one.name for one in before.arguments} & {one.name for one in after.arguments}
+    both = {argument.name for argument in before.arguments} & {argument.name for argument in after.arguments}
     old, new = (", ".join(_order(one.arguments, both)) for one in (before, after))
     if old != new:
         yield SchemaPartChange(SchemaPart.ORDER, old, new)

@@ -116,7 +116,7 @@ def kind_of(token: str) -> str:
 
 def scan(text: str, *, comments: bool = True) -> list[Lexeme]:
     """The tokens of *text* with their places. comments: False takes ``#`` for a token."""
-    found: list[Lexeme] = []
+    lexemes: list[Lexeme] = []
     start, position = indentation(text, 0)
     first_depth = position - start
     nesting = lone_quotes = 0
@@ -138,13 +138,13 @@ def scan(text: str, *, comments: bool = True) -> list[Lexeme]:
             lexeme = Lexeme(kind, start, position)
         elif token == "\n" or token == "\\\n" or (comments and token.startswith("#") and token != "# type:"):
             continue
-        found.append(lexeme)
+        lexemes.append(lexeme)
         nesting += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
         if lexeme.token == END:
-            return found
+            return lexemes
         lone_quotes += token in ('"', "'")
         if lone_quotes > MAX_LONE_QUOTES:
-            return [*found, Lexeme(END, lexeme.end, lexeme.end)]
+            return [*lexemes, Lexeme(END, lexeme.end, lexeme.end)]
 
 
 def indentation(text: str, position: int) -> tuple[int, int]:

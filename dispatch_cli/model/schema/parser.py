@@ -136,7 +136,7 @@ class _Parser:
 
     def _arguments(self) -> tuple[tuple[Argument, ...], list[int], bool]:
         """The arguments, the tokens that they start at, and whether they go on."""
-        found: list[Argument] = []
+        arguments: list[Argument] = []
         starts: list[int] = []
         kwarg_only = is_vararg = False
 
@@ -151,13 +151,13 @@ class _Parser:
                 is_vararg = True
             else:
                 starts.append(self._cursor.index)
-                found.append(self._argument(kwarg_only))
+                arguments.append(self._argument(kwarg_only))
 
         self._cursor.bracketed(item)
-        if is_vararg and any(argument.default is not None for argument in found):
+        if is_vararg and any(argument.default is not None for argument in arguments):
             words = pointed("schemas with vararg (...) can't have default value args")
             self._cursor.fail("a schema with '...' cannot have default values", words, self._cursor.index - 1)
-        return tuple(found), starts, is_vararg
+        return tuple(arguments), starts, is_vararg
 
     def _check_order(self, schema: FunctionSchema, starts: list[int]) -> None:
         """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
@@ -175,7 +175,7 @@ class _Parser:
                 )
 
     def _returns(self) -> tuple[tuple[Argument, ...], bool]:
-        found: list[Argument] = []
+        arguments: list[Argument] = []
         is_varret = False
 
         def item() -> None:
@@ -186,10 +186,10 @@ class _Parser:
             if self._cursor.next_if("..."):
                 is_varret = True
             else:
-                found.append(self._return())
+                arguments.append(self._return())
 
         self._cursor.bracketed(item)
-        return tuple(found), is_varret
+        return tuple(arguments), is_varret
 
     def _argument(self, kwarg_only: bool) -> Argument:
         seen, real, alias, size = self._types.sized_type()

@@ -152,8 +152,8 @@ def _marks(data: bytes, start: int, position: int, stop: int, line_end: int) -> 
 
 
 def _line_end(data: bytes, position: int) -> int:
-    found = data.find(b"\n", position)
-    return len(data) if found < 0 else found
+    start = data.find(b"\n", position)
+    return len(data) if start < 0 else start
 
 
 def _context_end(data: bytes, stop: int) -> int:

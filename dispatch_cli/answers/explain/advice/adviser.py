@@ -169,7 +169,7 @@ class Adviser:
         for key, question in self._calls.all:
             keys = (key, *autograd_keys_of(self._trial.universe, key))
             if not frozenset(keys).isdisjoint(changed):
-                answers = tuple(_answer(table[one]) for table in (self._table, after) for one in keys)
+                answers = tuple(_answer(table[key]) for table in (self._table, after) for key in keys)
                 asked.setdefault((answers, bool(question.contexts)), question)
         return [one for one in asked.values() if not works(answer(state, self._name, one))]
 

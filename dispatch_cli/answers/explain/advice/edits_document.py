@@ -39,7 +39,7 @@ def fragment(edits: Iterable[Edit]) -> str | None:
     if not found and not fakes:
         return first or None
     parts = []
-    for name in [*found, *(one for one in fakes if one not in found)]:
+    for name in [*found, *(fake for fake in fakes if fake not in found)]:
         dispatch = f"    dispatch:\n{''.join(found[name])}" if name in found else ""
         fake = f"    fake: {fakes[name]}\n" if name in fakes else ""
         parts.append(f"  - name: {_scalar(name)}\n{dispatch}{fake}")

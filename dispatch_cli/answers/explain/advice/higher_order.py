@@ -206,5 +206,5 @@ def _findings(state: State, operator: HigherOrderOperator) -> frozenset[Entry]:
     own = operator._replace(is_own=True)
     view = View(state, (), frozenset((OperatorName(operator.name),)), higher_order=(own,))
     checks = [check for check in CHECKS if check.id in _JUDGES]
-    found: tuple[Finding, ...] = run_checks(view, checks, CHECKS).findings
-    return frozenset(Entry.of(one) for one in found if one.severity in (Severity.WARNING, Severity.ERROR))
+    findings: tuple[Finding, ...] = run_checks(view, checks, CHECKS).findings
+    return frozenset(Entry.of(one) for one in findings if one.severity in (Severity.WARNING, Severity.ERROR))

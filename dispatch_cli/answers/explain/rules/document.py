@@ -135,9 +135,17 @@ def sheet(report: RulesReport) -> Sheet:
     """A row for each example."""
     columns = ("rule_number", "name", "where", "fires", "registered", "key", "kernel", "filled_by")
     rows = (
-        (entry.rule_number, name_of(entry), *words_of(entry), one.registered, slot.key, slot.kernel, slot.rule_number)
+        (
+            entry.rule_number,
+            name_of(entry),
+            *words_of(entry),
+            example.registered,
+            slot.key,
+            slot.kernel,
+            slot.rule_number,
+        )
         for entry in report.rules
-        for one in entry.examples
-        for slot in (one.slot,)
+        for example in entry.examples
+        for slot in (example.slot,)
     )
     return Sheet(columns, rows)

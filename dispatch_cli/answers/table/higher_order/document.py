@@ -88,10 +88,10 @@ def _function(kernel: str, fallthrough: bool, short: bool) -> Run:
 def _kernel(row: ImplRow, short: bool) -> Inline:
     """An implementation's function; short, what is declared about it stands below it."""
     function = _function(row.kernel, row.fallthrough, short)
-    said = facts_of(row)
-    if not said:
+    facts = facts_of(row)
+    if not facts:
         return function
-    return (function, Run("" if short else " "), Run(f"({said})", Tone.DIM, breaks=short))
+    return (function, Run("" if short else " "), Run(f"({facts})", Tone.DIM, breaks=short))
 
 
 def _fills(alike: list[ImplRow], _: bool) -> Inline:
@@ -156,11 +156,11 @@ ASKED: list[Column[ImplRow]] = [
 def table_cells(operators: Iterable[HigherOrderSlots]) -> Iterator[tuple[object, ...]]:
     """The rows of a table's sheet: the kernel of a slot is what a call runs there, so the live one as well."""
     for operator in operators:
-        for one in operator.entries:
-            falls = one.slot is Slot.FALLTHROUGH
+        for entry in operator.entries:
+            falls = entry.slot is Slot.FALLTHROUGH
             yield (
-                *(operator.name, one.key, decided(one), one.rule_number, one.kernel, falls),
-                *(one.source, None, one.span, one.kernel, None, None),
+                *(operator.name, entry.key, decided(entry), entry.rule_number, entry.kernel, falls),
+                *(entry.source, None, entry.span, entry.kernel, None, None),
             )
 
 

@@ -109,7 +109,7 @@ def summaries_of(
     found = []
     for table in map(state.higher_order_table, operators):
         entries = _entries(table, keys)
-        slots, rules = Counter(one.slot for one in entries), Counter(one.decision.rule for one in entries)
+        slots, rules = Counter(entry.slot for entry in entries), Counter(entry.decision.rule for entry in entries)
         by_slot, by_rule = {slot: slots[slot] for slot in Slot}, {rule: rules[rule] for rule in Rule}
         found.append(HigherOrderSummary(table.operator.name, table.operator.span, by_slot, by_rule))
     return tuple(found)

@@ -57,8 +57,8 @@ def sheet(report: PythonDifferencesReport) -> Sheet:
     """Every slot that is decided otherwise a row."""
     columns = ("operator", "key", "cpp_rule", "cpp_source", "python_rule", "python_source", "reason", "because")
     rows = (
-        (one.operator, slot.key, *slot.cpp, *slot.python, slot.reason, slot.because)
-        for one in report.operators
-        for slot in one.slots
+        (operator.operator, slot.key, *slot.cpp, *slot.python, slot.reason, slot.because)
+        for operator in report.operators
+        for slot in operator.slots
     )
     return Sheet(columns, rows)

@@ -103,7 +103,7 @@ class OperatorDifferences(NamedTuple):
 
     def groups(self, places: Mapping[str, int]) -> tuple[DivergenceGroup, ...]:
         """Slots that are decided alike together. places: of the slots in the table."""
-        return groups_of([(self.operator, one) for one in self.slots], places)
+        return groups_of([(self.operator, slot) for slot in self.slots], places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def differences_report(
     state: State, names: Sequence[OperatorName], keys: frozenset[str] | None = None
 ) -> PythonDifferencesReport:
     """Where Python chooses another key for one of *names*."""
-    found = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
-    operators = (one for one in found if one.slots)
+    differences = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
+    operators = (one for one in differences if one.slots)
     return PythonDifferencesReport(state.dispatcher.universe.name, state.over_assumed, len(names), operators)
 
 
@@ -157,7 +157,9 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
     dispatcher = state.dispatcher
     kernels = {kernel.dispatch_key: kernel for kernel in state.python_kernels(name)}
     decisions = python_table.decisions(dispatcher, name, kernels)
-    different = {one.key: difference_of(one) for one in python_table.divergences(dispatcher, name, kernels)}
+    different = {
+        divergence.key: difference_of(divergence) for divergence in python_table.divergences(dispatcher, name, kernels)
+    }
     active = dispatcher.active(name)
 
     def row(key: str, decision: Decision) -> PythonRow:
@@ -201,7 +203,7 @@ def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> P
 def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) -> tuple[PythonDifference, ...]:
     python = [kernel.dispatch_key for kernel in state.python_kernels(name)]
     divergences = python_table.divergences(state.dispatcher, name, python)
-    return tuple(difference_of(one) for one in divergences if keys is None or one.key in keys)
+    return tuple(difference_of(divergence) for divergence in divergences if keys is None or divergence.key in keys)
 
 
 def fold_python(rows: Iterable[PythonRow]) -> Folding[PythonRow]:

@@ -24,7 +24,7 @@ def sheet(report: PythonSummaryReport) -> Sheet:
 
 
 def _cells(report: PythonSummaryReport) -> Iterator[tuple[object, ...]]:
-    for one in report.operators:
-        yield (one.operator, *one.slots.values(), one.differs, one.span)
+    for operator in report.operators:
+        yield (operator.operator, *operator.slots.values(), operator.differs, operator.span)
     for other in report.higher_order_operators:
         yield (other.name, *other.by_rule.values(), 0, other.span)

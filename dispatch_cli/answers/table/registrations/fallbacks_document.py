@@ -33,7 +33,7 @@ from dispatch_cli.render.words import (
 def document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[Block]:
     """How many there are, then each."""
     count = len(report.fallbacks)
-    own = sum(one.core for one in report.fallbacks)
+    own = sum(fallback.core for fallback in report.fallbacks)
     whose = f", {own} of them PyTorch's own" if own else ""
     yield Paragraph((Run(plural(count, "backend fallback"), Tone.HEAD), Run(whose)), kind=ParagraphKind.TITLE)
     over = over_label(report)

@@ -67,9 +67,9 @@ COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [
 def sheet(report: RegistrationOrderReport) -> Sheet:
     """One row for each registration."""
     rows = (
-        (one.operator, number, row.key, row.python, row.kernel, row.fallthrough, row.captured, row.span, row.when)
-        for one in report.operators
-        for number, row in enumerate(one.registrations, 1)
+        (operator.operator, number, row.key, row.python, row.kernel, row.fallthrough, row.captured, row.span, row.when)
+        for operator in report.operators
+        for number, row in enumerate(operator.registrations, 1)
     )
     columns = ("operator", "number", "key", "python", "kernel", "fallthrough", "captured", "declared_at", "when")
     return Sheet(columns, rows)

@@ -180,7 +180,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
         origin=state.operator_origin(name),
         kernels=tuple(rows),
         python_kernels=tuple(
-            PythonKernelRow(one.dispatch_key, one.kernel, one.span, all_text(one.when) or None)
-            for one in state.python_kernels(name)
+            PythonKernelRow(kernel.dispatch_key, kernel.kernel, kernel.span, all_text(kernel.when) or None)
+            for kernel in state.python_kernels(name)
         ),
     )
