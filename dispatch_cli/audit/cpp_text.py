@@ -86,7 +86,7 @@ class _Level:
 
 
 def may_register(text: str) -> bool:
-    """Whether the text has any of the words, be it in comments."""
+    """True if the text has any of the words, be it in comments."""
     return _HINT.search(text) is not None
 
 
@@ -139,7 +139,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
 
 
 def _constructs(code: str, start: int, is_jit: bool) -> bool:
-    """Whether this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
+    """True if this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
     before = code[max(start - 60, 0) : start]
     if _DECLARED.search(before) or (is_jit and not _QUALIFIED.search(before)):
         return False
@@ -215,7 +215,7 @@ class _Scanner:
             self.statement = token.end()
 
     def _ends_statement(self, position: int) -> bool:
-        """Whether a statement is over after the ``}`` before *position*: it does not go on as a lambda would."""
+        """True if a statement is over after the ``}`` before *position*: it does not go on as a lambda would."""
         after = self.code[position : position + 40].lstrip()
         return not after.startswith((")", ",", ".", "(", ";", "->"))
 

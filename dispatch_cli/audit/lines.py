@@ -45,7 +45,7 @@ def _whole(lines: list[str]) -> str:
 
 
 def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether one of the spans, which are in order, is in that part."""
+    """True if one of the spans, which are in order, is in that part."""
     index = bisect_left(spans, (start, start))
     return index < len(spans) and spans[index][1] <= end
 

@@ -34,7 +34,7 @@ _QUOTED = re.compile(r"\"\"\"|'''|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?
 
 
 def is_python(file: str, text: str) -> bool:
-    """Whether a source is Python rather than C++: by its name, else by its first 64 KiB."""
+    """True if a source is Python rather than C++: by its name, else by its first 64 KiB."""
     if file.endswith((".py", ".pyi")):
         return True
     start = text[: 1 << 16]

@@ -101,12 +101,12 @@ class Bindings(OperatorFunctions):
 
     @takes("(arg0: torch._C.DispatchKey) -> bool")
     def _dispatch_is_alias_key(self, dispatch: DispatchKey, /) -> bool:
-        """Whether it is an alias key."""
+        """True if it is an alias key."""
         return self.space.is_alias(dispatch)
 
     @takes("(arg0: torch._C.DispatchKey, arg1: torch._C.DispatchKey) -> bool")
     def _dispatch_is_included_in_alias(self, dispatch_a: DispatchKey, dispatch_b: DispatchKey, /) -> bool:
-        """Whether the alias key *dispatch_b* covers *dispatch_a*; a key that is no alias covers itself only."""
+        """True if the alias key *dispatch_b* covers *dispatch_a*; a key that is no alias covers itself only."""
         key, alias = dispatch_a, dispatch_b
         if key.value == 0:
             return False
@@ -198,7 +198,7 @@ class Bindings(OperatorFunctions):
 
     @takes("() -> bool")
     def _only_lift_cpu_tensors(self) -> bool:
-        """Whether this thread lifts constants to the CPU only."""
+        """True if this thread lifts constants to the CPU only."""
         return self.thread_state.only_lift_cpu_tensors
 
     @takes("(arg0: bool) -> None")
@@ -223,7 +223,7 @@ class Bindings(OperatorFunctions):
 
     @takes("(arg0: c10::DispatchKey) -> bool")
     def _dispatch_tls_is_dispatch_key_excluded(self, dispatch: DispatchKey, /) -> bool:
-        """Whether this thread excludes the key."""
+        """True if this thread excludes the key."""
         return self.thread_state.is_excluded(dispatch)
 
     @takes("(arg0: c10::DispatchKey, arg1: bool) -> None")

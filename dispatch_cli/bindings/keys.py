@@ -129,7 +129,7 @@ class KeySpace:
         return [self.DispatchKey(self.members[name]) for name in keys] if key.value in self.names else [key]
 
     def is_alias(self, key: DispatchKey) -> bool:
-        """Whether it is an alias key."""
+        """True if it is an alias key."""
         return self.universe.is_alias(key.name)
 
     def highest(self, bits: int) -> DispatchKey:
@@ -265,7 +265,7 @@ class BoundKeySet:
 
     @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> bool")
     def has(self, key: DispatchKey, /) -> bool:
-        """Whether all bits of *key* are there."""
+        """True if all bits of *key* are there."""
         bits = self._space.bits(key)
         return (self._bits & bits).bits == bits.bits
 

@@ -130,24 +130,24 @@ class OperatorFunctions:
 
     @takes("(arg0: str) -> bool")
     def _dispatch_has_kernel(self, name: str, /) -> bool:
-        """Whether there is an operator of that name."""
+        """True if there is an operator of that name."""
         return read_name(name) in self.dispatcher
 
     @takes("(arg0: str, arg1: c10::DispatchKey) -> bool")
     def _dispatch_has_kernel_for_dispatch_key(self, name: str, dispatch: DispatchKey, /) -> bool:
-        """Whether a kernel is registered at exactly that key."""
+        """True if a kernel is registered at exactly that key."""
         return self.dispatcher.operator(read_name(name)).has_kernel(dispatch.name)
 
     @takes("(arg0: str, arg1: c10::DispatchKeySet) -> bool")
     def _dispatch_has_kernel_for_any_dispatch_key(self, name: str, dispatch_key_set: BoundKeySet, /) -> bool:
-        """Whether a kernel is registered at any key of the set."""
+        """True if a kernel is registered at any key of the set."""
         bits = KeyBits(self.space.layout, dispatch_key_set.raw_repr())
         kernels = self.dispatcher.operator(read_name(name)).kernels
         return any(not self.universe.is_alias(key) and bits.has(key) for key in kernels)
 
     @takes("(arg0: str, arg1: c10::DispatchKey) -> bool")
     def _dispatch_kernel_for_dispatch_key_is_fallthrough(self, name: str, dispatch: DispatchKey, /) -> bool:
-        """Whether the kernel registered at that key is a fallthrough. Errors: RuntimeError when there is none."""
+        """True if the kernel registered at that key is a fallthrough. Errors: RuntimeError when there is none."""
         operator = self.dispatcher.operator(read_name(name))
         registration = operator.active(dispatch.name)
         if registration is None:
@@ -156,7 +156,7 @@ class OperatorFunctions:
 
     @takes("(arg0: str, arg1: str) -> bool")
     def _dispatch_has_computed_kernel_for_dispatch_key(self, name: str, dispatch: str, /) -> bool:
-        """Whether the live table has a kernel at that key. Errors: RuntimeError for an alias key."""
+        """True if the live table has a kernel at that key. Errors: RuntimeError for an alias key."""
         operator = self.dispatcher.operator(read_name(name))
         key = self.space.parse(dispatch)
         if self.space.is_alias(key):
@@ -183,7 +183,7 @@ class OperatorFunctions:
 
     @takes("(arg0: torch._C.DispatchKey) -> bool")
     def _dispatch_has_backend_fallback(self, dispatch: DispatchKey, /) -> bool:
-        """Whether a backend fallback stands at that key."""
+        """True if a backend fallback stands at that key."""
         return self.space.slot(dispatch) in self.dispatcher.fallbacks
 
 

@@ -30,11 +30,11 @@ class ThreadState(threading.local):
         self.reapply_views = False
 
     def is_included(self, key: DispatchKey) -> bool:
-        """Whether all bits of *key* are in the include set."""
+        """True if all bits of *key* are in the include set."""
         return _has(self.included, self.space.bits(key))
 
     def is_excluded(self, key: DispatchKey) -> bool:
-        """Whether all bits of *key* are in the exclude set."""
+        """True if all bits of *key* are in the exclude set."""
         return _has(self.excluded, self.space.bits(key))
 
     def set_included(self, key: DispatchKey, wanted: bool) -> None:

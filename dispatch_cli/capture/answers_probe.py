@@ -63,7 +63,7 @@ def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
 
 
 def _is_chosen(name: str, globs: list[str]) -> bool:
-    """Whether a glob matches the name, with its overload or without; all are chosen where there is no glob."""
+    """True if a glob matches the name, with its overload or without; all are chosen where there is no glob."""
     names = (name, name.partition(".")[0])
     return not globs or any(fnmatchcase(name, glob) for glob in globs for name in names)
 

@@ -41,7 +41,7 @@ def about_mode(torch: Any) -> Data:
 
 
 def _calls_without_device(torch: Any, mode: Any) -> bool:
-    """Whether the mode calls a factory that takes no device. One is made, and is gone afterwards."""
+    """True if the mode calls a factory that takes no device. One is made, and is gone afterwards."""
     library = torch.library.Library(NAMESPACE, "FRAGMENT")
     try:
         library.define("factory() -> Tensor")

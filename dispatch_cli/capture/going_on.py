@@ -112,7 +112,7 @@ def note(operator: dict[str, Any], known: Ways) -> None:
 
 
 def _is_python(kernel: dict[str, Any]) -> bool:
-    """Whether a dumped kernel is a Python function."""
+    """True if a dumped kernel is a Python function."""
     return kernel["signature"] is None and not kernel["unboxed"] and not kernel["fallthrough"]
 
 

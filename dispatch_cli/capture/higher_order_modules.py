@@ -100,7 +100,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
-    """Whether a module calls a class by a name that it defines or imports, or as an attribute of a module."""
+    """True if a module calls a class by a name that it defines or imports, or as an attribute of a module."""
     local = {node.name: node.name for node in nodes if isinstance(node, ast.ClassDef)}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):

@@ -258,7 +258,7 @@ class Live:
         return self.core.DispatchKey.Undefined if slot == UNDEFINED else self.keys[slot]
 
     def parses(self, name: str) -> bool:
-        """Whether PyTorch's parser knows the name."""
+        """True if PyTorch's parser knows the name."""
         try:
             return self.core._parse_dispatch_key(name) is not None
         except RuntimeError:
@@ -399,7 +399,7 @@ def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
 
 
 def _mask_by_arguments(live: Live) -> bool:
-    """Whether an included key of another backend leaves the choice of the fallthrough mask to the arguments.
+    """True if an included key of another backend leaves the choice of the fallthrough mask to the arguments.
 
     The operator falls through at the CPU alone, where its argument is; with Meta included, its kernel there runs only
     if the mask is Meta's.
@@ -635,7 +635,7 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
 
 
 def _is_stale(live: Live, name: str) -> bool:
-    """Whether calls find other kernels than the registrations determine, as PyTorch's own check says."""
+    """True if calls find other kernels than the registrations determine, as PyTorch's own check says."""
     try:
         live.core._dispatch_check_invariants(name)
     except RuntimeError:
@@ -1013,7 +1013,7 @@ PACKAGES = ("torch", "functorch", "torchgen")
 
 
 def _is_pytorchs(torch: Any, name: str) -> bool:
-    """Whether a module is one of PyTorch's own: in one of its packages, and in the directory where that is."""
+    """True if a module is one of PyTorch's own: in one of its packages, and in the directory where that is."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if name.partition(".")[0] not in PACKAGES or not isinstance(file, str):
         return False

@@ -141,7 +141,7 @@ def _takes(act: Callable[[], object]) -> bool:
 
 
 def _checks_gradients(torch: Any, plain: Any) -> bool:
-    """Whether setup_context is left out where no gradient is needed."""
+    """True if setup_context is left out where no gradient is needed."""
     ran: list[bool] = []
     plain.register_autograd(lambda *_: None, setup_context=lambda **_: ran.append(True))
     plain.register_fake(torch.empty_like)

@@ -100,7 +100,7 @@ def check_setup(source: SourceOptions) -> CheckSetup:
 
 
 def _has_settings() -> bool:
-    """Whether there may be a project file with settings of this program; then it is read, which takes a while."""
+    """True if there may be a project file with settings of this program; then it is read, which takes a while."""
     folder = Path.cwd()
     files = [parent / "pyproject.toml" for parent in (folder, *folder.parents)]
     return any(file.is_file() and _may_say(file) for file in files)

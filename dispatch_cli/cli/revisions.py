@@ -28,7 +28,7 @@ def opened(files: Sequence[str], color: str, must_exist: bool = True) -> tuple[s
 
 
 def is_at_revision(files: Sequence[str]) -> bool:
-    """Whether the first of some files is at a revision; what belongs to all of them is looked for there then."""
+    """True if the first of some files is at a revision; what belongs to all of them is looked for there then."""
     if not any(":" in file for file in files):
         return False
     from dispatch_cli.files.paths import tree_of

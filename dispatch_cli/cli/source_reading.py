@@ -29,7 +29,7 @@ _WIDTH = 60
 
 
 def is_source(file: str) -> bool:
-    """Whether a file is a source or a directory, and no declaration file. Of most, the name or the start says it."""
+    """True if a file is a source or a directory, and no declaration file. Of most, the name or the start says it."""
     if file == "-":
         return False
     from dispatch_cli.files import paths
@@ -117,7 +117,7 @@ def say_notes(run: SourceRun) -> None:
 
 
 def is_understood(run: SourceRun) -> bool:
-    """Whether all of the sources is understood and decided, as far as anyone can see."""
+    """True if all of the sources is understood and decided, as far as anyone can see."""
     from dispatch_cli.cli.source_summary import undecided_in
 
     return not run.not_understood and not run.unaccounted and not undecided_in(run)

@@ -120,15 +120,15 @@ class _AgainstScope:
         self._places = frozenset(ours)
 
     def has_definition(self, name: str, operator: BuiltOperator) -> bool:
-        """Whether the definition of an operator is compared."""
+        """True if the definition of an operator is compared."""
         return (AgainstKind.DEFINITION, name, None) in self._places or self._is_theirs(name, operator.imported)
 
     def has_kernel(self, name: str, key: str, kernel: BuiltKernel) -> bool:
-        """Whether a kernel of an operator is compared."""
+        """True if a kernel of an operator is compared."""
         return (AgainstKind.KERNEL, name, key) in self._places or self._is_theirs(name, kernel.imported)
 
     def has_fallback(self, key: str, kernel: BuiltKernel) -> bool:
-        """Whether a backend fallback is compared."""
+        """True if a backend fallback is compared."""
         return (AgainstKind.FALLBACK, "", key) in self._places or (self._library.apart and kernel.imported)
 
     def _is_theirs(self, name: str, imported: bool) -> bool:

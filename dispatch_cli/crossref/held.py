@@ -43,7 +43,7 @@ _By = Mapping[Span, Registrant]
 
 
 def _is_user(state: State, name: OperatorName, by: _By) -> bool:
-    """Whether the user's modules or files register something for an operator that is not as the base has it."""
+    """True if the user's modules or files register something for an operator that is not as the base has it."""
     if state.dispatcher.is_untouched(name):
         return False
     return any(_is_users(one.kernel.span, by) for one in state.dispatcher.active(name).values())

@@ -173,7 +173,7 @@ class FileContext:
         return one._replace(steps=steps, python_kernels=python)
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
-        """Whether a kernel was registered from Python, under conditions that can hold together with those of now."""
+        """True if a kernel was registered from Python, under conditions that can hold together with those of now."""
         registered = self.known.python_keys.get((name, key), ())
         if not registered or () in registered or not self.when:
             return bool(registered)

@@ -69,7 +69,7 @@ def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: li
 
 
 def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) -> bool:
-    """Whether a field is there under another name, whose own problem says enough."""
+    """True if a field is there under another name, whose own problem says enough."""
     return any(set(_meant(key.text, record)) & set(names) for key in unknown[:MAX_PROBLEMS])
 
 
@@ -80,7 +80,7 @@ def _meant(text: str, record: Record) -> list[str]:
 
 
 def fits(problems: Problems, node: Node, kind: Type) -> bool:
-    """Whether *node* is of the type, noting it when not."""
+    """True if *node* is of the type, noting it when not."""
     if type(node) not in kind.shapes:
         expect(problems, node, kind.words)
         return False

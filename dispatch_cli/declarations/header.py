@@ -86,7 +86,7 @@ def read_header(problems: Problems, root: Node) -> Header | None:
 
 
 def _is_of_torchgen(root: Node) -> bool:
-    """Whether a file is a list of operators, as native_functions.yaml, or says what a backend supports."""
+    """True if a file is a list of operators, as native_functions.yaml, or says what a backend supports."""
     if type(root) is Sequence:
         return any(type(item) is Mapping and any(key.text == "func" for key, _ in item.pairs) for item in root.items)
     return type(root) is Mapping and any(key.text == "supported" for key, _ in root.pairs)

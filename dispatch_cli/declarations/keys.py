@@ -171,7 +171,7 @@ class KeyReader:
         return self._universe is None or self._universe.is_alias(key)
 
     def _is_of_another_version(self, key: str) -> bool:
-        """Whether the universe has no such slot, and an embedded one has it, or an alias key of that name."""
+        """True if the universe has no such slot, and an embedded one has it, or an alias key of that name."""
         if self._universe is None or key in self._universe.slot:
             return False
         return any(key in other.slot or other.is_alias(key) for other in map(universes.load, universes.names()))

@@ -423,7 +423,7 @@ class _Loader:
         return universe
 
     def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
-        """Whether a file asks for the universe of the others, and of the caller."""
+        """True if a file asks for the universe of the others, and of the caller."""
         if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, self._given):
             message = f"the file has the universe {asked.target}, but {self._wanted} was requested"
             asked.problems.add("universe-conflict", message, asked.node)

@@ -57,7 +57,7 @@ _HEAD = re.compile(rf"^[ \t]*(?:\[{{1,2}}[ \t]*)?[\"']?tool[\"']?[ \t]*\.[ \t]*[
 
 
 def _speaks(text: str) -> bool:
-    """Whether a project file has settings of this program, in whichever of TOML's ways they are written.
+    """True if a project file has settings of this program, in whichever of TOML's ways they are written.
 
     Of a file that is not TOML, whether it seems to: settings must not be passed over because of a slip.
     """

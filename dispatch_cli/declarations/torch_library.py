@@ -89,7 +89,7 @@ class LibraryOperator(NamedTuple):
         return self.library.custom_op if self.custom else self.library.functions.get(function) or default
 
     def has(self, field: str, node: Node) -> bool:
-        """Whether this PyTorch has the function that registers a field; noted where not."""
+        """True if this PyTorch has the function that registers a field; noted where not."""
         function = FUNCTIONS.get(field, field)
         version = self.universe.torch.partition("+")[0]
         message = f"PyTorch {version} has no torch.library.{function}"
@@ -201,7 +201,7 @@ def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple
 
 
 def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool = False) -> bool:
-    """Whether PyTorch knows the device type, and has a dispatch key for it; noted where not. kernels: of `kernels`."""
+    """True if PyTorch knows the device type, and has a dispatch key for it; noted where not. kernels: of `kernels`."""
     known, parseable = operator.universe.devices, operator.universe.parseable
     if device in known or (not operator.custom and kernels and (device == DEFAULT or device in parseable)):
         return True

@@ -50,7 +50,7 @@ _NUMBER = re.compile(r"[-+]?(\d[\d_]*|0x[\da-fA-F_]+|0o?[0-7_]+|(\d+\.?\d*|\.\d+
 
 
 def is_nothing(node: Scalar) -> bool:
-    """Whether a text is YAML's way of saying nothing."""
+    """True if a text is YAML's way of saying nothing."""
     return node.plain and node.text in NULLS
 
 

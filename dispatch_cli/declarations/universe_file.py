@@ -104,7 +104,7 @@ def _at(node: Node, way: tuple[str, ...]) -> Node:
 
 
 def can_be_read(asked: UniverseName, project: str | None) -> bool:
-    """Whether the universe that a file asks for can be looked at; what is wrong is noted."""
+    """True if the universe that a file asks for can be looked at; what is wrong is noted."""
     if asked.inline is None and asked.target and asked.target not in universes.names():
         try:
             source.check_inside(asked.target, project)
@@ -115,7 +115,7 @@ def can_be_read(asked: UniverseName, project: str | None) -> bool:
 
 
 def agree(one: str, inline: Universe | None, other: str, other_inline: Universe | None) -> bool:
-    """Whether two names, paths or universes written in a file mean the same universe."""
+    """True if two names, paths or universes written in a file mean the same universe."""
     if inline is None and other_inline is None:
         return _same(one, other)
     try:
@@ -125,7 +125,7 @@ def agree(one: str, inline: Universe | None, other: str, other_inline: Universe 
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two names or paths mean the same universe."""
+    """True if two names or paths mean the same universe."""
     embedded = universes.names()
     if one in embedded or other in embedded:
         return one == other

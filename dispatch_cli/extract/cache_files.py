@@ -38,7 +38,7 @@ def read_own(path: Path, most: int) -> bytes:
 
 
 def is_own_folder(path: Path) -> bool:
-    """Whether it is a folder of this user, and no link to one."""
+    """True if it is a folder of this user, and no link to one."""
     try:
         status = path.lstat()
     except OSError:

@@ -76,7 +76,7 @@ def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -
 def _is_of_replaced(
     at: int, function: OperatorFunction, position: int, one: CustomOperator, several: Sequence[_PlacedCustom]
 ) -> bool:
-    """Whether a function is registered for a former operator of the name, in its file, that this one replaces."""
+    """True if a function is registered for a former operator of the name, in its file, that this one replaces."""
     return at < position and any(
         former.position < at
         and former.one.at.file == function.at.file

@@ -47,7 +47,7 @@ class IgnoreRule(NamedTuple):
     name: str | None
 
     def matches(self, path: Sequence[str], is_folder: bool) -> bool:
-        """Whether it is about a path, which is given by its parts below the pattern's own folder."""
+        """True if it is about a path, which is given by its parts below the pattern's own folder."""
         if self.folders_only and not is_folder:
             return False
         if self.anywhere:
@@ -57,7 +57,7 @@ class IgnoreRule(NamedTuple):
 
 
 def _match(parts: Sequence[Matcher | None], path: Sequence[str]) -> bool:
-    """Whether all parts match. The last ``**`` takes one part more where what follows it does not match."""
+    """True if all parts match. The last ``**`` takes one part more where what follows it does not match."""
     at = now = 0
     retry: tuple[int, int] | None = None
     while now < len(path):
@@ -222,7 +222,7 @@ class IgnoreList:
         return bool(self._named or self._others)
 
     def decides(self, path: Sequence[str], is_folder: bool) -> bool | None:
-        """Whether a path is left out; None where no rule is about it. path: by its parts, its folder's included."""
+        """True if a path is left out; None where no rule is about it. path: by its parts, its folder's included."""
         below = path[len(self.folder) :]
         named = self._named.get(below[-1], ()) if below else ()
         try:
@@ -243,7 +243,7 @@ def _last_matching(
 
 
 def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: bool) -> bool:
-    """Whether a path is left out by rules, the stronger the later; the folders above it are not looked at."""
+    """True if a path is left out by rules, the stronger the later; the folders above it are not looked at."""
     for rules in reversed(lists):
         decided = rules.decides(path, is_folder)
         if decided is not None:

@@ -40,13 +40,13 @@ def suffix_of(name: str) -> str:
 
 
 def may_be_source(name: str) -> bool:
-    """Whether a file in a directory is looked at; it is by its name."""
+    """True if a file in a directory is looked at; it is by its name."""
     suffix = suffix_of(name)
     return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON or suffix in _DATA or not suffix
 
 
 def is_template(name: str) -> bool:
-    """Whether sources are made of a file, as its name says; such files are not read."""
+    """True if sources are made of a file, as its name says; such files are not read."""
     return suffix_of(name) in _TEMPLATES
 
 
@@ -61,22 +61,22 @@ def is_build_script(name: str) -> bool:
 
 
 def is_filled_in(text: str) -> bool:
-    """Whether a C++ text has places that a generator fills in, as torchgen's templates have: lines with ``${…}``."""
+    """True if a C++ text has places that a generator fills in, as torchgen's templates have: lines with ``${…}``."""
     return "${" in text and _PLACEHOLDER.search(text) is not None
 
 
 def is_header(name: str) -> bool:
-    """Whether a C++ file is there to be included."""
+    """True if a C++ file is there to be included."""
     return suffix_of(name) in _HEADERS
 
 
 def is_data(name: str) -> bool:
-    """Whether a file is YAML or JSON."""
+    """True if a file is YAML or JSON."""
     return suffix_of(name) in _DATA
 
 
 def is_code(name: str) -> bool:
-    """Whether its name says that a file is C++ or Python."""
+    """True if its name says that a file is C++ or Python."""
     suffix = suffix_of(name)
     return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON
 
@@ -105,7 +105,7 @@ def kind_of_named(name: str, text: str) -> SourceKind | None:
 
 
 def is_extracted(text: str) -> bool:
-    """Whether a declaration file says, at its beginning, that ``extract`` wrote it."""
+    """True if a declaration file says, at its beginning, that ``extract`` wrote it."""
     return _EXTRACTED.search(text) is not None
 
 

@@ -37,7 +37,7 @@ _Item = TypeVar("_Item", bound=Extracted | NotUnderstood)
 
 @lru_cache(maxsize=4096)
 def is_readable(condition: Condition) -> bool:
-    """Whether the text of a condition, read, is the condition."""
+    """True if the text of a condition, read, is the condition."""
     text = str(condition)
     if len(text) > MAX_CONDITION or not text.isprintable():
         return False

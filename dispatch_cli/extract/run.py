@@ -128,7 +128,7 @@ def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
 
 
 def _is_as_it_was(data: Any) -> bool:
-    """Whether the files outside of the run are as they were when the cache got what it has."""
+    """True if the files outside of the run are as they were when the cache got what it has."""
     return all(_digest_of(name) == noted for name, noted in data["opened"]) and all(
         paths.is_file(path) == there for path, there in data["looked_for"]
     )

@@ -45,7 +45,7 @@ def one_line(text: str) -> str:
 
 
 def is_decided(one: Extracted) -> bool:
-    """Whether everything that a registration needs is known."""
+    """True if everything that a registration needs is known."""
     return not any(True for _ in _unknown(one))
 
 

@@ -23,7 +23,7 @@ MAX_SHOWN = 200
 
 
 def is_revision(text: str) -> bool:
-    """Whether a name means a file at a revision. A file of the working tree with that name is meant before one."""
+    """True if a name means a file at a revision. A file of the working tree with that name is meant before one."""
     if ":" not in text or _A_FILE.match(text) or first_colon(text) < 0:
         return False
     try:

@@ -252,7 +252,7 @@ def first_colon(text: str) -> int:
 
 
 def is_name_of_object(text: str) -> bool:
-    """Whether git printed the id of one object."""
+    """True if git printed the id of one object."""
     return re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", text) is not None
 
 

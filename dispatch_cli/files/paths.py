@@ -21,13 +21,13 @@ class FolderEntry(Protocol):
         """Its name in the folder."""
 
     def is_dir(self, *, follow_symlinks: bool) -> bool:
-        """Whether it is a folder."""
+        """True if it is a folder."""
 
     def is_file(self, *, follow_symlinks: bool) -> bool:
-        """Whether it is a regular file."""
+        """True if it is a regular file."""
 
     def is_symlink(self) -> bool:
-        """Whether it is a link."""
+        """True if it is a link."""
 
 
 class Tree(Protocol):
@@ -177,7 +177,7 @@ def above(folder: str) -> Iterator[str]:
 
 
 def is_in(path: str, folder: str) -> bool:
-    """Whether a path is below a folder; both are absolute, with links resolved."""
+    """True if a path is below a folder; both are absolute, with links resolved."""
     tree = tree_of(folder)
     if tree is not None:
         path = path.removeprefix(tree.prefix) if path.startswith(tree.prefix) else posixpath.sep

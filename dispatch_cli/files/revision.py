@@ -52,15 +52,15 @@ class TreeEntry(NamedTuple):
     oid: str
 
     def is_dir(self, *, follow_symlinks: bool = False) -> bool:  # noqa: ARG002 (as of os.DirEntry)
-        """Whether it is a folder; so is a submodule."""
+        """True if it is a folder; so is a submodule."""
         return stat.S_ISDIR(self.mode) or self.mode == _SUBMODULE
 
     def is_file(self, *, follow_symlinks: bool = False) -> bool:  # noqa: ARG002
-        """Whether it is a regular file."""
+        """True if it is a regular file."""
         return stat.S_ISREG(self.mode)
 
     def is_symlink(self) -> bool:
-        """Whether it is a link."""
+        """True if it is a link."""
         return stat.S_ISLNK(self.mode)
 
 

@@ -42,7 +42,7 @@ class BuiltOperator(NamedTuple):
 
     @property
     def is_imported(self) -> bool:
-        """Whether the modules registered anything for it."""
+        """True if the modules registered anything for it."""
         return self.imported or any(kernel.imported for kernel in self.kernels.values())
 
 
@@ -65,5 +65,5 @@ class BuiltLibrary(NamedTuple):
     universe: str = ""
 
     def has(self, kernel: BuiltKernel | None) -> bool:
-        """Whether a kernel is there that is the library's, as far as that is known."""
+        """True if a kernel is there that is the library's, as far as that is known."""
         return kernel is not None and (kernel.imported or not self.apart)

@@ -105,7 +105,7 @@ class Addition(NamedTuple):
 
     @property
     def is_of_block(self) -> bool:
-        """Whether it is made in a registration block, and not by a function of Python."""
+        """True if it is made in a registration block, and not by a function of Python."""
         return isinstance(self.kernel, Kernel) and self.kernel.fake is None
 
 

@@ -109,7 +109,7 @@ def atoms(condition: Condition) -> Iterator[str]:
 
 
 def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
-    """Whether it holds; None where that depends on atoms that are not *known*."""
+    """True if it holds; None where that depends on atoms that are not *known*."""
     match condition:
         case Atom(text):
             return known.get(text)

@@ -41,10 +41,10 @@ def registered_place(debug: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def is_placed(debug: str) -> bool:
-    """Whether the text has the form ``registered at PATH:LINE``, or that of a lambda; otherwise it is a name."""
+    """True if the text has the form ``registered at PATH:LINE``, or that of a lambda; otherwise it is a name."""
     return debug.startswith(("registered at ", "lambda at "))
 
 
 def is_python_without_place(debug: str) -> bool:
-    """Whether the text is that of a kernel registered in Python, in a version that does not say where."""
+    """True if the text is that of a kernel registered in Python, in a version that does not say where."""
     return debug.startswith("registered at /dev/null:")

@@ -358,7 +358,7 @@ class Declarations(NamedTuple):
 
 
 def has_conditions(declarations: Declarations) -> bool:
-    """Whether registrations have conditions."""
+    """True if registrations have conditions."""
     if any(not isinstance(step, Settle) and step.when for step in declarations.steps):
         return True
     return any(kernel.when for kernel in declarations.python_kernels)

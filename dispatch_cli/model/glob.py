@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def is_glob(text: str) -> bool:
-    """Whether a text has a sign of globs, so that it can match others than itself."""
+    """True if a text has a sign of globs, so that it can match others than itself."""
     return any(sign in text for sign in "*?[")
 
 

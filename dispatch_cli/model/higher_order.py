@@ -21,7 +21,7 @@ TRANSFORMS = ("Torch", "Vmap", "Grad", "Jvp", "Functionalize")
 
 
 def is_autograd_not_implemented(kernel: str) -> bool:
-    """Whether a function is PyTorch's helper, by its name or its full name."""
+    """True if a function is PyTorch's helper, by its name or its full name."""
     return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED
 
 

@@ -53,7 +53,7 @@ class Redispatch(NamedTuple):
     span: Span | None = None
 
     def says_the_same(self, other: Redispatch) -> bool:
-        """Whether two declarations mean the same, wherever they are; keys are a set."""
+        """True if two declarations mean the same, wherever they are; keys are a set."""
         return self.kind is other.kind and set(self.keys) == set(other.keys)
 
     @property

@@ -36,7 +36,7 @@ def quoted(text: str) -> str:
 
 
 def has_harmful(text: str) -> bool:
-    """Whether a text has a character that commands a terminal, or that nobody sees."""
+    """True if a text has a character that commands a terminal, or that nobody sees."""
     if text.isascii():
         # searching for one character after the other is 80 times as fast as a regular expression
         return any(map(text.__contains__, _ASCII_CONTROL))

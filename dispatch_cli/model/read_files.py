@@ -16,7 +16,7 @@ def note(file: str) -> None:
 
 
 def is_noted(file: str) -> bool:
-    """Whether that file has been read since the start, under this name or another."""
+    """True if that file has been read since the start, under this name or another."""
     return any(_is_same(file, other) for other in _FILES.get() or ())
 
 

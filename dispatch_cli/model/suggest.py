@@ -41,7 +41,7 @@ def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7
 
 
 def _differing_parts_are_close(word: str, name: str, cutoff: float) -> bool:
-    """Whether what *word* has in place of some parts of a name looks like those parts."""
+    """True if what *word* has in place of some parts of a name looks like those parts."""
     own, others = _parts(word), _parts(name)
     rest, parts = "".join(one for one in own if one not in others), [other for other in others if other not in own]
     while parts and rest.startswith(parts[0]):

@@ -284,7 +284,7 @@ class Universe:
         return {fallback.key: fallback.debug for fallback in self.fallbacks}
 
     def is_alias(self, key: str) -> bool:
-        """Whether *key* is an alias key: it has no slot of its own."""
+        """True if *key* is an alias key: it has no slot of its own."""
         return key in self.aliases
 
     def covered_by(self, key: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Meaning(NamedTuple):
     constant: int | str = 0
 
     def holds(self, found: Value) -> bool:
-        """Whether it is true where the name stands for that."""
+        """True if it is true where the name stands for that."""
         if self.operator == "defined":
             return found is not None
         known: int | str = 0 if found is None else found
@@ -218,7 +218,7 @@ def count(those: Sequence[AtomGroup]) -> int:
 
 
 def can_hold(when: Sequence[Condition]) -> bool:
-    """Whether conditions can hold together; True where that would take too long to find out."""
+    """True if conditions can hold together; True where that would take too long to find out."""
     those = [_where(group, when) for group in groups_of(dict.fromkeys(atom for one in when for atom in atoms(one)))]
     if count(those) > MOST:
         return True
@@ -235,7 +235,7 @@ def _where(group: AtomGroup, when: Sequence[Condition]) -> AtomGroup:
 
 @cache
 def exclude_each_other(one: tuple[Condition, ...], other: tuple[Condition, ...]) -> bool:
-    """Whether never all of these conditions hold."""
+    """True if never all of these conditions hold."""
     return bool(one) and bool(other) and not can_hold((*one, *other))
 
 

@@ -167,7 +167,7 @@ def _wrapping_facts(block: Facts, style: Style) -> Iterator[WrappedPart]:
 
 
 def _stand_above(rows: list[tuple[Text, Text]], width: int, indent: int) -> bool:
-    """Whether labels stand above their texts: where they take much of the width, or a place is whole only so."""
+    """True if labels stand above their texts: where they take much of the width, or a place is whole only so."""
     labels = max(label.cell_len for label, _ in rows)
     if labels > width * MAX_LABEL_SHARE:
         return True

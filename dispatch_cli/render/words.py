@@ -60,7 +60,7 @@ _REGISTERED = re.compile(REGISTERED)
 
 
 def is_of_pytorch(place: str) -> bool:
-    """Whether a place is in PyTorch's own sources, which are rarely there to be opened."""
+    """True if a place is in PyTorch's own sources, which are rarely there to be opened."""
     return _OF_PYTORCH.search(place.replace("\\", "/")) is not None
 
 

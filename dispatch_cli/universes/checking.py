@@ -1,4 +1,4 @@
-"""Whether a universe holds together: everything that the engine takes for granted about one."""
+"""Consistency of a universe: everything that the engine takes for granted about it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Effect(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is different."""
+        """True if nothing is different."""
         return not (self.slots or self.python_slots or self.new or self.gone)
 
 

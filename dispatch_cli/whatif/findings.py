@@ -67,7 +67,7 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
 
 
 def takes_long(state: State, touched: Touched) -> bool:
-    """Whether so many operators have to be checked that nobody should wait for it."""
+    """True if so many operators have to be checked that nobody should wait for it."""
     if touched.keys or len(touched.operators) > MANY:
         return True
     namespaces = {name.namespace for name in touched.operators}
@@ -103,7 +103,7 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
 
 
 def has_files(state: State) -> bool:
-    """Whether findings of a state are about what its files register."""
+    """True if findings of a state are about what its files register."""
     return View(state, ()).registers
 
 

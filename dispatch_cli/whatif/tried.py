@@ -140,7 +140,7 @@ class TriedChanges:
 
     @property
     def has_slots(self) -> bool:
-        """Whether the slots are known, or found in a moment."""
+        """True if the slots are known, or found in a moment."""
         return "slots" in vars(self) or self.compared <= MANY
 
     @property
@@ -175,7 +175,7 @@ class TriedChanges:
 
     @cached_property
     def takes_long(self) -> bool:
-        """Whether finding `findings` takes so long that nobody should wait for it."""
+        """True if finding `findings` takes so long that nobody should wait for it."""
         return bool(self.changes) and takes_long(self.state, self.all_touched)
 
     @cached_property

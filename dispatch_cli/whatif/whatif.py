@@ -122,17 +122,17 @@ class WhatIf:
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are changes that have not been written."""
+        """True if there are changes that have not been written."""
         return bool(self.changes) and self.changes != self._file.changes
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is something to undo."""
+        """True if there is something to undo."""
         return self._at > 0
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is something to redo."""
+        """True if there is something to redo."""
         return self._at + 1 < len(self._versions)
 
     def effect(self) -> Effect:
@@ -157,12 +157,12 @@ class WhatIf:
 
     @property
     def has_findings(self) -> bool:
-        """Whether these findings have been looked for already."""
+        """True if these findings have been looked for already."""
         return "findings" in vars(self._now)
 
     @property
     def has_slots(self) -> bool:
-        """Whether `slots` and `python_slots` are known, or found in a moment; otherwise, `look` is to find them."""
+        """True if `slots` and `python_slots` are known, or found in a moment; otherwise, `look` is to find them."""
         return self._now.has_slots
 
     def look(self) -> Callable[[], SlotsFound]:

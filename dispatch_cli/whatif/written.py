@@ -100,7 +100,7 @@ def save(text: str, path: str, before: str | None = None) -> None:
 
 
 def _holds(target: Path, text: str | None) -> bool:
-    """Whether there is just this in a file."""
+    """True if there is just this in a file."""
     if text is None:
         return False
     data = text.encode()

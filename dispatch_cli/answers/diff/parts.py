@@ -43,7 +43,7 @@ class DiffChoice(NamedTuple):
     parts: Collection[str] = PARTS
 
     def has_key(self, key: str) -> bool:
-        """Whether a key is chosen."""
+        """True if a key is chosen."""
         return self.keys is None or key in self.keys
 
 

@@ -24,7 +24,7 @@ class Fold:
         self.left_out = False
 
     def lists(self, rows: Sequence[object]) -> bool:
-        """Whether rows are listed one by one."""
+        """True if rows are listed one by one."""
         if self.each or len(rows) <= FEW:
             return True
         self.left_out = True

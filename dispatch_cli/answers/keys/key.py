@@ -84,7 +84,7 @@ class KeyReport:
 
 
 def is_key(universe: Universe, name: str) -> bool:
-    """Whether *name* is a key, a functionality or, as ``CPUBit``, a backend component."""
+    """True if *name* is a key, a functionality or, as ``CPUBit``, a backend component."""
     return kind_of(universe, name) is not None or name.removesuffix(COMPONENT) in _components(universe, name)
 
 

@@ -26,7 +26,7 @@ def select_names(names: Sequence[str], glob: str) -> list[str]:
 
 
 def has_words(text: str, words: str) -> bool:
-    """Whether a text has each of some words, which blanks separate; case does not matter."""
+    """True if a text has each of some words, which blanks separate; case does not matter."""
     lower = text.lower()
     return all(part in lower for part in words.lower().split())
 
@@ -37,7 +37,7 @@ def as_cpp(name: str) -> str:
 
 
 def may_be_higher_order(glob: str) -> bool:
-    """Whether a glob could match a higher-order operator; one with another namespace than theirs cannot."""
+    """True if a glob could match a higher-order operator; one with another namespace than theirs cannot."""
     return "::" not in _bare(glob)
 
 

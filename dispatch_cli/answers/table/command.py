@@ -119,7 +119,7 @@ def command(
 
 
 def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:
-    """Whether operators are so many that each is summarised, where no slots are asked for."""
+    """True if operators are so many that each is summarised, where no slots are asked for."""
     return len(names) + len(others) > MANY and keys is None and not full and format_ in ("text", "markdown", "html")
 
 

@@ -217,7 +217,7 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
 
 
 def _is_core_fallback(state: State, entry: TableEntry) -> bool:
-    """Whether it is a backend fallback of PyTorch itself, which no file declares."""
+    """True if it is a backend fallback of PyTorch itself, which no file declares."""
     kernel, registration = entry.kernel, entry.registration
     if entry.decision.rule is not Rule.FALLBACK or kernel is None or registration is None or kernel.span is not None:
         return False
@@ -248,7 +248,7 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
 
 
 def became_stale(row: TableRow, was: Before) -> bool:
-    """Whether a slot was to hold the same before the changes, and calls found it there."""
+    """True if a slot was to hold the same before the changes, and calls found it there."""
     return row.stale and (row.rule, row.kernel) == (was.rule, was.kernel)
 
 

@@ -110,19 +110,19 @@ def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]
 
 
 def _is_core(entry: TableEntry) -> bool:
-    """Whether one of PyTorch's own backend fallbacks is in the slot."""
+    """True if one of PyTorch's own backend fallbacks is in the slot."""
     kernel = entry.kernel
     return entry.rule is Rule.FALLBACK and kernel is not None and kernel.span is None
 
 
 def _is_declared(entry: TableEntry) -> bool:
-    """Whether a file registers the slot's autograd kernel; what PyTorch has there, it has for good reason."""
+    """True if a file registers the slot's autograd kernel; what PyTorch has there, it has for good reason."""
     kernel = entry.kernel
     return entry.rule in (Rule.KERNEL, Rule.AUTOGRAD) and kernel is not None and kernel.span is not None
 
 
 def _goes_on(entry: TableEntry) -> bool:
-    """Whether a call is known to go on to the operator's other kernels, or to get nowhere."""
+    """True if a call is known to go on to the operator's other kernels, or to get nowhere."""
     kernel = entry.kernel
     if kernel is None or kernel.fallthrough:
         return True
@@ -130,7 +130,7 @@ def _goes_on(entry: TableEntry) -> bool:
 
 
 def _serves_any(entry: TableEntry) -> bool:
-    """Whether no kernel was written for this backend: nothing is there, or what serves any backend."""
+    """True if no kernel was written for this backend: nothing is there, or what serves any backend."""
     return entry.rule in (Rule.DEFAULT, Rule.MATH, Rule.FALLBACK, Rule.MISSING)
 
 

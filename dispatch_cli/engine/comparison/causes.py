@@ -92,13 +92,13 @@ class CauseFinder:
         return next(registered, "")
 
     def _matters(self, source: str, key: str) -> bool:
-        """Whether the rules look at *source* when they decide the slot of *key*."""
+        """True if the rules look at *source* when they decide the slot of *key*."""
         return any(key in side.layout.affected.get(source, ()) for side in self._sides)
 
     def _leads(
         self, key: str, wanted: Answer, changes: Iterable[str], chosen: Sequence[str], universe: bool, fallback: bool
     ) -> bool:
-        """Whether the chosen changes alone, of all changes, lead to the answer."""
+        """True if the chosen changes alone, of all changes, lead to the answer."""
         side = self._sides[universe]
         registered, bits = self._registered[universe], side.layout.registered_bit
         for change in changes:

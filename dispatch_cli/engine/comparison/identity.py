@@ -42,7 +42,7 @@ class KernelIdentity(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether something of it can be told from other kernels at the same key."""
+        """True if something of it can be told from other kernels at the same key."""
         return self.file is not None or self.name is not None
 
 
@@ -65,7 +65,7 @@ class KernelView(NamedTuple):
 
     @property
     def fallthrough(self) -> bool:
-        """Whether dispatch skips the key."""
+        """True if dispatch skips the key."""
         return self.identity.fallthrough
 
     @property
@@ -110,7 +110,7 @@ def kernel_view(kernel: Kernel, captured: bool, shared: SharedParts = NOTHING_SH
 
 
 def same_kernel(old: KernelView, new: KernelView) -> bool:
-    """Whether two kernels that are registered at one key of one operator are the same."""
+    """True if two kernels that are registered at one key of one operator are the same."""
     one, other = old.identity, new.identity
     if one == other:
         return True
@@ -127,7 +127,7 @@ def same_kernel(old: KernelView, new: KernelView) -> bool:
 
 
 def same_active(before: Sequence[KernelView], after: Sequence[KernelView]) -> bool:
-    """Whether the first kernels of two lists are the same, where the others are those below them.
+    """True if the first kernels of two lists are the same, where the others are those below them.
 
     Not where one of them is known to be below the other: a declared kernel that overrides a captured one may have only
     a name, but the captured one is still there.
@@ -140,11 +140,11 @@ def same_active(before: Sequence[KernelView], after: Sequence[KernelView]) -> bo
 
 
 def _is_lacking(view: KernelView, other: KernelView) -> bool:
-    """Whether the other state would have the one's kernel, if that had not been taken away there."""
+    """True if the other state would have the one's kernel, if that had not been taken away there."""
     return view.shares_file or (view.captured and other.shares_base)
 
 
 def _is_python_alone(view: KernelView, other: KernelView) -> bool:
-    """Whether the one is registered in Python, without a place, and the other one in a file of another language."""
+    """True if the one is registered in Python, without a place, and the other one in a file of another language."""
     file = other.identity.file
     return file is not None and not file.endswith(".py") and is_python_without_place(view.debug)

@@ -26,7 +26,7 @@ class SchemaChange(NamedTuple):
 
     @property
     def schema_differs(self) -> bool:
-        """Whether the schema itself is another one."""
+        """True if the schema itself is another one."""
         return self.old != self.new
 
 

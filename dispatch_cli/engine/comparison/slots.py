@@ -132,7 +132,7 @@ class SlotComparison:
 def _same(
     before: KernelView | None, after: KernelView | None, old: OperatorView, new: OperatorView, source: str | None
 ) -> bool:
-    """Whether two slots hold the same kernel, which is registered at *source* in both states."""
+    """True if two slots hold the same kernel, which is registered at *source* in both states."""
     if before is None or after is None:
         return before is after
     below = [view.kernels.get(source or "", ())[1:] for view in (old, new)]

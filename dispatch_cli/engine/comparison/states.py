@@ -51,7 +51,7 @@ class StatesChange(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is different."""
+        """True if nothing is different."""
         return not any((self.operators, self.fallbacks, self.higher_order, self.only_old, self.only_new, self.refused))
 
 

@@ -133,7 +133,7 @@ class Covered(NamedTuple):
 
     @property
     def served(self) -> bool | None:
-        """Whether a call outside of inference mode comes to a kernel that serves it; None where that is not known.
+        """True if a call outside of inference mode comes to a kernel that serves it; None where that is not known.
 
         What a composite kernel calls may still lack a kernel.
         """

@@ -41,5 +41,5 @@ def backend_keys(universe: Universe) -> list[str]:
 
 
 def is_backend(universe: Universe, key: str) -> bool:
-    """Whether calls with tensors end at *key*."""
+    """True if calls with tensors end at *key*."""
     return autograd_key_of(universe, key) is not None

@@ -42,7 +42,7 @@ class SlotView(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether a call that comes here is an error."""
+        """True if a call that comes here is an error."""
         return self.rule in (Rule.MISSING, Rule.AMBIGUOUS)
 
 
@@ -128,7 +128,7 @@ class Classifier:
         return Reach.DEVICE if has_select and BACKEND_SELECT not in skipped else Reach.NOT
 
     def _loops(self, name: OperatorName, schema: str, registered: int) -> bool:
-        """Whether vmap's fallback, where it is what a call comes to, can call the operator slice by slice."""
+        """True if vmap's fallback, where it is what a call comes to, can call the operator slice by slice."""
         slot = self.universe.slot.get(BATCHED)
         if slot is None:
             return True
@@ -184,7 +184,7 @@ class _Deciding:
         return SlotView(key, decision.rule, source, decision.blockers, skips, raises, computes)
 
     def is_core(self, key: str) -> bool:
-        """Whether the backend fallback at a key is PyTorch's own."""
+        """True if the backend fallback at a key is PyTorch's own."""
         return self.by._core.get(key) == self.by.dispatcher.fallbacks[key].kernel.debug
 
     def answer(self) -> Covered:
@@ -326,7 +326,7 @@ def _passage(slot: SlotView) -> Passage:
 
 
 def _raises(dispatcher: Dispatcher, key: str) -> bool:
-    """Whether a declared fallback says that it only raises an error."""
+    """True if a declared fallback says that it only raises an error."""
     from dispatch_cli.model.kernel import RedispatchKind
 
     said = dispatcher.fallbacks[key].kernel.redispatches

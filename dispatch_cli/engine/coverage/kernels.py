@@ -121,7 +121,7 @@ def _above(universe: Universe) -> frozenset[str]:
 
 
 def loops_over_slices(dispatcher: Dispatcher, name: OperatorName, schema: str) -> bool:
-    """Whether vmap's fallback can call an operator for every slice of a batch, as far as its schema tells."""
+    """True if vmap's fallback can call an operator for every slice of a batch, as far as its schema tells."""
     from dispatch_cli.engine.call.kernels.functorch import is_refused_by_fallback
     from dispatch_cli.model.schema import parse_printed_schema
 

@@ -255,11 +255,11 @@ class Dispatcher:
         return self._operators.get(name) or (self._take_in(name) if self._registry.waits(name) else None)
 
     def is_as_captured(self, name: OperatorName) -> bool:
-        """Whether the operator comes from the base, and nothing that concerns it has happened since."""
+        """True if the operator comes from the base, and nothing that concerns it has happened since."""
         return self._registry.waits(name) and self._registry.fallbacks_are_the_bases
 
     def is_untouched(self, name: OperatorName) -> bool:
-        """Whether the operator comes from the base, and nothing has been registered for it, or asked, since."""
+        """True if the operator comes from the base, and nothing has been registered for it, or asked, since."""
         return self._registry.waits(name)
 
     def header(self, name: OperatorName) -> OperatorHeader:

@@ -218,5 +218,5 @@ class Operator:
         return {key: registrations[0] for key, registrations in self.kernels.items()}
 
     def has_kernel(self, key: str) -> bool:
-        """Whether a kernel is registered at exactly *key*, an alias key included."""
+        """True if a kernel is registered at exactly *key*, an alias key included."""
         return key in self.kernels

@@ -101,7 +101,7 @@ class Registry:
         self._base_changes = len(self.history.changes)
 
     def waits(self, name: OperatorName) -> bool:
-        """Whether it is an operator of the base that has not been taken in."""
+        """True if it is an operator of the base that has not been taken in."""
         return bool(self._captured) and (text := str(name)) in self._captured and text not in self._taken
 
     def waiting(self) -> list[str]:
@@ -119,7 +119,7 @@ class Registry:
 
     @property
     def fallbacks_are_the_bases(self) -> bool:
-        """Whether no fallback has changed since the base."""
+        """True if no fallback has changed since the base."""
         return len(self.history.changes) == self._base_changes
 
     # changing

@@ -41,7 +41,7 @@ def runners_up(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Sl
 
 
 def would_fill(dispatcher: Dispatcher, name: OperatorName, source: str, key: str) -> bool:
-    """Whether a kernel at *source* would fill the slot of *key*. Errors: Refused for an unknown operator."""
+    """True if a kernel at *source* would fill the slot of *key*. Errors: Refused for an unknown operator."""
     layout = dispatcher.layout
     registered = dispatcher.operator(name).registered | layout.registered_bit.get(source, 0)
     candidates = layout.candidates[layout.universe.slot[key]]

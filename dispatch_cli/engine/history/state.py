@@ -105,7 +105,7 @@ class State:
         return frozenset(() if self.source is None else self.source.names)
 
     def is_as_before(self, name: OperatorName) -> bool:
-        """Whether nothing concerns an operator that is registered, or left out, since the state that files continue.
+        """True if nothing concerns an operator that is registered, or left out, since the state that files continue.
 
         It can be as before where this is not so, too.
         """

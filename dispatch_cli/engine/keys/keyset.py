@@ -69,7 +69,7 @@ class DispatchKeySet:
         return DispatchKeySet(self.layout, self.bits & ~(self.layout.key_bits[key] & ~self.layout.backend_mask))
 
     def has(self, key: str) -> bool:
-        """Whether all bits of *key* are there."""
+        """True if all bits of *key* are there."""
         bits = self.layout.key_bits[key]
         return self.bits & bits == bits
 

@@ -182,7 +182,7 @@ class HigherOrderTable:
         return decide_for(self.universe, self.kernels, self._fallbacks)
 
     def falls_through(self, key: str) -> bool:
-        """Whether no call arrives at the slot of *key*."""
+        """True if no call arrives at the slot of *key*."""
         return key != UNDEFINED and not self.non_fallthrough.has(key)
 
     def entry(self, key: str) -> HigherOrderEntry:

@@ -153,7 +153,7 @@ def _cpp_decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]
 
 
 def _same(one: Decision, other: Decision) -> bool:
-    """Whether two decisions about one slot choose the same key, or fail in the same way."""
+    """True if two decisions about one slot choose the same key, or fail in the same way."""
     if one.source is not None or other.source is not None:
         return one.source == other.source
     return one.rule is other.rule

@@ -56,7 +56,7 @@ def unreachable_without_tensors(
 
 
 def comes_from_tensors_only(universe: Universe, key: str) -> bool:
-    """Whether a runtime key comes from tensors alone: a backend's, or an autograd key. Modes bring others: Tracer."""
+    """True if a runtime key comes from tensors alone: a backend's, or an autograd key. Modes bring others: Tracer."""
     if universe.is_alias(key) or key not in universe.slot:
         return False
     return autograd_key_of(universe, key) is not None or key in universe.covered_by(AUTOGRAD)

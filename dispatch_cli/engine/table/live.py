@@ -187,7 +187,7 @@ class LiveTable:
         return plan(self._layout, self._registered, self._fallback_slots)
 
     def _is_known(self, key: str) -> bool:
-        """Whether it is known what is in a slot that is behind, and what should be."""
+        """True if it is known what is in a slot that is behind, and what should be."""
         return Rule.NOT_KNOWN not in (self._behind[key].live.rule, self._canonical(key).rule)
 
     def _begin(self) -> None:

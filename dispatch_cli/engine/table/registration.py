@@ -56,7 +56,7 @@ class Registration(_Referable):
 
     @property
     def warns(self) -> bool:
-        """Whether PyTorch warns that this registration overrides another."""
+        """True if PyTorch warns that this registration overrides another."""
         wraps = self.kernel.wraps
         if wraps is not None and wraps.kind is WrapKind.VERSION_COUNTERS:
             return False  # ``custom_op`` filters this warning: it replaces a kernel of its own

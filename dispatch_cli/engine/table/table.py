@@ -48,7 +48,7 @@ class TableEntry(NamedTuple):
 
     @property
     def is_fallthrough(self) -> bool:
-        """Whether dispatch skips this key."""
+        """True if dispatch skips this key."""
         return self.registration is not None and self.registration.kernel.fallthrough
 
     @property
@@ -174,7 +174,7 @@ class Table(Mapping[str, TableEntry]):
         return entry_for(key, self.plan.decisions[self._slot[key]], self.active, self._fallbacks)
 
     def looks_like(self, other: Table) -> bool:
-        """Whether the slots of a table of the same universe are decided alike, from kernels that look alike."""
+        """True if the slots of a table of the same universe are decided alike, from kernels that look alike."""
         return (
             self.plan.decisions == other.plan.decisions
             and _look_alike(self.active, other.active)
@@ -219,7 +219,7 @@ def _seen(kernel: Kernel) -> tuple[object, ...]:
 
 
 def _look_alike(some: Mapping[str, Registration], others: Mapping[str, Registration]) -> bool:
-    """Whether `answer` sees the same of two lots of registrations, by key."""
+    """True if `answer` sees the same of two lots of registrations, by key."""
     if some is others:
         return True
     return some.keys() == others.keys() and all(

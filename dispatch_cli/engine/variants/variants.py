@@ -42,7 +42,7 @@ class Variant:
         self._holds: dict[When, bool] = {}
 
     def holds(self, when: When) -> bool:
-        """Whether all of the conditions hold."""
+        """True if all of the conditions hold."""
         if not when:
             return True
         found = self._holds.get(when)
@@ -154,7 +154,7 @@ class Variants:
         return next((n for n, case in enumerate(family.cases) if case.values == values), -1)
 
     def _fits(self, variant: Variant, case: ConditionCase) -> bool:
-        """Whether a case is consistent with what a variant has already."""
+        """True if a case is consistent with what a variant has already."""
         known = variant.known
         if any(known.get(atom, truth) is not truth for atom, truth in case.known.items()):
             return False

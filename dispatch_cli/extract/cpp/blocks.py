@@ -38,7 +38,7 @@ def made_block(
 
 
 def in_test(token: CppToken) -> bool:
-    """Whether a registration stands in the body of a test, such as ``TEST(Suite, name) {...}``."""
+    """True if a registration stands in the body of a test, such as ``TEST(Suite, name) {...}``."""
     source, offset = token.use or (token.source, token.offset)
     return enclosing_function(source, offset) in _TESTS
 

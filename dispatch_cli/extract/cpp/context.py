@@ -44,7 +44,7 @@ def joined(when: When, more: Sequence[Condition]) -> When:
 
 
 def excludes(one: When, other: When) -> bool:
-    """Whether they cannot both hold, as far as single atoms and equal conditions tell."""
+    """True if they cannot both hold, as far as single atoms and equal conditions tell."""
     known = facts(one)
     return any(value(condition, known) is False or negated(condition) in one for condition in other)
 

@@ -60,7 +60,7 @@ class Expander:
             self._pending.extend(reversed(replaced))
 
     def at_text(self) -> bool:
-        """Whether the next token is one of the text itself, not of a macro."""
+        """True if the next token is one of the text itself, not of a macro."""
         return not self._pending
 
     def _raw(self) -> CppToken | None:

@@ -83,6 +83,6 @@ class Findings:
 
 
 def same_conditions(tokens: Sequence[CppToken]) -> bool:
-    """Whether one condition holds for all of *tokens*."""
+    """True if one condition holds for all of *tokens*."""
     first: When = tokens[0].when if tokens else ()
     return all(token.when is first or token.when == first for token in tokens)

@@ -33,7 +33,7 @@ CATCH_ALL = frozenset({"CatchAll", "Undefined"})
 
 
 def is_macro_like(name: str) -> bool:
-    """Whether a name looks like that of a macro, not of a namespace or key."""
+    """True if a name looks like that of a macro, not of a namespace or key."""
     return _MACRO.fullmatch(name) is not None
 
 

@@ -108,7 +108,7 @@ class MacroTable:
         )
 
     def is_defined(self, name: str, when: When) -> Decision:
-        """Whether a macro is defined here, as ``defined(NAME)`` tells."""
+        """True if a macro is defined here, as ``defined(NAME)`` tells."""
         if name in FIXED:
             return True
         definitions = self._macros.get(name)

@@ -26,7 +26,7 @@ class Macro(NamedTuple):
     place: CppToken | None = None
 
     def same(self, other: Macro) -> bool:
-        """Whether both replace in the same way."""
+        """True if both replace in the same way."""
         return (
             self.parameters == other.parameters
             and self.variadic == other.variadic

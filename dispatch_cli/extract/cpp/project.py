@@ -102,7 +102,7 @@ class CppProject:
         return None if header is None else self.header(header)
 
     def interesting(self, file: SourceFile) -> bool:
-        """Whether a registration can begin in a file."""
+        """True if a registration can begin in a file."""
         name = file.text.name
         if name not in self._interesting:
             signs = any(sign in file.text.text for sign in self._signs)
@@ -110,7 +110,7 @@ class CppProject:
         return self._interesting[name]
 
     def is_quiet(self, file: SourceFile) -> bool:
-        """Whether no registration can begin in a header and in what it includes."""
+        """True if no registration can begin in a header and in what it includes."""
         known = self._quiet.get(file.text.name)
         if known is not None:
             return known

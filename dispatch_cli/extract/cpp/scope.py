@@ -30,7 +30,7 @@ class UnitScope:
         return self._functions.get(name)
 
     def may_follow(self) -> bool:
-        """Whether a function that is not found can be in a file that is still to be read."""
+        """True if a function that is not found can be in a file that is still to be read."""
         return not self._functions.complete
 
     def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:

@@ -58,7 +58,7 @@ class FileScope(Protocol):
         """The signature of a function; *everywhere*: it may be declared in an included file."""
 
     def may_follow(self) -> bool:
-        """Whether a function that is not found can be in a file that is still to be read."""
+        """True if a function that is not found can be in a file that is still to be read."""
 
 
 Statements = Callable[[list[CppToken], When, int], bool]
@@ -95,7 +95,7 @@ class SimpleStatements:
         return value
 
     def mentions(self, tokens: Sequence[CppToken]) -> bool:
-        """Whether the library, or a lambda that may use it, is among *tokens*."""
+        """True if the library, or a lambda that may use it, is among *tokens*."""
         return any(
             token.kind == "name" and (token.text == self._library.name or token.text in self._lambdas)
             for token in tokens
@@ -207,7 +207,7 @@ class SimpleStatements:
 
 
 def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
-    """Whether the name at *index* is called as a member."""
+    """True if the name at *index* is called as a member."""
     return (
         0 < index < len(tokens) - 1 and tokens[index - 1].text in (".", "->") and tokens[index + 1].text in ("(", "<")
     )

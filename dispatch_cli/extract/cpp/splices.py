@@ -68,7 +68,7 @@ class _Raw:
         self._left = [one.span("raw") for one in found if one["raw"] is not None][::-1]
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether a part of the text has a part of a raw literal."""
+        """True if a part of the text has a part of a raw literal."""
         while self._left and self._left[-1][1] <= start:
             self._left.pop()
         return bool(self._left) and self._left[-1][0] < end

@@ -198,7 +198,7 @@ class ConditionalStatements(NameBinding):
 
     @staticmethod
     def certain(name: str) -> bool:
-        """Whether a package that is not of the project is assumed to be there."""
+        """True if a package that is not of the project is assumed to be there."""
         return name.partition(".")[0] in _CERTAIN
 
 

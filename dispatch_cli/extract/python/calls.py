@@ -190,7 +190,7 @@ class CallFollower(OtherFunctions):
         return merged(exclusive(relative))
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether a function may register something, or is small enough to be followed for what it returns."""
+        """True if a function may register something, or is small enough to be followed for what it returns."""
         facts = names.function_facts(code)
         return self._registers(code) or (facts.size <= facts.limit and len(self._active) <= 8)
 

@@ -1,4 +1,4 @@
-"""Whether a test holds, or under which condition; values under conditions."""
+"""Truth of tests, as a constant or as a condition; values under conditions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class TruthValues(ABC):
         return value
 
     def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
-        """Whether a test holds, or the condition under which it does."""
+        """Truth of a test, or the condition under which it holds."""
         match node:
             case ast.BoolOp() if self._set(node, scope) is None:
                 parts = [self.truth(value, scope) for value in node.values[:MAX_ATOMS]]
@@ -121,7 +121,7 @@ class TruthValues(ABC):
         return RegistrationQuestion(node, text)
 
     def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
-        """Whether a value is true, or the condition under which it is."""
+        """Truth of a value, or the condition under which it is true."""
         if isinstance(value, Alternatives):
             parts: list[bool | Condition] = []
             for option in value.options:

@@ -69,7 +69,7 @@ class Imports(Lookups):
             scope.stars.append(file)
 
     def importable(self, name: str, scope: Scope) -> bool:
-        """Whether the import of a module is assumed to succeed."""
+        """True if the import of a module is assumed to succeed."""
         return names.certain(name) or self.run.index.absolute(name, scope.file) is not None
 
     def import_condition(self, node: ast.ImportFrom, scope: Scope) -> Condition | None:

@@ -115,7 +115,7 @@ def mutates_of(value: Value) -> tuple[str, ...] | str | None:
 
 
 def is_fallthrough(value: Value) -> bool:
-    """Whether it is ``torch.library.fallthrough_kernel``."""
+    """True if it is ``torch.library.fallthrough_kernel``."""
     return isinstance(value, Dotted) and value.name.rpartition(".")[2] == "fallthrough_kernel"
 
 

@@ -250,7 +250,7 @@ class Lookups(ClassLookups):
         return _MISSING
 
     def _mentions(self, file: str, name: str) -> bool:
-        """Whether the text of a module may bind a name: it has the name, or takes all names of another module."""
+        """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
         if file not in self._words:
             try:
                 text = self.run.index.text(file)

@@ -93,7 +93,7 @@ def tokens_of(text: str) -> int:
 
 
 def _long_chain(text: str) -> bool:
-    """Whether more operators follow each other than Python 3.10 can take without crashing."""
+    """True if more operators follow each other than Python 3.10 can take without crashing."""
     counts = [0]
     for mark in _MARKS.finditer(text):
         one = mark[0]

@@ -35,17 +35,17 @@ _CERTAIN = frozenset(
 
 
 def certain(name: str) -> bool:
-    """Whether a module that is not of the project is assumed to be there."""
+    """True if a module that is not of the project is assumed to be there."""
     return name.partition(".")[0] in _CERTAIN
 
 
 def looks_registering(name: str) -> bool:
-    """Whether a method of this name may register something."""
+    """True if a method of this name may register something."""
     return name in METHODS
 
 
 def is_torch_api(name: str, *, exact: bool = False) -> bool:
-    """Whether a name belongs to PyTorch's interface for operators, which is known without its source."""
+    """True if a name belongs to PyTorch's interface for operators, which is known without its source."""
     if name in TORCH_FUNCTIONS:
         return True
     if exact:
@@ -106,7 +106,7 @@ def _is_operator(kind_of_operator: str, kinds: Sequence[Value]) -> bool | None:
 
 
 def may_register(function: Value) -> bool:
-    """Whether calling the value may register something with the dispatcher."""
+    """True if calling the value may register something with the dispatcher."""
     match function:
         case Dotted(name):
             return name in TORCH_FUNCTIONS or name.rpartition(".")[2] == DIRECT_REGISTER
@@ -148,7 +148,7 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFact
 
 @lru_cache(maxsize=50_000)
 def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the function has a ``yield`` of its own."""
+    """True if the function has a ``yield`` of its own."""
     pending: list[ast.AST] = list(code.body)
     while pending:
         one = pending.pop()
@@ -202,7 +202,7 @@ def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Con
 
 
 def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bool:
-    """Whether a package has a name: a module of it, or a name that its text has."""
+    """True if a package has a name: a module of it, or a name that its text has."""
     if index.relative(file, level, name) is not None:
         return True
     try:
@@ -212,7 +212,7 @@ def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bo
 
 
 def plausible(node: ast.Call) -> bool:
-    """Whether the arguments are those of a registration, for a method of something that is not known."""
+    """True if the arguments are those of a registration, for a method of something that is not known."""
     given = len(node.args) + len(node.keywords)
     first = node.args[0] if node.args else None
     known = isinstance(first, ast.Constant)

@@ -26,7 +26,7 @@ MAX_OPTIONS = 8
 
 
 def is_small(condition: Condition) -> bool:
-    """Whether a condition has no more than `MAX_ATOMS` atoms."""
+    """True if a condition has no more than `MAX_ATOMS` atoms."""
     pending, count = [condition], 0
     while pending and count <= MAX_ATOMS:
         one = pending.pop()
@@ -48,7 +48,7 @@ def without(condition: Condition, known: list[Condition]) -> Condition:
 
 
 def all_of(parts: list[bool | Condition], conjunction: bool) -> bool | Condition:
-    """Whether all of the parts hold, or one of them; the condition under which they do."""
+    """Condition under which all of the parts hold, or any of them."""
     left: list[Condition] = []
     for part in parts:
         if isinstance(part, bool):
@@ -119,5 +119,5 @@ def merged(options: list[ValueOption]) -> Value:
 
 
 def is_type(value: Value) -> bool:
-    """Whether a value may be a type."""
+    """True if a value may be a type."""
     return isinstance(value, Dotted | TypeArguments) or type(value).__name__ == "ClassValue"

@@ -118,7 +118,7 @@ class PythonReader(TorchCalls):
         return found
 
     def _may_be(self, node: ast.Call, name: str, scope: Scope, imported: frozenset[str]) -> bool:
-        """Whether a call that was not evaluated may be one of PyTorch's."""
+        """True if a call that was not evaluated may be one of PyTorch's."""
         if isinstance(node.func, ast.Attribute):
             return names.plausible(node)
         if name in imported:

@@ -239,7 +239,7 @@ class Prepared:
 
 
 def constant(value: Value) -> bool:
-    """Whether the value is one of Python's own constants."""
+    """True if the value is one of Python's own constants."""
     return value is None or isinstance(value, str | int | float | bool | bytes | complex | type(Ellipsis))
 
 
@@ -253,7 +253,7 @@ class NamedSchema:
 
 
 def decided(value: Value) -> bool:
-    """Whether it is known if the value is true or false."""
+    """True if the truth of the value is known."""
     return not isinstance(
         value,
         Opaque | Alternatives | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema | DeviceText,

@@ -70,7 +70,7 @@ def unstructured(function: NativeFunction) -> Iterator[GeneratedKernel]:
 
 
 def needs_backend_select(function: NativeFunction) -> bool:
-    """Whether it makes tensors out of ``TensorOptions``, so that ``BackendSelect`` decides for which backend."""
+    """True if it makes tensors out of ``TensorOptions``, so that ``BackendSelect`` decides for which backend."""
     name = function.schema.name.full_base
     if name.endswith("_like") or name.startswith("new_"):
         return False

@@ -101,7 +101,7 @@ def _generated(base: NativeFunction, kind: SchemaKind) -> NativeFunction:
 
 
 def is_complete(forms: Forms) -> bool:
-    """Whether the forms are one of torchgen's groups (``NativeFunctionsGroup``): otherwise each stands for itself."""
+    """True if the forms are one of torchgen's groups (``NativeFunctionsGroup``): otherwise each stands for itself."""
     return SchemaKind.FUNCTIONAL in forms and SchemaKind.OUT in forms
 
 

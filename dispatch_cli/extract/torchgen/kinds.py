@@ -42,12 +42,12 @@ _TELLING = frozenset({"backend", "cpp_namespace", "supported", "full_codegen"})
 
 
 def is_native_functions(text: str) -> bool:
-    """Whether it is a list whose entries have ``func:``, as ``native_functions.yaml``."""
+    """True if it is a list whose entries have ``func:``, as ``native_functions.yaml``."""
     return any(_FUNC.search(entry) is not None for entry in _entries(text))
 
 
 def is_derivatives(text: str) -> bool:
-    """Whether it is a list whose entries have ``name:`` with a schema, as ``derivatives.yaml``.
+    """True if it is a list whose entries have ``name:`` with a schema, as ``derivatives.yaml``.
 
     ``deprecated.yaml`` has such names, too, but says of each which function it calls (``aten:``).
     """
@@ -55,7 +55,7 @@ def is_derivatives(text: str) -> bool:
 
 
 def is_backend_yaml(text: str) -> bool:
-    """Whether it is a mapping with two or more of the keys of an out-of-tree backend's YAML.
+    """True if it is a mapping with two or more of the keys of an out-of-tree backend's YAML.
 
     So is one of a dialect of it, in which other keys have lists of entries with ``func:``.
     """

@@ -48,13 +48,13 @@ class NativeFunction:
 
     @property
     def composite(self) -> bool:
-        """Whether it has a kernel for every backend (``has_composite_kernel``)."""
+        """True if it has a kernel for every backend (``has_composite_kernel``)."""
         dispatch = self.dispatch
         return keys.IMPLICIT in dispatch or keys.EXPLICIT in dispatch or keys.NON_FUNCTIONAL in dispatch
 
     @property
     def modifies(self) -> bool:
-        """Whether it writes any of its arguments."""
+        """True if it writes any of its arguments."""
         return any(argument.is_write for argument in self.schema.arguments)
 
     @cached_property

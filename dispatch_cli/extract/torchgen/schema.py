@@ -42,7 +42,7 @@ class NativeArgument(NamedTuple):
 
     @property
     def is_tensor(self) -> bool:
-        """Whether it is a tensor, or a list of them (``is_tensor_like``)."""
+        """True if it is a tensor, or a list of them (``is_tensor_like``)."""
         return _ELEMENT.split(self.type, maxsplit=1)[0] == "Tensor"
 
     def __str__(self) -> str:

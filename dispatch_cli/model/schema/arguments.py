@@ -24,7 +24,7 @@ def takes_tensors(argument: Argument) -> bool:
 
 
 def writes(argument: Argument | None) -> bool:
-    """Whether the argument is written to."""
+    """True if the argument is written to."""
     return argument is not None and argument.alias is not None and argument.alias.write
 
 
@@ -34,7 +34,7 @@ def is_mutable(schema: FunctionSchema | None) -> bool:
 
 
 def has_tensors(schema: FunctionSchema | None) -> bool:
-    """Whether an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``).
+    """True if an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``).
 
     An operator whose schema is not known is taken for one with tensors, as nearly all are.
     """

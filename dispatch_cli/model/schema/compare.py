@@ -12,7 +12,7 @@ _SYMINTS = frozenset({SYM_INT, optional_of(SYM_INT), list_of(SYM_INT), optional_
 
 
 def takes_symint(signature: FunctionSchema) -> bool:
-    """Whether a C++ kernel with this inferred signature is a symbolic one (``KernelFunction::isValidSymUnboxed``).
+    """True if a C++ kernel with this inferred signature is a symbolic one (``KernelFunction::isValidSymUnboxed``).
 
     PyTorch decides it from the function's parameters alone (``fn_has_symint``): one of SymInt, SymInt?, SymInt[],
     SymInt[]? is enough. Returns and the boxed and unboxed flags of a dump have no part in it.

@@ -92,7 +92,7 @@ def read_float(text: str) -> float:
 
 
 def _is_inexact(text: str, value: float) -> bool:
-    """Whether C finds *text*, read as a *value* at or below the smallest normal number, out of range.
+    """True if C finds *text*, read as a *value* at or below the smallest normal number, out of range.
 
     It does where bits are lost, and counts the number as small where it was so before it was rounded.
     """

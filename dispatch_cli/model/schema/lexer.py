@@ -84,22 +84,22 @@ def tokenize(text: str) -> list[str]:
 
 
 def is_name(token: str) -> bool:
-    """Whether *token* is a word that is no keyword."""
+    """True if *token* is a word that is no keyword."""
     return token.isidentifier() and token.isascii() and token not in KEYWORDS
 
 
 def is_number(token: str) -> bool:
-    """Whether *token* is a number; a sign is a token of its own."""
+    """True if *token* is a number; a sign is a token of its own."""
     return token.isascii() and (token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()))
 
 
 def is_string(token: str) -> bool:
-    """Whether *token* is a string literal."""
+    """True if *token* is a string literal."""
     return len(token) > 1 and token[0] in "\"'"
 
 
 def is_token(token: str) -> bool:
-    """Whether PyTorch's lexer knows *token*, be it of use in a schema or not."""
+    """True if PyTorch's lexer knows *token*, be it of use in a schema or not."""
     if len(token) != 1:
         return token != DEDENTATION
     return token in _SINGLE or token == LINE_BREAK or (token.isascii() and (token.isalnum() or token == "_"))

@@ -174,7 +174,7 @@ class Adviser:
         return [one for one in asked.values() if not works(answer(state, self._name, one))]
 
     def _worked(self, question: Question) -> bool:
-        """Whether a call works without any change; not to be asked while one is tried."""
+        """True if a call works without any change; not to be asked while one is tried."""
         if question not in self._known:
             self._known[question] = works(answer(self._state, self._name, question))
         return self._known[question]
@@ -196,7 +196,7 @@ def _or_not_at_all(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
 
 
 def _fills(entry: TableEntry, remedy: Remedy) -> bool:
-    """Whether the slot holds what the remedy is to put there."""
+    """True if the slot holds what the remedy is to put there."""
     if any(edit.action is Action.FALL_BACK for edit in remedy.edits):
         return entry.rule is Rule.FALLBACK
     if remedy.source is None:

@@ -137,7 +137,7 @@ def _register_text(edit: Edit, operator: str, before: Sequence[Edit]) -> str:
 
 
 def _computes(key: str) -> bool:
-    """Whether a kernel at a key computes the result for a backend, or for all."""
+    """True if a kernel at a key computes the result for a backend, or for all."""
     return key not in ROLES and not key.startswith(AUTOGRAD)
 
 

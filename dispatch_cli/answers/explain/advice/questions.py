@@ -109,7 +109,7 @@ def answer(state: State, name: OperatorName, question: Question) -> Call | None:
 
 
 def works(call: Call | None) -> bool:
-    """Whether a call is made, and is not known to fail."""
+    """True if a call is made, and is not known to fail."""
     return call is not None and call.end.kind is not EndKind.ERROR
 
 

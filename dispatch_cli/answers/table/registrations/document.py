@@ -110,14 +110,14 @@ def _kernel(row: KernelRow, short: bool) -> Inline:
 
 
 def _falls(falls: bool, kernel: str, span: Span | None, short: bool) -> tuple[Run, Run]:
-    """Whether a kernel falls through, and its text."""
+    """True if a kernel falls through, and its text."""
     if falls:
         return Run("fallthrough", Tone.WARN), Run(fallthrough_text(kernel, span, short))
     return Run(""), Run(short_kernel(kernel) if short else kernel)
 
 
 def _fake_words(row: KernelRow) -> str:
-    """Whether the kernel is that of a fake implementation, and of which function."""
+    """True if the kernel is that of a fake implementation, and of which function."""
     if row.fake is None:
         return ""
     if row.fake.function is None:
