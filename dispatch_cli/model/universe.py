@@ -6,6 +6,7 @@ Nothing here decides anything. The names and sets come from a live PyTorch; `dis
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -212,6 +213,12 @@ class Universe:
     def keys_by_id(self) -> tuple[str, ...]:
         """Every key in the order of the enum, the order of a registration dump."""
         return tuple(sorted(self.ids, key=self.ids.__getitem__))
+
+    @cached_property
+    def release(self) -> tuple[int, int]:
+        """Major and minor number of PyTorch."""
+        major, minor, *_ = (*map(int, re.findall(r"\d+", self.torch)[:2]), 0, 0)
+        return major, minor
 
     @cached_property
     def backend_name(self) -> str:

@@ -33,7 +33,7 @@ def json_of(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("place", ["errs3.py:25", "errs.py:91"])
 def test_the_place_of_a_registration_is_whole(place: str) -> None:
-    text = text_with("fake-twice", f"registered at {place}.")
+    text = text_with("defined-twice", f"registered at {place}.")
     assert f"registered before  {place}\n" in said_of(text)
     assert f"registered before  {place}\n" in said_of(text + " This is not supported.")
 
@@ -70,8 +70,8 @@ def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:
 
 
 def test_fake_tensor_mode_compares_devices_itself() -> None:
-    said = said_of(text_with("fake-devices", "FakeTensorDeviceMismatchError"))
-    assert "the fake tensors of the operator are on cuda and cpu" in said
+    said = said_of(text_with("mixed-devices", "FakeTensorDeviceMismatchError"))
+    assert "the fake tensors of one call are on several devices: cuda and cpu" in said
     assert "FakeTensorMode itself compares the devices" in said
 
 

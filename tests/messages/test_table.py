@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from dispatch_cli.answers.errors.messages.table import MESSAGES, patterns
+from dispatch_cli.answers.errors.messages import MESSAGES, patterns
 from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.template import GAP, expression
 from tests.messages.sample import sample

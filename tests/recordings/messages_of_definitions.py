@@ -33,14 +33,14 @@ def mutation_that_is_a_text():
     custom_op("texts::f", mutates_args="x")(_clone)
 
 
-@prints("bad-schema", "infer_schema(func):")
+@prints("bad-registration", "infer_schema(func):")
 def argument_of_an_unknown_type():
     @custom_op("types::f", mutates_args=())
     def f(x: object) -> torch.Tensor:
         return torch.ones(2)
 
 
-@prints("bad-schema", "infer_schema(func):")
+@prints("bad-registration", "infer_schema(func):")
 def mutation_of_no_argument():
     custom_op("mutated::f", mutates_args=("z",))(_clone)
 
@@ -138,7 +138,7 @@ def convolution_of_another_backend():
     )
 
 
-@prints("fake-unsupported", "haven't registered a fake class")
+@prints("not explained", "haven't registered a fake class")
 def object_of_an_unknown_class():
     from torch._library.fake_class_registry import _find_fake_class_for_script_object
 
@@ -159,7 +159,7 @@ def fake_class_that_is_not_registered():
     getattr(global_fake_class_registry, "get_impl")("mylib::Thing")
 
 
-@prints("no-hooks", "PrivateUse1HooksInterface", "generator to the PrivateUse1")
+@prints("no-device-module", "PrivateUse1HooksInterface", "generator to the PrivateUse1")
 def generator_of_a_backend_without_hooks():
     torch.Generator(device="privateuseone")
 

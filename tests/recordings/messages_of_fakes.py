@@ -28,19 +28,19 @@ def custom_op_compiled():
     torch.compile(_custom("fakeless2::f"), fullgraph=True, backend="eager")(torch.ones(2))
 
 
-@prints("dynamic-output", "DynamicOutputShapeException", operator="aten::nonzero")
+@prints("data-dependent", "DynamicOutputShapeException", operator="aten::nonzero")
 def size_that_depends_on_data():
     with FakeTensorMode():
         torch.ones(2).nonzero()
 
 
-@prints("dynamic-output", "DynamicOutputShapeException", operator="aten::masked_select")
+@prints("data-dependent", "DynamicOutputShapeException", operator="aten::masked_select")
 def mask_that_selects():
     with FakeTensorMode():
         torch.masked_select(torch.ones(2), torch.ones(2) > 0)
 
 
-@prints("dynamic-output", "to run this operator with meta Tensors")
+@prints("data-dependent", "to run this operator with meta Tensors")
 def fake_of_unknown_size_with_a_meta_tensor():
     f = _custom("sized::f")
 
@@ -97,7 +97,7 @@ def storage_of_a_sparse_tensor():
     torch.eye(2).to_sparse().untyped_storage()
 
 
-@prints("fake-unsupported", "UnsupportedFakeTensorException")
+@prints("not explained", "UnsupportedFakeTensorException")
 def quantized_tensor_made_fake():
     _MODE.from_tensor(torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8))
 

@@ -46,7 +46,7 @@ def operator_twice():
     _library("twice").define("f(Tensor x, int n=1) -> Tensor")
 
 
-@prints("library-twice", "Only a single TORCH_LIBRARY")
+@prints("defined-twice", "Only a single TORCH_LIBRARY")
 def library_twice():
     _library("alone", "DEF")
     _library("alone", "DEF")
@@ -88,7 +88,7 @@ def fallback_of_a_namespace():
 
 
 @prints(
-    "fake-twice", "already has a fake impl registered", "already has an abstract impl registered", operator="fakes::f"
+    "defined-twice", "already has a fake impl registered", "already has an abstract impl registered", operator="fakes::f"
 )
 def fake_twice():
     _operator("fakes")
@@ -96,19 +96,19 @@ def fake_twice():
         torch.library.register_fake("fakes::f", _double, **_REFUSED)
 
 
-@prints("fake-twice", "DispatchKey::Meta implementation", operator="metas::f")
+@prints("defined-twice", "DispatchKey::Meta implementation", operator="metas::f")
 def fake_beside_meta():
     _operator("metas").impl("f", _double, "Meta")
     torch.library.register_fake("metas::f", _double, **_REFUSED)
 
 
-@prints("fake-twice", "DispatchKey::CompositeImplicitAutograd", operator="composites::f")
+@prints("defined-twice", "DispatchKey::CompositeImplicitAutograd", operator="composites::f")
 def fake_beside_composite():
     _operator("composites").impl("f", _double, "CompositeImplicitAutograd")
     torch.library.register_fake("composites::f", _double, **_REFUSED)
 
 
-@prints("fake-twice", "We should not register a meta kernel directly", operator="dropout")
+@prints("defined-twice", "We should not register a meta kernel directly", operator="dropout")
 def meta_for_composite():
     _library("aten", "IMPL").impl("dropout", _double, "Meta")
 
@@ -174,7 +174,7 @@ def kernel_of_a_packet():
     _library("packets").impl(torch.ops.aten.add, _double, "CPU")
 
 
-@prints("bad-schema", "infer_schema(func):")
+@prints("bad-registration", "infer_schema(func):")
 def function_without_annotations():
     @torch.library.custom_op("unannotated::f", mutates_args=())
     def f(x):

@@ -9,15 +9,14 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.kinds import OTHER_TEXT, OVERRIDDEN
-from dispatch_cli.answers.errors.messages.table import MESSAGES, advice, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.errors.reading.chain import link_between
 from dispatch_cli.answers.errors.reading.evidence import evidence
 from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
-from dispatch_cli.answers.errors.reading.version import TextVersion, numbers_of, version_of
+from dispatch_cli.answers.errors.reading.version import TextVersion, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.listing import some_of
@@ -235,4 +234,4 @@ def _other(first: ErrorText, other: ErrorText) -> OtherError:
 def _newest_first(universe: Universe) -> list[Universe]:
     """The embedded versions and that of the state, each once."""
     known = {one.name: one for one in (*api.load_universes(bases.names()), universe)}
-    return sorted(known.values(), key=numbers_of, reverse=True)
+    return sorted(known.values(), key=lambda universe: universe.release, reverse=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.kinds import NOT_ON_DEVICE
-from dispatch_cli.answers.errors.messages.table import MESSAGES
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_ON_DEVICE
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.errors.reading.printed_table import PrintedTable
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher

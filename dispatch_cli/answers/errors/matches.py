@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.messages.table import MESSAGES, TextPattern, patterns
+from dispatch_cli.answers.errors.messages import MESSAGES, TextPattern, patterns
 from dispatch_cli.answers.errors.symbols import demangled
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName

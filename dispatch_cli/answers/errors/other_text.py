@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, built_backends, device_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
-from dispatch_cli.answers.errors.kinds import OTHER_TEXT
-from dispatch_cli.answers.errors.messages.table import MESSAGES, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, filled
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.errors.reading.evidence import BY_NAME
 from dispatch_cli.answers.errors.reading.printed_keys import read_key

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
-from dispatch_cli.answers.errors.messages.table import MESSAGES
+from dispatch_cli.answers.errors.messages import MESSAGES
 from dispatch_cli.answers.errors.reading.chain import ChainPlace, chain_places
 from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured, without_heads
 from dispatch_cli.answers.errors.reading.table_lines import DumpLine, dump_lines
@@ -99,8 +99,7 @@ def find_errors(text: str) -> list[ErrorText]:
     """The errors in a text, the one to explain first, then the warnings; each operator and key once.
 
     Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What names
-    no operator is left out where another text of its kind there does, and what is about another part of PyTorch where
-    a text about operators is there. Lines that a terminal or a log broke are put
+    no operator is left out where another text of its kind there does. Lines that a terminal or a log broke are put
     together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
@@ -115,13 +114,7 @@ def find_errors(text: str) -> list[ErrorText]:
             joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {(error.kind, error.place.chain) for error in best.errors if error.operator is not None}
-    about_operators = {error.place.chain for error in best.errors if not MESSAGES[error.kind].aside}
-    kept = (
-        error
-        for error in best.errors
-        if (error.operator or (error.kind, error.place.chain) not in named)
-        and not (MESSAGES[error.kind].aside and error.place.chain in about_operators)
-    )
+    kept = (error for error in best.errors if error.operator or (error.kind, error.place.chain) not in named)
     return sorted(kept, key=_turn)
 
 
@@ -135,7 +128,7 @@ def _turn(error: ErrorText) -> tuple[object, ...]:
     message = MESSAGES[error.kind]
     # a call for which vmap falls back to a loop is warned about, and succeeds
     is_warning = message.warning or error.detail("loops") is not None
-    return is_warning, message.aside, *error.place
+    return is_warning, *error.place
 
 
 def _read(pasted: str, gap: str) -> _Reading:

@@ -6,7 +6,6 @@ torch/_subclasses/functional_tensor.py, ``FunctionalizeFallbackKernel.cpp``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from dispatch_cli.engine.call.schema_facts import BUILTIN, RETURNED, has_aliases
@@ -54,7 +53,7 @@ def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]
     """
     if IMPLICIT not in keys:
         return False
-    if _version(universe) < KEEPS_FROM:
+    if universe.release < KEEPS_FROM:
         return True
     return has_aliases(schema) or not any(key in universe.backends or key in TRACED for key in keys if key != META)
 
@@ -66,7 +65,7 @@ def mutable_result(schema: FunctionSchema) -> bool:
 
 def takes_tags(universe: Universe) -> bool:
     """True if this PyTorch functionalizes an operator with a mutable result that has ``Tag.inplace`` or ``Tag.out``."""
-    return _version(universe) >= TAGS_COUNT_FROM
+    return universe.release >= TAGS_COUNT_FROM
 
 
 def not_functionalized(
@@ -107,10 +106,6 @@ def returns_untraced(universe: Universe, schema: FunctionSchema) -> bool | None:
     if any(kind in _UNTRACED for kind in kinds):
         return True
     kind = kinds[0] if len(kinds) == 1 else None
-    if kind == "float" and _version(universe) >= FLOAT_FROM:
+    if kind == "float" and universe.release >= FLOAT_FROM:
         return False
     return kind in ("int", "bool") or (None if kind in _NUMBERS else False)
-
-
-def _version(universe: Universe) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", universe.torch)[:2]))

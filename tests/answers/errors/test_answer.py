@@ -81,8 +81,8 @@ def test_a_key_that_a_terminal_broke_is_one_key() -> None:
 @pytest.mark.parametrize(
     ("symbol", "kind", "name"),
     [
-        ("_Z17lltm_cuda_forwardN2at6TensorES0_S0_", "own-symbol", "lltm_cuda_forward"),
-        ("_ZN5mylib7forwardERKN2at6TensorE", "own-symbol", "mylib::forward"),
+        ("_Z17lltm_cuda_forwardN2at6TensorES0_S0_", "undefined-symbol", "lltm_cuda_forward"),
+        ("_ZN5mylib7forwardERKN2at6TensorE", "undefined-symbol", "mylib::forward"),
         ("_ZN3c105ErrorC1ENS_14SourceLocationESs", "undefined-symbol", "c10::Error::Error"),
         ("_Z16THPVariable_WrapN2at10TensorBaseE", "undefined-symbol", "THPVariable_Wrap"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
-from dispatch_cli.answers.errors.kinds import OTHER_TEXT
+from dispatch_cli.answers.errors.messages import OTHER_TEXT
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.support.support import support_columns, support_rows

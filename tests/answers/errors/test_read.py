@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, read
-from dispatch_cli.answers.errors.kinds import AMBIGUOUS, NO_KERNEL
 from dispatch_cli.answers.errors.matches import WINDOW
+from dispatch_cli.answers.errors.messages import AMBIGUOUS, NO_KERNEL
 from dispatch_cli.answers.errors.read import (
     MAX_ERRORS,
     ErrorText,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.answers.errors.kinds import OTHER_TEXT
+from dispatch_cli.answers.errors.messages import OTHER_TEXT
 from dispatch_cli.answers.errors.read import MAX_CHARACTERS, ErrorText
 from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.model.names import OperatorName
@@ -63,7 +63,10 @@ CONTEXTS = {
     ),
     "higher_order": (r"torch[/\\]_higher_order_ops[/\\]", "a higher-order operator ran"),
     "vmap": (r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function"),
-    "transform": (r"torch[/\\]_functorch[/\\]eager_transforms", "a transform of torch.func ran the function"),
+    "transform": (
+        r"_functorch[/\\]eager_transforms|functorch[/\\]csrc|ATen[/\\]functorch",
+        "a transform of torch.func ran the function",
+    ),
     "sharded": (r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
     "compile": (
         r"torch[/\\]_(?:dynamo|inductor|export)[/\\]|torch[/\\]export[/\\]|torch\._(?:dynamo|inductor)\.exc|"
@@ -74,6 +77,7 @@ CONTEXTS = {
     "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
     "twice": (r"BackwardBackward|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
+    "assertion": (r"INTERNAL ASSERT FAILED", "an assertion of PyTorch failed"),
     "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
 }
 """What may have been under way: the frames and words that prove it, and a clause; the most special first."""

@@ -55,7 +55,7 @@ def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> Te
         release=None if release is None else f"{release[0]}.{release[1]}",
         nearest=_by_release(universes, release) if release is not None else _by_keys(universes, fits),
         fits=tuple(universe.name for universe, fit in zip(universes, fits, strict=True) if fit is Fit.FITS),
-        older_than_all={*fits} == {Fit.OLDER} if release is None else release < numbers_of(universes[-1]),
+        older_than_all={*fits} == {Fit.OLDER} if release is None else release < universes[-1].release,
     )
 
 
@@ -66,7 +66,7 @@ def version_fits(universes: Sequence[Universe], error: ErrorText) -> tuple[Fit, 
 
 def _by_release(universes: Sequence[Universe], release: tuple[int, int]) -> str:
     """The newest version that is not newer than a release; the oldest, for an older one."""
-    older = (universe.name for universe in universes if numbers_of(universe) <= release)
+    older = (universe.name for universe in universes if universe.release <= release)
     return next(older, universes[-1].name)
 
 
@@ -76,12 +76,6 @@ def _by_keys(universes: Sequence[Universe], fits: Sequence[Fit]) -> str | None:
         return None
     at = next((fits.index(fit) for fit in (Fit.FITS, Fit.UNKNOWN) if fit in fits), len(fits) - 1)
     return universes[at].name
-
-
-def numbers_of(universe: Universe) -> tuple[int, int]:
-    """Major and minor number of a universe's PyTorch."""
-    major, minor, *_ = (*map(int, re.findall(r"\d+", universe.torch)[:2]), 0, 0)
-    return major, minor
 
 
 def _fit(universes: Sequence[Universe], at: int, error: ErrorText) -> Fit:

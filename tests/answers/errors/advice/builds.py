@@ -31,13 +31,13 @@ CALLER = TENSOR + "int helper(const at::Tensor&); int answer(const at::Tensor& x
 HELPER = TENSOR + "int helper(const at::Tensor&) { return 1; }"
 
 
-@tries("own-symbol", "Add the file that defines", needs="g++")
+@tries("undefined-symbol", "Add the file that defines", needs="g++")
 def function_that_is_not_linked(advice):
     in_new_folder()
     torch.ops.load_library(build("mine", *((CALLER, HELPER) if advice else (CALLER,))))
 
 
-@tries("own-symbol", "Compare the declaration with the definition", needs="g++")
+@tries("undefined-symbol", "Compare the declaration with the definition", needs="g++")
 def function_with_other_arguments(advice):
     in_new_folder()
     torch.ops.load_library(build("mine", CALLER, HELPER if advice else HELPER.replace("const ", "")))

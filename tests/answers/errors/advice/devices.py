@@ -70,11 +70,10 @@ def backend_without_a_module(advice):
     torch.empty(2, device="mine" if advice else "privateuseone")
 
 
-untried("no-hooks", "Import the backend's package before the call", BACKEND)
-untried("no-hooks", "RegisterPrivateUse1HooksInterface", "needs C++")
+untried("no-device-module", "RegisterPrivateUse1HooksInterface", "needs C++")
 
 
-@tries("argument-dtype", "Convert the argument, such as `indices.long()`", "must leave integer tensors as they are")
+@tries("mixed-dtypes", "Convert the argument, such as `indices.long()`", "must leave integer tensors as they are")
 def indices_of_another_dtype(advice):
     indices = torch.tensor([0, 1])
     if "leave" not in advice:

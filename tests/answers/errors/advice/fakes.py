@@ -9,7 +9,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.library import custom_op
 
 from tests.answers.errors.advice.slots import define
-from tests.answers.errors.advice.trial import tries, untried
+from tests.answers.errors.advice.trial import tries
 
 
 def compiled(function, **options):
@@ -36,7 +36,7 @@ def custom_op_compiled(advice):
 
 
 @tries(
-    "dynamic-output",
+    "data-dependent",
     "pass `shape_env=ShapeEnv()`, and use fake tensors",
     "torch.where instead of a mask",
 )
@@ -50,7 +50,7 @@ def size_that_depends_on_data(advice):
 
 
 @tries(
-    "dynamic-output",
+    "data-dependent",
     "torch._dynamo.config.capture_dynamic_output_shape_ops = True",
     "accept a graph break",
     until="2.4",
@@ -61,7 +61,7 @@ def size_of_data_compiled(advice):
     assert called(torch.ones(2)).sum() == 2
 
 
-@tries("dynamic-output", "get the size from `torch.library.get_ctx().new_dynamic_size()`")
+@tries("data-dependent", "get it from `torch.library.get_ctx().new_dynamic_size()`")
 def fake_of_an_unknown_size(advice):
     @custom_op("t::f", mutates_args=())
     def f(x: torch.Tensor) -> torch.Tensor:
@@ -115,7 +115,7 @@ def value_of_a_traced_tensor(advice):
 
 @tries(
     "data-dependent",
-    "use only the shapes and dtypes of the arguments there",
+    "use only the shapes and dtypes of the arguments",
     "torch.library.get_ctx().new_dynamic_size()",
 )
 def fake_that_reads_data(advice):
@@ -203,33 +203,19 @@ def composite_that_reads_memory(advice):
     assert compiled(lambda x: op(x) * 2)(torch.ones(2)).sum() == 4
 
 
-@tries("fake-devices", "Move the tensors to one device")
+@tries("mixed-devices", "to one device: `x.to(weight.device)`")
 def fakes_on_two_devices(advice):
     with FakeTensorMode():
         torch.ones(2) + torch.empty(2, device="cpu" if advice else "cuda")
 
 
-@tries("fake-devices", "create the result on the device of an argument")
+@tries("mixed-devices", "Create new tensors on the device of an argument, also in a fake implementation")
 def fake_on_the_cpu(advice):
     f = clone_op()
     f.register_fake(lambda x: torch.empty(x.shape, device=x.device) if advice else torch.empty(x.shape))
     with FakeTensorMode():
         x = torch.empty(2, device="cuda")
         f(x) + x
-
-
-@tries("fake-unsupported", "Keep it out of the compiled region", "convert it to an ordinary strided tensor first")
-def quantized_tensor_made_fake(advice):
-    q = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8)
-    if "compiled" in advice:
-        dequantized = torch.compiler.disable(lambda: q.dequantize())
-        torch.compile(lambda x: x + dequantized(), backend="aot_eager")(torch.ones(2))
-    else:
-        FakeTensorMode().from_tensor(q.dequantize() if advice else q)
-
-
-untried("fake-unsupported", "Register a Python implementation of", "needs a C++ class")
-untried("fake-unsupported", "torch._library.register_fake_class", "needs a C++ class")
 
 
 @tries("meta-data", "`module.to_empty(device=…)`", "Load the model without them")
@@ -258,9 +244,9 @@ def meta_beside_cpu(advice):
 
 
 @tries(
-    "data-guard",
+    "data-dependent",
     "`torch._check(n > 3)`",
-    "Use torch.where or torch.cond instead of `if`",
+    "Use torch.where or torch.cond instead of a Python `if`",
     "breaks the graph there and goes on",
     "`@torch.compiler.disable`",
 )
@@ -282,7 +268,7 @@ def condition_on_a_symbol(advice):
     assert called(torch.ones(5)).sum() == 10
 
 
-@tries("data-guard", "In a fake implementation, do not compare a size that depends on data")
+@tries("data-dependent", "and do not compare it")
 def fake_that_compares_a_symbol(advice):
     f = custom_op("t::f", _nonzero, mutates_args=())
 

@@ -25,7 +25,7 @@ def backward_without_a_formula(advice):
 
 
 @tries(
-    "no-second-derivative",
+    "no-derivative",
     "do not pass create_graph=True",
     "an implementation whose operators have second derivatives",
     "Write the backward of your operator with operators that have derivatives",
@@ -55,7 +55,7 @@ def second_derivative_of_attention(advice):
     "use torch.no_grad(), or `x.detach()`",
     "use other operators, or put the call",
     "torch.autograd.Function with a backward of your own",
-    "Register a kernel at the autograd key of the tensors' device",
+    "register a kernel at the autograd key of the tensors' device",
 )
 def operator_without_a_derivative(advice):
     x, at_zero = training(-1.0, 2.0), torch.ones(2)
@@ -69,7 +69,7 @@ def operator_without_a_derivative(advice):
         def backward(ctx, g):
             return torch.zeros_like(g)
 
-    if "Register" in advice:
+    if "register" in advice:
 
         def kernel(x, values):
             return Below.apply(x, values)
@@ -137,7 +137,7 @@ def argument_without_a_derivative(advice):
         torch.nn.functional.nll_loss(x, target, weight.detach() if advice else weight)
 
 
-@tries("no-forward-ad", "Use reverse mode: backward(), torch.func.vjp or jacrev", until="2.13")
+@tries("no-derivative", "Use reverse mode: backward(), torch.func.vjp or jacrev", until="2.13")
 def forward_mode_without_a_derivative(advice):
     picture, grid = torch.rand(1, 1, 4, 4), torch.rand(1, 2, 2, 2)
 
@@ -152,7 +152,7 @@ def forward_mode_without_a_derivative(advice):
         torch.func.jvp(sampled, (picture,), (picture,))
 
 
-@tries("no-forward-ad", "`jvp`", until="2.13")
+@tries("no-derivative", "`jvp`", until="2.13")
 def operator_without_jvp(advice):
     picture, grid = torch.rand(1, 1, 4, 4), torch.rand(1, 2, 2, 2)
 
@@ -195,4 +195,4 @@ def inference_tensor_in_training(advice):
     table.add_(1)
 
 
-untried("no-forward-ad", "Try it on the CPU", "needs a second device with data")
+untried("no-derivative", "Try it on the CPU", "needs a second device with data")

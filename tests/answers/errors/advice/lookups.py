@@ -36,7 +36,6 @@ untried("not-defined", "Check that the package was built for the installed PyTor
 untried("not-defined", "In a C++ program: link the library", "needs C++")
 untried("not-defined", "TORCH_LIBRARY blocks run when the shared library is loaded", "needs C++")
 untried("no-library-file", "If the text names a CUDA library", OTHER_BUILD)
-untried("own-symbol", "If the extension is not yours", OTHER_BUILD)
 untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
 
 

@@ -72,7 +72,7 @@ def mesh():
 
 
 @tries(
-    "mixed-dtensor",
+    "no-sharding",
     "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
     "or the DTensor, `x.to_local()`",
 )
@@ -120,5 +120,5 @@ def composite_operator_in_inference_mode(advice):
         assert distribute_tensor(ONE, where, [Replicate()]).flatten().shape == (4,)
 
 
-untried("mixed-dtensor", "The usual cause is a buffer or a constant", "an explanation")
-untried("mixed-dtensor", "use torch.no_grad()", "tried for the text that an operator has no strategy")
+untried("no-sharding", "The usual cause is a buffer or a constant", "an explanation")
+untried("no-sharding", "use torch.no_grad()", "tried for the text that an operator has no strategy")

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors import answer, conclude
-from dispatch_cli.answers.errors.messages.table import MESSAGES
+from dispatch_cli.answers.errors.messages import MESSAGES
 
 STEPS = "steps"
 """In place of a kind: advice that depends on the slot."""

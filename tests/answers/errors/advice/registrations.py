@@ -66,7 +66,7 @@ untried(
 )
 
 
-@tries("library-twice", "or `Library(ns, 'FRAGMENT')`, in all places but one")
+@tries("defined-twice", "or `Library(ns, 'FRAGMENT')`, in all places but one")
 def library_twice(advice):
     KEPT.append(Library("t", "DEF"))
     KEPT.append(Library("t", "FRAGMENT" if advice else "DEF"))
@@ -74,13 +74,13 @@ def library_twice(advice):
 
 
 untried(
-    "library-twice",
+    "defined-twice",
     "Check whether two versions of the library are installed",
     "something to look at; no change of a program",
 )
 
 
-@tries("defined-twice", "Pass `allow_override=True`", "and delete it before you create it again")
+@tries("defined-twice", "accept `allow_override=True`", "and delete it before you create it again")
 def python_kernel_twice(advice):
     define("t::f", "(Tensor x) -> Tensor")
     first, second = Library("t", "IMPL"), Library("t", "IMPL")
@@ -93,7 +93,7 @@ def python_kernel_twice(advice):
     assert torch.ops.t.f(ONE).sum() == 12
 
 
-@tries("fake-twice", "Remove one of the two", "register_fake accepts `allow_override=True`")
+@tries("defined-twice", "Remove one of the two", "accept `allow_override=True`")
 def fake_twice(advice):
     define("t::f", "(Tensor x) -> Tensor", CPU=double)
     for number in range(1 if "Remove" in advice else 2):
@@ -101,7 +101,7 @@ def fake_twice(advice):
     assert compiled(torch.ops.t.f)(ONE).sum() == 8
 
 
-@tries("fake-twice", "Remove one of the two")
+@tries("defined-twice", "Remove one of the two")
 def fake_beside_meta(advice):
     define("t::f", "(Tensor x) -> Tensor", CPU=double, Meta=torch.empty_like)
     if not advice:
@@ -109,7 +109,7 @@ def fake_beside_meta(advice):
     assert compiled(torch.ops.t.f)(ONE).sum() == 8
 
 
-@tries("fake-twice", "Leave it out", "Or register its kernel at CompositeExplicitAutograd")
+@tries("defined-twice", "Leave it out", "Or register its kernel at CompositeExplicitAutograd")
 def fake_beside_composite(advice):
     key = "CompositeExplicitAutograd" if "Explicit" in advice else "CompositeImplicitAutograd"
     op = define("t::f", "(Tensor x) -> Tensor", **{key: double})
@@ -122,7 +122,7 @@ def fake_beside_composite(advice):
     assert x.grad.sum() == 4
 
 
-@tries("bad-schema", "Annotate the result")
+@tries("bad-registration", "Annotate the result")
 def result_that_no_schema_has(advice):
     results = tuple[torch.Tensor, int] if advice else tuple[torch.Tensor, str]
 
@@ -133,7 +133,7 @@ def result_that_no_schema_has(advice):
     assert f(ONE)[1] == 2
 
 
-@tries("bad-schema", "If the text speaks of mutates_args")
+@tries("bad-registration", "If the text speaks of mutates_args")
 def mutated_argument_that_is_no_tensor(advice):
     @custom_op("t::f", mutates_args=("x",) if advice else ("n",))
     def f(x: torch.Tensor, n: int) -> None:
@@ -144,7 +144,7 @@ def mutated_argument_that_is_no_tensor(advice):
     assert x.sum() == 6
 
 
-@tries("bad-schema", "Annotate each argument", "Or give the schema")
+@tries("bad-registration", "Annotate each argument", "Or give the schema")
 def function_without_annotations(advice):
     if "Annotate" in advice:
 

@@ -1,0 +1,138 @@
+"""All messages of PyTorch about operators and dispatch, by kind: ``messages.txt``.
+
+Beside them, the patterns that find them, and sentences with the names of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from dispatch_cli.answers.errors.template import words
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model import printed_texts
+
+NO_KERNEL = "no-kernel"
+NO_AUTOGRAD = "no-autograd"
+NO_BATCHING_RULE = "no-batching-rule"
+NOT_ON_DEVICE = "not-on-device"
+AMBIGUOUS = "ambiguous"
+OVERRIDDEN = "overridden"
+OTHER_TEXT = "other-text"
+"""The kinds of which an answer says more than their message."""
+
+
+class Message(NamedTuple):
+    """The texts of one kind; ``messages.txt`` says what the fields mean.
+
+    kind: its name in machine formats. source: PyTorch's function or file that prints it.
+    """
+
+    kind: str
+    says: str
+    templates: tuple[str, ...]
+    source: str
+    key: str | None
+    means: str
+    user: tuple[str, ...]
+    author: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    contexts: tuple[str, ...]
+    warning: bool
+
+
+def _messages() -> Iterable[Message]:
+    """The kinds of the file."""
+    lines = Path(__file__).with_name("messages.txt").read_text(encoding="utf-8").replace("\n  ", " ").split("\n")
+    kinds: dict[str, dict[str, list[str]]] = {}
+    fields: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("["):
+            kinds[line.strip("[]")] = fields = {}
+        elif line and not line.startswith("#"):
+            field, _, value = line.partition(" ")
+            fields.setdefault(field, []).append(value)
+    for kind, fields in kinds.items():
+        yield Message(
+            kind,
+            says=fields["says"][0],
+            templates=tuple(
+                _SHARED.sub(lambda name: getattr(printed_texts, name[1]), one) for one in fields.get("text", ())
+            ),
+            source=fields["by"][0],
+            key=fields.get("key", [None])[0],
+            means=" ".join(fields.get("means", ())),
+            user=tuple(fields.get("user", ())),
+            author=tuple(fields.get("author", ())),
+            rules=tuple(Rule[name] for name in " ".join(fields.get("rules", ())).split()),
+            contexts=tuple(fields.get("contexts", ())),
+            warning="warning" in fields,
+        )
+
+
+_SHARED = re.compile(r"<([A-Z_]{5,})>")
+"""A text that the engine raises, too."""
+MESSAGES = {message.kind: message for message in _messages()}
+_CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\] ")
+
+
+class TextPattern(NamedTuple):
+    """A template of a kind. words: those that each of its texts has, the longest first."""
+
+    kind: str
+    text: str
+    words: tuple[str, ...]
+
+
+@cache
+def patterns() -> tuple[TextPattern, ...]:
+    """Each template of each message."""
+    return tuple(TextPattern(kind, text, words(text)) for kind, one in MESSAGES.items() for text in one.templates)
+
+
+class _Names(dict[str, str]):
+    """Values of holes; a name that the text does not have stands for itself."""
+
+    def __missing__(self, name: str) -> str:
+        return _MISSING.get(name, name)
+
+
+_MISSING = {
+    "op": "the operator",
+    "key": "that key",
+    "namespace": "that namespace",
+    "overload": "of that name",
+    "device": "that device",
+    "other_device": "another one",
+    "dtype": "that dtype",
+    "function": "the function",
+    "argument": "an argument",
+    "symbol": "a symbol",
+}
+
+
+def filled(text: str, operator: str | None, key: str | None, details: tuple[tuple[str, str], ...]) -> str:
+    """A sentence of a message with the names of a text; a part in ``[[ ]]`` only where the text has its names."""
+    names = _Names(details)
+    names |= {name: value for name, value in (("op", operator), ("key", key)) if value is not None}
+
+    def optional(part: re.Match[str]) -> str:
+        return part[1] if all(name in names for name in re.findall(r"\{(\w+)\}", part[1])) else ""
+
+    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], re.sub(r"\[\[(.*?)\]\]", optional, text)).strip()
+
+
+def advice(
+    texts: Iterable[str], operator: str | None, key: str | None, details: tuple[tuple[str, str], ...]
+) -> tuple[str, ...]:
+    """The advice of a message that is for such a text."""
+    names = {name for name, _ in details}
+    kept = []
+    for text in texts:
+        condition = _CONDITION.match(text)
+        if condition is None or (condition["detail"] in names) is not bool(condition["without"]):
+            kept.append(filled(text[condition.end() :] if condition else text, operator, key, details))
+    return tuple(kept)
