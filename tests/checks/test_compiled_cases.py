@@ -308,3 +308,42 @@ def test_pytorch_fails_there(tmp_path: Path) -> None:
         is_parsed = words.startswith("expected")  # the schema is refused, and its parser has a text of its own
         assert text is not None and (is_parsed or text.startswith(start)), (text, words)
     assert refusals[len(REFUSED) :] == [None] * len(TAKEN)
+
+
+CPP = """
+#include <torch/library.h>
+void raw(at::Tensor& x) { x.data_ptr<float>()[0] = 7; }
+void calls(const at::Tensor& x) { auto y = x; y.add_(1); }
+TORCH_LIBRARY(reads, m) {
+  m.def("op", raw);
+  m.impl("op", c10::DispatchKey::CPU, &raw);
+}
+TORCH_LIBRARY(calls, m) {
+  m.def("op(Tensor x) -> ()", TORCH_FN(calls));
+  m.impl("op", c10::DispatchKey::CPU, TORCH_FN(calls));
+}
+"""
+BUILT = """
+import os, sys
+os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+from torch.utils.cpp_extension import load
+load("libraries", ["library.cpp"], is_python_module=False, build_directory=".")
+"""
+
+
+def test_a_composite_kernel_in_cpp_may_fail_on_fake_tensors(tmp_path: Path) -> None:
+    (tmp_path / "library.cpp").write_text(CPP, "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", DROPPED, "--format", "json").out)
+    findings = [(one["severity"], one["operator"]) for one in report["findings"]]
+    assert findings == [("info", "reads::op"), ("info", "calls::op")]
+    assert all("fails where that reads their data" in one["message"] for one in report["findings"])
+
+
+@pytest.mark.live
+def test_pytorch_runs_a_composite_kernel_in_cpp_with_fake_tensors(tmp_path: Path) -> None:
+    (tmp_path / "library.cpp").write_text(CPP, "utf-8")
+    cases = [(BUILT, "reads", WRITES, "compile"), ("", "calls", WRITES, "compile")]
+    script = Path(__file__).with_name("live_compiled_cases.py")
+    given = json.dumps({"cases": cases, "modules": []})
+    (outcomes, _) = json.loads(in_pytorch.run([torch_python(), str(script)], given, folder=tmp_path).stdout)
+    assert outcomes == ["raises", "differs"]

@@ -6,9 +6,10 @@ bitmask) -> ()` writes when it is called eagerly; compiled, the call is removed 
 it was (`remove_unused` of `torch.fx`; xgrammar and DeepSpeed have such operators).
 
 The call is removed if it can be traced: with a fake implementation, a kernel at Meta or at CompositeExplicitAutograd,
-or with one for a backend beside one at CompositeImplicitAutograd. Then the finding is a warning. If it cannot,
-compiling breaks the graph there, and the call runs: that is an info, for a fake implementation makes it a wrong
-result. An operator that decomposes is not reported, nor one without tensor arguments, nor one that
+or with one for a backend beside one at CompositeImplicitAutograd. Then the finding is a warning. A composite kernel in
+C++ that reads the data of tensors fails on fake ones: then compiling fails instead, and the finding is an info. If it
+cannot be traced, compiling breaks the graph there, and the call runs: that is an info, for a fake implementation makes
+it a wrong result. An operator that decomposes is not reported, nor one without tensor arguments, nor one that
 `torch.fx.node.has_side_effect` or `register_effect` names in the sources.
 
 Bad, because the schema does not say that ``logits`` is written to:
@@ -44,12 +45,20 @@ from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.schema_facts import BUILTIN
 from dispatch_cli.engine.python.functions import computes, undeclared_writes
-from dispatch_cli.engine.support.hazards import decomposes, drops_call, is_triton_op, writes_in_silence
+from dispatch_cli.engine.support.hazards import TRACED, decomposes, drops_call, is_triton_op, writes_in_silence
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.universe import IMPLICIT, META
 
 TIP = "declare what it writes to, such as Tensor(a!); or name it in torch.fx.node.has_side_effect"
+
+_DROPPED = "torch.compile removes its calls"
+_BREAKS = "compiling breaks the graph there; with a fake implementation, torch.compile would remove its calls"
+_OF_CPP = (
+    "torch.compile runs its composite kernel with fake tensors, and fails where that reads their data; "
+    "where it does not, its calls are removed"
+)
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -68,28 +77,32 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
     if not keys or decomposes(view.universe, schema, keys) or _writes_are_known(view, name, schema):
         return
     drops = drops_call(view.universe, schema, keys)
-    tensors = [one.name for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    reads_data = drops and META not in keys and not _traced_in_python(view, name)
+    tensors = [
+        argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
+    ]
     shown = " or ".join(tensors) if len(tensors) <= MAX_NAMED else "any of its tensors"
-    effect = (
-        "torch.compile removes its calls"
-        if drops
-        else "compiling breaks the graph there; with a fake implementation, torch.compile would remove its calls"
-    )
+    effect = _OF_CPP if reads_data else _DROPPED if drops else _BREAKS
     yield CHECK.finding(
         f"{name} returns nothing, and its schema declares no write to {shown}: {effect}",
         name,
         span=view.defined_at(name),
         details=(("schema", str(schema)),),
         tip=TIP,
-        severity=None if drops else Severity.INFO,
+        severity=None if drops and not reads_data else Severity.INFO,
     )
+
+
+def _traced_in_python(view: View, name: OperatorName) -> bool:
+    """True if a Python function is the kernel with which its calls are traced, where none is at Meta."""
+    return any(view.active(name)[key].kernel.python for key in (*TRACED, IMPLICIT) if key in view.active(name))
 
 
 def _writes_are_known(view: View, name: OperatorName, schema: FunctionSchema) -> bool:
     """True if `undeclared-write` reports it, by the source of a kernel."""
     return any(
-        computes(view.universe, key) and any(undeclared_writes(one.kernel, schema))
-        for key, one in view.active(name).items()
+        computes(view.universe, key) and any(undeclared_writes(registration.kernel, schema))
+        for key, registration in view.active(name).items()
     )
 
 
