@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.coverage.classes import OperatorClasses
 from dispatch_cli.answers.coverage.counts import percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.engine.coverage.answers import Covered, Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
-from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 
@@ -82,17 +82,22 @@ def overview_report(
     ops: Sequence[str] = (),
     tags: Sequence[str] = (),
     arguments: Sequence[str] = (),
+    classes: OperatorClasses | None = None,
 ) -> CoverageOverviewReport:
-    """The groups of *names*, which *ops* and *tags* chose. arguments: those of the command that load the state."""
-    groups = dict(_groups(state, names, ops, tags))
+    """The groups of *names*, which *ops* and *tags* chose.
+
+    arguments: those of the command that load the state. classes: of the names, where they are known already.
+    """
+    classes = classes or OperatorClasses(state, names)
+    number = dict(zip(names, classes.numbers, strict=True))
+    groups = {group: Counter(number[name] for name in members) for group, members in _groups(state, names, ops, tags)}
     backends = tuple(_backends(state, names))
-    cells: dict[tuple[GroupKind, str, tuple[str, ...]], list[GroupCell]] = {group: [] for group in groups}
+    cells: dict[_Group, list[GroupCell]] = {group: [] for group in groups}
     for backend in backends:
-        classifier = Classifier(state.dispatcher, backend)
-        answers = {name: classifier.of(name) for name in names}
-        for group, members in groups.items():
+        answers = classes.answers(backend)
+        for group, counts in groups.items():
             command = shlex.join(("dispatch-cli", "coverage", backend.key, *arguments, *group[2]))
-            cells[group].append(_cell(backend.key, [answers[name] for name in members], command))
+            cells[group].append(_cell(backend.key, answers, counts, command))
     return CoverageOverviewReport(
         state.dispatcher.universe.name,
         state.over,
@@ -100,13 +105,17 @@ def overview_report(
         state.over_assumed,
         len(names),
         backends,
-        tuple(CoverageGroup(*group[:2], len(groups[group]), group[2], tuple(row)) for group, row in cells.items()),
+        tuple(CoverageGroup(*group[:2], groups[group].total(), group[2], tuple(row)) for group, row in cells.items()),
     )
+
+
+_Group = tuple[GroupKind, str, tuple[str, ...]]
+"""Kind, name, and the options that choose it."""
 
 
 def _groups(
     state: State, names: Sequence[OperatorName], ops: Sequence[str], tags: Sequence[str]
-) -> Iterator[tuple[tuple[GroupKind, str, tuple[str, ...]], list[OperatorName]]]:
+) -> Iterator[tuple[_Group, list[OperatorName]]]:
     """The groups that options of `coverage` can choose, the largest of a kind first. Several globs choose more, and so
     do several tags: where one is given, no further one narrows the choice.
     """
@@ -143,11 +152,12 @@ def _backends(state: State, names: Sequence[OperatorName]) -> Iterator[CoveredBa
             yield backend_of(universe, key)
 
 
-def _cell(backend: str, answers: Iterable[Covered], command: str) -> GroupCell:
+def _cell(backend: str, answers: Sequence[Covered], classes: Mapping[int, int], command: str) -> GroupCell:
+    """classes: how many operators of the group each class has."""
     counts, served = Counter[Service](), Counter[bool | None]()
-    for answer in answers:
-        counts[answer.service] += 1
-        served[answer.served] += 1
+    for number, operators in classes.items():
+        counts[answers[number].service] += operators
+        served[answers[number].served] += operators
     share = percent(served[True], served[True] + served[False])
     return GroupCell(
         backend=backend,

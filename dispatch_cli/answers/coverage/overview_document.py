@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.coverage.overview import CoverageGroup, CoverageOverviewReport, GroupCell, GroupKind
@@ -55,31 +55,38 @@ def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[B
         return
     how = "Percent that are served, and by what. `dispatch-cli coverage BACKEND` and the options of a row list them."
     yield Paragraph(how)
+    yield from matrices(report)
+
+
+def matrices(report: CoverageOverviewReport, in_viewer: bool = False) -> Iterator[Block]:
+    """A matrix for each kind of group, under its head.
+
+    in_viewer: with all groups, by their names. The target of a cell: a backend, and the options that choose the group.
+    """
     counted = {service for group in report.groups for cell in group.cells for service in _counts(cell)}
     used = [service for service in _SIGNS if service in counted]
     for kind, members in groupby(report.groups, key=lambda group: group.kind):
         groups = list(members)
+        shown = groups if in_viewer else groups[:MOST]
+        legend = [Mark(_SIGNS[service], SERVICE_TONES[service], SERVICE_NAMES[service]) for service in used]
+        labels = [
+            group.name if in_viewer or kind not in _HEADS else shlex.join(group.chosen_by[-2:]) for group in shown
+        ]
+        rows = [
+            MatrixRow(label, [_shown(cell, group, in_viewer) for cell in group.cells])
+            for label, group in zip(labels, shown, strict=True)
+        ]
         yield Gap()
         if kind in _HEADS:
             yield Paragraph(_HEADS[kind], kind=ParagraphKind.SECTION)
-        yield _matrix(report, groups[:MOST], used if kind is GroupKind.ALL else ())
-        if len(groups) > MOST:
+        yield Matrix([*map(_head, report.backends)], rows, explained=legend if kind is GroupKind.ALL else ())
+        if len(groups) > len(shown):
             yield Paragraph(Run(f"and {len(groups) - MOST} more; JSON and CSV have all", Tone.DIM))
 
 
 def title(report: CoverageOverviewReport) -> str:
     """Numbers of operators and backends."""
     return f"{plural(report.chosen, 'operator')} on {plural(len(report.backends), 'backend')}"
-
-
-def _matrix(report: CoverageOverviewReport, groups: Sequence[CoverageGroup], explained: Sequence[Service]) -> Matrix:
-    legend = [Mark(_SIGNS[service], SERVICE_TONES[service], SERVICE_NAMES[service]) for service in explained]
-    rows = [MatrixRow(_label(group), [_shown(cell, group) for cell in group.cells]) for group in groups]
-    return Matrix([*map(_head, report.backends)], rows, explained=legend)
-
-
-def _label(group: CoverageGroup) -> str:
-    return shlex.join(group.chosen_by[-2:]) if group.kind in _HEADS else group.name
 
 
 def _head(backend: CoveredBackend) -> MatrixHead:
@@ -89,11 +96,13 @@ def _head(backend: CoveredBackend) -> MatrixHead:
     return MatrixHead(device or backend.key, group=kind)
 
 
-def _shown(cell: GroupCell, group: CoverageGroup) -> MatrixCell:
+def _shown(cell: GroupCell, group: CoverageGroup, in_viewer: bool) -> MatrixCell:
     parts = [Mark(_SIGNS[service] * size, SERVICE_TONES[service]) for service, size in bar(cell).items()]
     counts = ", ".join(f"{count:,} {SERVICE_NAMES[service]}" for service, count in _counts(cell).items())
-    words = f"{cell.backend}: {cell.served:,} of {group.operators:,} served; {counts}. {cell.command}"
-    return MatrixCell((Mark(f"{percent_word(cell.percent):>3} "), *parts), words)
+    words = f"{cell.backend}: {cell.served:,} of {group.operators:,} served; {counts}"
+    target = (cell.backend, group.chosen_by)
+    marks = (Mark(f"{percent_word(cell.percent):>3} "), *parts)
+    return MatrixCell(marks, words if in_viewer else f"{words}. {cell.command}", target)
 
 
 def percent_word(percent: float | None) -> str:

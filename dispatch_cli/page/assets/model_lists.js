@@ -17,6 +17,13 @@ Object.assign(Page.prototype, {
     };
   },
 
+  /* Whether an operator is in a group: all, a namespace, such as aten::*, or a tag. */
+  isIn(name, group) {
+    if (!group || group.endsWith("::*")) return name.startsWith(group.slice(0, -1));
+    const { groups, group_lists: lists } = this.data.coverage;
+    return lists[groups[this.numbers.get(name)]].includes(group);
+  },
+
   covered(number, { otherwise, autocast, vmap, ...answer }) {
     const operator = this.data.operators.name[number];
     let found = null;
@@ -87,7 +94,8 @@ Object.assign(Page.prototype, {
       findings: () => ["check-invariants", "--severity", "info", ...source],
       "all-findings": () => ["check-invariants", "--severity", "info", ...source, "--full"],
       "operator-findings": (name) => ["check-invariants", "--severity", "info", ...source, "--op", glob(name)],
-      coverage: (key, service) => ["coverage", key, ...source, ...(service ? ["--served-by", service] : [])],
+      coverage: (key, service, group) => ["coverage", key, ...source, ...(service ? ["--served-by", service] : []), ...grouped(group)],
+      overview: () => ["coverage", ...source],
       changes: () => (this.about.diff !== null ? ["diff", ...this.about.diff.arguments] : commands["all-tables"]()),
       "all-tables": () => ["table", ...source],
       fallbacks: () => ["register", ...source, "--view", "fallbacks"],
@@ -134,6 +142,11 @@ Object.assign(Page.prototype, {
     return `$'${Array.from(text, (sign) => (plain(sign) ? sign : ansiQuoted(sign))).join("")}'`;
   },
 });
+
+/* What chooses a group of operators. */
+function grouped(group) {
+  return group ? [group.endsWith("::*") ? "--op" : "--tag", group] : [];
+}
 
 /* What `resolve` is told of a call. */
 function givenTo({ tensors, contexts, arguments: others }) {

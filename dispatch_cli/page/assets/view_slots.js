@@ -54,6 +54,16 @@ function matrix(caption, corner, heads, rows) {
   return marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, make("caption", {}, caption), make("thead", {}, above, head), body)));
 }
 
+/** A matrix of the command; href: where a cell's target leads. What a cell means is its title. */
+function blockMatrix(caption, { corner, heads, rows }, href) {
+  const cell = ([marks, title, target]) => marks.length > 0 && make("a", { class: `slot ${marks[0][1]}`, href: href(target), title },
+    marks.map(([text, tone]) => make("span", { class: tone, "aria-hidden": "true" }, text)), make("span", { class: "unseen" }, title));
+  const whole = matrix(caption, corner, heads.map(([name, group]) => ({ name, group })), rows.map(([label, ...cells]) => ({ label, cells: cells.map(cell) })));
+  const widest = Math.max(...rows.flatMap(([, ...cells]) => cells.map(([marks]) => marks.map(([text]) => text).join("").length)));
+  whole.firstChild.classList.toggle("flat", heads.every(([name]) => name.length <= widest));
+  return whole;
+}
+
 /** Arrows, Home and End in the grid. */
 function gridKey(event) {
   const cell = event.target.closest("td, th");

@@ -12,7 +12,17 @@ from tests.page.browser.tab import Tab
 BYPASS = "examples/scenarios/10_sparse_bypass.yaml"
 STALE = "examples/stale.yaml"
 ADDRESSES = (
-    *("!start", "!changes", "!findings", "!coverage/CPU", "!keys", "!keys/CUDA", "!keys/Autograd", "!fallbacks"),
+    *(
+        "!start",
+        "!changes",
+        "!findings",
+        "!coverage",
+        "!coverage/CPU",
+        "!keys",
+        "!keys/CUDA",
+        "!keys/Autograd",
+        "!fallbacks",
+    ),
     *(
         "!higher-order",
         "!about",
