@@ -163,13 +163,9 @@ class ListPane(Pane):
             self._said_apart = self.apart
             self.answered(self.answer)
         if shown and self.list.target is None:  # it has no lines before it has a width
-            self.set_timer(SOON, lambda: self._laid_out(same))
+            self.set_timer(SOON, self.show_details)
         else:
             self.show_details()
-
-    def _laid_out(self, number: int) -> None:
-        self.list.move_to(number)
-        self.show_details()
 
     def say(self, *parts: str | tuple[str, str]) -> None:
         """Set the line above the list. parts: texts, some with a style; ``\\n`` by itself begins a line."""

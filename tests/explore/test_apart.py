@@ -22,7 +22,7 @@ STALE = "examples/stale.yaml"
 
 def test_rows_that_keys_and_words_choose() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
+        await pilot.press(*"7b", *"privateuse1", "enter")
         await until(pilot, lambda: "coverage PrivateUse1" in app.command_bar.line)
         assert not app.command_bar.note
         await pilot.press("v")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -202,10 +203,10 @@ def test_after_undo_what_was_compared_without_the_change_is_there_again() -> Non
     drive(of_backend(), chosen)
 
 
-@pytest.mark.parametrize("key", ["5", "6", "7", "8"])
-def test_a_list_has_rows_in_a_tiny_terminal(key: str) -> None:
+@pytest.mark.parametrize("keys", [["5"], ["6"], [*"7bcuda", "enter"], ["8"]])
+def test_a_list_has_rows_in_a_tiny_terminal(keys: list[str]) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("enter", key)
+        await pilot.press("enter", *keys)
         pane = view(app, ListPane)
         await until(pilot, lambda: pane.list.target is not None)
         assert pane.list.size.height >= 3
@@ -236,7 +237,7 @@ def test_a_heading_that_is_cut_says_so() -> None:
 
 def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
+        await pilot.press(*"7b", *"privateuse1", "enter")
         pane = view(app, CoveragePane)
         await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
         report = pane.answer.report  # type: ignore[union-attr]
@@ -258,6 +259,36 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, row.slot))
 
     drive(of_backend(), steps)
+
+
+def _says(app: ExploreApp, text: str) -> bool:
+    return text in screen_text(app)
+
+
+def test_a_cell_of_all_backends_lists_the_operators_of_its_group() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        pane = view(app, CoveragePane)
+        await until(pilot, lambda: pane.overview.place is not None)
+        assert command(pane) == "coverage --base torch-2.15"
+        groups = {group.name: group for group in pane.answer.report.groups}  # type: ignore[union-attr]
+        for name, options in (("core", "--tag core"), ("sparse", "--op sparse::*")):
+            targets = pane.overview.cells.targets
+            wanted = ("CUDA", groups[name].chosen_by)
+            at = next(number for number, one in enumerate(targets) if one.place.row.target == wanted)
+            pane.overview.move_to(at)
+            cell = next(one for one in groups[name].cells if one.backend == "CUDA")
+            said = f"CUDA: {cell.served:,} of {groups[name].operators:,} served"
+            await until(pilot, partial(_says, app, said))
+            await pilot.press("enter")
+            await until(pilot, lambda: pane.list.has_focus)
+            assert command(pane) == f"coverage CUDA --base torch-2.15 {options}"
+            assert len(pane.list.rows) == groups[name].operators
+            assert sum(row.served is True for row in pane.list.rows) == cell.served
+            await pilot.press("escape")
+            await until(pilot, lambda: command(pane) == "coverage --base torch-2.15" and pane.overview.has_focus)
+
+    drive(of_newest(), steps)
 
 
 def test_what_changed_for_an_operator_since_the_first_version() -> None:
@@ -398,7 +429,7 @@ def test_coverage_says_which_operators_are_not_counted() -> None:
     session = of_newest()
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
+        await pilot.press(*"7b", *"privateuse1", "enter")
         await until(pilot, lambda: bool(app.query(CoveragePane)))
         number = len(session.state.higher_order_names)
         assert f"without {number} higher-order operators, which no backend" in " ".join(screen_text(app).split())

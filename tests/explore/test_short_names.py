@@ -66,7 +66,7 @@ def test_overloads_differ_in_the_list_of_a_small_terminal() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_rows_of_a_view_that_stand_together_differ(size: tuple[int, int]) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
+        await pilot.press(*"7b", *"privateuse1", "enter")
         pane = app.stage.views["coverage"]
         assert isinstance(pane, CoveragePane)
         await until(pilot, lambda: pane.answer is not None and pane.list.rows)

@@ -146,8 +146,8 @@ def test_3_what_a_sparse_tensor_runs() -> None:
 
 def test_4_what_a_backend_has_a_kernel_for() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
-        shown = await answered(app, pilot, "coverage")
+        await pilot.press(*"7b", *"privateuse1", "enter")
+        shown = await answered(app, pilot, "coverage", "PrivateUse1")
         assert shown["backend"]["key"] == "PrivateUse1"
         services = {one["operator"]: one["service"] for one in shown["operators"]}
         text = Path("examples/out_of_tree_backend.yaml").read_text(encoding="utf-8")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, overlay_of
+from dispatch_cli.answers.coverage.overview import overview_report
+from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, overlay_of, with_tags
+from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session
@@ -21,15 +23,27 @@ def served_so(answer: PaneAnswer, service: Service | None) -> PaneAnswer:
     return PaneAnswer(chosen, (*answer.command, "--served-by", service.value))
 
 
-def coverage_answer(session: Session, key: str) -> PaneAnswer | None:
-    """What serves the operators at a backend's key; None where that is no backend's."""
+def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:
+    """What serves the operators at a backend's key; None where that is no backend's.
+
+    group: the options of the command that choose them; none for all.
+    """
     state = session.state
     backend = backend_named(state.dispatcher.universe, key)
     if backend is None:
         return None
-    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
-    report = coverage_report(state, backend, names, overlay=overlay_of(state, backend))
-    return PaneAnswer(report, session.command("coverage", before=(key,)))
+    all_names = state.dispatcher.names()
+    by_name = select_names(all_names, group[1]) if group[:1] == ("--op",) else all_names
+    names, tags = [OperatorName.parse(name) for name in by_name], group[1:] if group[:1] == ("--tag",) else ()
+    names = with_tags(state, names, tags) if tags else names
+    report = coverage_report(state, backend, names, tags, overlay=overlay_of(state, backend))
+    return PaneAnswer(report, session.command("coverage", *group, before=(key,)))
+
+
+def overview_answer(session: Session) -> PaneAnswer:
+    """Groups of operators on all backends."""
+    names = [OperatorName.parse(name) for name in session.state.dispatcher.names()]
+    return PaneAnswer(overview_report(session.state, names), session.command("coverage"))
 
 
 def backends(session: Session) -> list[CoveredBackend]:

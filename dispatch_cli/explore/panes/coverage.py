@@ -1,10 +1,13 @@
-"""What serves each operator on a backend."""
+"""What serves groups of operators on all backends, and each operator on one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.coverage.document import (
@@ -16,19 +19,36 @@ from dispatch_cli.answers.coverage.document import (
     said,
     words,
 )
+from dispatch_cli.answers.coverage.overview import CoverageOverviewReport
+from dispatch_cli.answers.coverage.overview_document import matrices
+from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_share, training_words
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.coverage import backends, coverage_answer, served_so
+from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer, served_so
+from dispatch_cli.explore.cells_view import CellsView, ShownSlots
 from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.picture_rows import picture_rows
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.table_rows import lines_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import PRIVATE_USE1
-from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Run, TableBlock, Tone
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
 from dispatch_cli.render.words import place_cell, plural
 
 _BACKENDS: list[Column[CoveredBackend]] = [
@@ -39,12 +59,20 @@ _BACKENDS: list[Column[CoveredBackend]] = [
 
 
 class CoveragePane(ListPane):
-    """Coverage of one backend."""
+    """All backends as a picture, of which each cell opens the list of its operators; or one backend."""
 
     TITLE = "Coverage"
     WORDS = "operator, what serves it, how it trains"
+    DEFAULT_CSS = """
+    CoveragePane > #overview { display: none; }
+    CoveragePane.-all > #overview { display: block; }
+    CoveragePane.-all > RowDetail { height: 4; }
+    CoveragePane.-all > Rows, CoveragePane.-all > .top { display: none; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "backend", "Backend", tooltip="Choose another backend"),
+        Binding("m", "overview", "All", tooltip="Show all backends at a glance"),
+        Binding("escape,backspace", "back", "Back from a backend to all", show=False),
         Binding("v", "service", "Served by", tooltip="List the operators that are served in the next way"),
         Binding("n", "missing", "Missing", tooltip="List only the operators that are not served, or all"),
         Binding("i", "summary", "Counts", tooltip="Show the counts"),
@@ -52,7 +80,8 @@ class CoveragePane(ListPane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
-        self.backend = PRIVATE_USE1
+        self.backend: str | None = None
+        self._group: tuple[str, ...] = ()
         self._service: Service | None = None
         self._missing = False
         self._whole: PaneAnswer | None = None
@@ -60,6 +89,11 @@ class CoveragePane(ListPane):
         self._rows: Sequence[CoverageRow] = ()
         self._facts: dict[Fact, Any] = {}
         self._counts = True
+        self.overview = CellsView(id="overview")
+
+    def compose(self) -> ComposeResult:
+        yield self.overview
+        yield from super().compose()
 
     def open(self, spot: Spot) -> None:
         """Show the coverage; the cursor follows the operator."""
@@ -73,8 +107,15 @@ class CoveragePane(ListPane):
     def _answer(self) -> None:
         """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
         self._state = self.session.state
-        self._whole = coverage_answer(self.session, self.backend)
         self._counts = True
+        self.set_class(self.backend is None, "-all")
+        if self.backend is None:
+            answer = overview_answer(self.session)
+            self.overview.show(lambda width: _overview_lines(answer.report, width))
+            self.answered(answer)
+            self.show_details()
+            return
+        self._whole = coverage_answer(self.session, self.backend, self._group)
         self.refill()
 
     @property
@@ -126,7 +167,7 @@ class CoveragePane(ListPane):
         yield (served_share(report), "bold")
         yield "\n"
         yield about(report)
-        if names := self.session.state.higher_order_names:
+        if (names := self.session.state.higher_order_names) and not self._group:
             yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
         service = self._service
         chosen = [f"served by: {SERVICE_NAMES[service]}"] if service is not None else []
@@ -135,7 +176,10 @@ class CoveragePane(ListPane):
             yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
-        """The counts, until the cursor was moved; then an operator."""
+        """The counts, until the cursor was moved; then an operator. Of all backends, a cell."""
+        if self.backend is None:
+            yield Paragraph("" if self.overview.place is None else self.overview.place.row.title)
+            return
         report = self._report
         if report is None:
             return
@@ -182,6 +226,29 @@ class CoveragePane(ListPane):
         """An operator takes the place of the counts."""
         self._counts = False
 
+    def on_cells_view_places_laid_out(self) -> None:
+        """The cell under the cursor is known now."""
+        self.show_details()
+
+    @on(LinesView.Moved, "#overview")
+    def _at_cell(self) -> None:
+        self.show_details()
+
+    @on(LinesView.Opened, "#overview")
+    def _cell_opened(self, event: LinesView.Opened) -> None:
+        event.stop()
+        self._service, self._missing = None, False
+        self._show(*event.target.row.target)
+
+    def _show(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
+        """Show a backend, or all. group: the options that choose operators."""
+        self.backend, self._group = backend, group
+        self._answer()
+        if backend is None:
+            self.overview.focus()
+        elif self.overview.has_focus:
+            self.list.focus()
+
     def chosen(self, row: Any) -> None:
         """To the operator's slot at the backend."""
         self.go_to(Spot(OperatorName.parse(row.operator), row.slot))
@@ -197,8 +264,30 @@ class CoveragePane(ListPane):
     def take(self, backend: CoveredBackend | None) -> None:
         """Show another backend; None for the one that is shown."""
         if backend is not None:
-            self.backend = backend.key
-            self._answer()
+            self._show(backend.key, self._group)
+
+    def action_filter(self) -> None:
+        """The keys go to the filter; of all backends, over the list of the cell under the cursor."""
+        if self.backend is None:
+            place = self.overview.place
+            self._show(*((backends(self.session)[0].key,) if place is None else place.row.target))
+        super().action_filter()
+
+    def action_overview(self) -> None:
+        """All backends at a glance."""
+        self._show(None)
+
+    def action_back(self) -> None:
+        """From a backend to all."""
+        if self.backend is None:
+            raise SkipAction
+        self._show(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's: of all backends, there is no list."""
+        if self.backend is None and action in ("overview", "service", "missing", "summary", "edit_place"):
+            return False
+        return super().check_action(action, parameters)
 
     def action_service(self) -> None:
         """Only what is served in the next way."""
@@ -217,6 +306,14 @@ class CoveragePane(ListPane):
         """The counts, in the place of the details."""
         self._counts = True
         self.show_details()
+
+
+def _overview_lines(report: CoverageOverviewReport, width: int) -> ShownSlots:
+    return picture_rows(
+        matrices(report, in_viewer=True),
+        width,
+        lines_of([Paragraph(overview_title(report), kind=ParagraphKind.TITLE)], width),
+    )
 
 
 def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,14 +17,14 @@ from dispatch_cli.explore.answers.call import Draft
 from dispatch_cli.explore.answers.support import matrix_operators, support_search
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots, Target
+from dispatch_cli.explore.cells_view import CellsView, ShownSlots
 from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.picture_rows import picture_rows
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import lines_of, message
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
-from dispatch_cli.render.text_matrix import TextMatrix
 
 
 class SupportPane(Pane):
@@ -77,7 +76,7 @@ class SupportPane(Pane):
     def _point(self) -> None:
         """Put the cursor into the row of the operator, if it is not there."""
         place = self.view.place
-        if place is None or place.row[0] != self._spot.operator:
+        if place is None or place.row.target[0] != self._spot.operator:
             self.view.point(str(self._spot.operator))
         self._show_call()
 
@@ -96,7 +95,7 @@ class SupportPane(Pane):
     @property
     def _cell(self) -> tuple[OperatorName, int, Cell] | None:
         """The cell under the cursor: its operator, and the number of its column."""
-        return None if self.view.place is None else self.view.place.row
+        return None if self.view.place is None else self.view.place.row.target
 
     def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
         """A matrix that was not on the screen is laid out when it is there."""
@@ -141,12 +140,5 @@ class SupportPane(Pane):
 def _lines(report: SupportReport, width: int) -> ShownSlots:
     """The verdict, which stays, the matrix, and how many operators work in each context."""
     top = lines_of([Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)], width)
-    picture = TextMatrix(matrix(report, full=True), width)
     after: list[Block] = [Gap(), *(Paragraph(text, hang=4) for text in counts(report))]
-    return ShownSlots(lines_of([*picture.blocks(), *after], width), [*_targets(picture)], [*top, []])
-
-
-def _targets(found: TextMatrix) -> Iterator[Target]:
-    for cell, line, x, width in found.cells:
-        place: Any = cell.target
-        yield Target(ShownKeys((str(place[0]),), place), line, line + 1, x, width)
+    return picture_rows([matrix(report, full=True), *after], width, [*top, []])
