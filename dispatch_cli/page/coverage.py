@@ -38,13 +38,16 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
 
 
 def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, answers: Pool) -> dict[str, Any]:
-    found = classes.answers(backend)
-    answered = Counter[Covered]()
-    for number, operators in Counter(classes.numbers).items():
-        answered[found[number]] += operators
+    numbers, kinds = classes.answers(backend)
+    sizes, answered = Counter[int](), Counter[Covered]()
+    for number, operators in classes.sizes.items():
+        sizes[numbers[number]] += operators
+    for number, operators in sizes.items():
+        answered[kinds[number]] += operators
+    places = [answers.made(kind, lambda answer: data_of(answer) | {"served": answer.served}) for kind in kinds]
     return {
         "backend": data_of(backend),
         "counts": data_of(coverage_counts(answered)),
         "overlay": overlay_of(state, backend),
-        "answers": [numbers[part] for part in parts],
+        "answers": [places[number] for number in numbers],
     }
