@@ -164,9 +164,16 @@ CASES = (
         "same",
         None,
         library(
-            "(Tensor x, int n=1, int m=2) -> Tensor", "lambda x, n=1, m=2: x * n", "lambda x, n: torch.empty_like(x)"
+            "(Tensor x, int n=1, int m=2) -> Tensor", "lambda x, n=1, m=2: x * n", "lambda x, n=1: torch.empty_like(x)"
         ),
         "return op(x, 5)",
+    ),
+    Case(
+        "fake that needs an argument with a default",
+        "raises",
+        SIGNATURE,
+        library("(Tensor x, int n=1) -> Tensor", "lambda x, n=1: x * n", "lambda x, n: torch.empty_like(x)"),
+        "return op(x, 1)",
     ),
     # functions that PyTorch cannot call
     Case(

@@ -8,8 +8,9 @@ keyword-only one, or any at the end. `setup_context` gets `ctx`, `inputs` and `o
 `keyword_only_inputs` where the operator has keyword-only arguments. `backward` gets `ctx` and a gradient for each
 result, and returns a gradient, or None, for each positional argument.
 
-It is known of functions whose source is read, and that take no `*args` there. A function that fails at every call is a
-warning, one that fails only where an argument with a default is given, or is not, an info.
+It is known of functions whose source is read, and that take no `*args` there. A function that fails at every call, or
+at calls in which the arguments with defaults have these, is a warning; one that fails only where another value is given
+is an info.
 
 Bad, because the fake implementation does not take ``n``:
 
@@ -75,7 +76,7 @@ def find(view: View) -> Iterator[Finding]:
                     details=(("schema", str(schema)),),
                     tip=TIP,
                     subject=mismatch.function,
-                    severity=None if mismatch.always else Severity.INFO,
+                    severity=None if mismatch.always or mismatch.by_default else Severity.INFO,
                 )
 
 

@@ -26,12 +26,13 @@ class FunctionMismatch(NamedTuple):
     """A call of a function that fails.
 
     function: its name. why: a sentence's end, after its name. always: every call fails, not only one with, or without,
-    arguments that have defaults.
+    arguments that have defaults. by_default: at least one without them does.
     """
 
     function: str
     why: str
     always: bool
+    by_default: bool = False
 
 
 def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
@@ -66,7 +67,7 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
         for keywords in (required, taken)
     )
     given = "info, in_dims and the arguments" if before else "the arguments"
-    yield FunctionMismatch(name, f"does not take {given} of the schema: {words}", always)
+    yield FunctionMismatch(name, f"does not take {given} of the schema: {words}", always, fewest is not None)
 
 
 def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
