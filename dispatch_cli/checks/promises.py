@@ -109,11 +109,11 @@ def _grouped(
     columns: Sequence[Column], row: SupportRow
 ) -> Iterator[tuple[tuple[str, ...], tuple[SupportContext, ...], Cell]]:
     """The cells that fail, or are not known, by reason."""
-    by_reason: dict[tuple[Reason, str | None], dict[tuple[str, SupportContext], Cell]] = {}
+    by_reason: dict[tuple[Reason, bool, str | None], dict[tuple[str, SupportContext], Cell]] = {}
     for column, cell in zip(columns, row.cells, strict=True):
         if cell.reason is not None:
             error = cell.error if cell.reason is Reason.CALL else None
-            by_reason.setdefault((cell.reason, error), {})[column.backend, column.context] = cell
+            by_reason.setdefault((cell.reason, cell.verdict.fails, error), {})[column.backend, column.context] = cell
     for cells in by_reason.values():
         for backends, contexts in boxes(cells):
             yield backends, contexts, cells[backends[0], contexts[0]]

@@ -22,8 +22,8 @@ _WHY = {
         "no derivative is registered: the gradient is that of the operators that the kernel calls, if any"
     ),
     Reason.NOT_FUNCTIONAL: (
-        "no derivative is registered, and it writes to an argument or returns a view: gradients can be wrong, without "
-        "an error"
+        "no derivative is registered, and it writes to an argument or returns a view: the backward pass raises, or "
+        "gradients are wrong"
     ),
     Reason.NOT_TRANSFORMED: "no derivative is registered: torch.func does not see the call",
     Reason.UNDECLARED_WRITE: "it returns nothing and declares no write, so torch.compile drops the call",
@@ -66,7 +66,7 @@ def reason_words(cell: Cell) -> str:
     if cell.reason is Reason.CALL and cell.error is not None:
         return f"PyTorch raises: {cell.error}"
     if cell.reason is Reason.UNDECLARED_WRITE and cell.verdict is Verdict.NOT_KNOWN:
-        return "its kernel writes to an argument, and the schema does not declare it"
+        return "its kernel may write to an argument, and the schema does not declare it"
     return "" if cell.reason is None else _WHY[cell.reason]
 
 

@@ -62,6 +62,8 @@ def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
             [
                 "demo::silent: the promise of compile on CPU is broken: it returns nothing and declares no write, so "
                 "torch.compile drops the call",
+                "demo::silent: the promise of train on CPU cannot be checked: its kernel may write to an argument, and "
+                "the schema does not declare it",
                 "demo::silent: the promise of vmap on CPU is broken: it has no batching rule, and vmap's fallback "
                 "refuses it",
             ],

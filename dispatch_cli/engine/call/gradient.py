@@ -58,7 +58,7 @@ def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | Non
         return None
     keys = autograd_keys(universe)
     at = [hop for hop in hops if hop.slot in keys]
-    raises = next((hop for hop in at if hop.python is None and _has_no_backward(hop.live.kernel)), None)
+    raises = next((hop for hop in at if hop.python is None and has_no_backward(hop.live.kernel)), None)
     if raises is not None:
         return LostGradient(raises.slot, GradientLoss.RAISES)
     if any(hop.python is not None or not is_core_fallback(universe, hop.live) for hop in at):
@@ -71,7 +71,12 @@ def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | Non
     return None if skipped is None else LostGradient(skipped, GradientLoss.DROPPED)
 
 
-def _has_no_backward(kernel: Kernel | None) -> bool:
-    """Whether it is the autograd kernel that ``torch.library.custom_op`` makes of an operator without a backward."""
+def has_no_backward(kernel: Kernel | None) -> bool:
+    """Returns whether it is an autograd kernel of PyTorch's for operators without a backward, whose backward raises.
+
+    ``torch.library.custom_op`` makes one; C++ registers ``torch::autograd::autogradNotImplementedFallback()``.
+    """
     wraps = None if kernel is None else kernel.wraps
-    return wraps is not None and wraps.kind is WrapKind.AUTOGRAD and wraps.function is wraps.place is None
+    if wraps is None:
+        return kernel is not None and "autogradNotImplementedFallback" in kernel.debug
+    return wraps.kind is WrapKind.AUTOGRAD and wraps.function is wraps.place is None

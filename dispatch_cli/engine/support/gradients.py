@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, lost_gradient
+from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, has_no_backward, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.schema_facts import has_aliases, takes_tensor_list
@@ -21,6 +21,8 @@ from dispatch_cli.model.schema.arguments import is_mutable, writes
 from dispatch_cli.model.universe import BACK, Universe
 
 OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
+LEGACY_AUTOGRAD = "autograd_kernel_indirection"
+"""The autograd kernel of ``torch._custom_ops``, which raises unless the user has given a backward; it is not read."""
 _GENERATED = "VariableType"
 """In the names of the source files of PyTorch's generated autograd kernels."""
 _OF_RULE = {
@@ -74,7 +76,9 @@ class Gradients:
         if lost is None:
             if above is None or is_core_fallback(self.universe, above.live):
                 return served(server)
-            if _is_library_autograd(above) and self._leaves_out_of_lists():
+            kernel = above.live.kernel
+            is_legacy = kernel is not None and kernel.debug == LEGACY_AUTOGRAD
+            if is_legacy or (_is_library_autograd(above) and self._leaves_out_of_lists()):
                 return Judgment(Verdict.NOT_KNOWN, Reason.ASSUMED, above)
             return self._generated(above) or served(above)
         takes_views = lost.loss is GradientLoss.RAISES  # `register_autograd` does, of a `custom_op`
@@ -108,6 +112,9 @@ class Gradients:
         if is_jvp and _is_library_autograd(above):
             is_view = has_aliases(self.schema) and not is_mutable(self.schema)  # PyTorch gives it the view's tangent
             return Judgment(Verdict.NOT_KNOWN if is_view else Verdict.GRADIENT_LOST, Reason.NO_JVP, above)
+        if has_no_backward(above.live.kernel):
+            lost = (Verdict.RAISES, Reason.NO_JVP) if is_jvp else (Verdict.GRADIENT_LOST, Reason.NOT_TRANSFORMED)
+            return Judgment(*lost, above)
         if above.why is Why.CONVENTION:
             verdict = Verdict.NOT_KNOWN if runs_python(above) else Verdict.RAISES
             return Judgment(verdict, Reason.AUTOGRAD_FUNCTION, above)

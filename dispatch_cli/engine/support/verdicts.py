@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
@@ -150,7 +151,10 @@ class Judge:
         unseen = cell.verdict in _CALLING and not called
         if context is SupportContext.VMAP:  # a batching rule calls the operator, too
             called.append(self.cell(column._replace(context=SupportContext.EAGER)))
-        meta = column.backend == META and (unseen or context in _WITH_GRADIENT)  # much has no kernel there
+        reads_data = DATA_DEPENDENT in self.tags or DYNAMIC_SHAPE in self.tags
+        meta = column.backend == META and (
+            unseen or reads_data or context in _WITH_GRADIENT
+        )  # much has no kernel there
         if sparse or reshapes or meta or any(callee.verdict in _DOUBTFUL for callee in called):
             return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
         return cell
@@ -187,7 +191,11 @@ class Judge:
         call = self._ended(call)
         if call.end.fake is not None or column.context is SupportContext.FAKE:
             return self._fake(call, shown)
-        return self._judged(column, call, shown)
+        cell = self._judged(column, call, shown)
+        may_write = column.context in _WITH_GRADIENT and writes_in_silence(self.schema)
+        if may_write and cell.verdict not in (*_RAISING, *_CALLING):  # what it calls declares its writes
+            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
+        return cell
 
     def _not_cast(self, column: Column) -> Cell | None:
         """The cell under autocast where nothing of the operator is there for it: it is as if autocast was off.
@@ -212,12 +220,13 @@ class Judge:
         schema, context = self._known_schema, column.context
         if context in (SupportContext.EAGER, SupportContext.FAKE, SupportContext.COMPILE, SupportContext.INFERENCE):
             return True
+        if context is SupportContext.AUTOCAST:
+            return self._autocast_key(column) is not None
         if not has_tensors(schema):
             return context is SupportContext.CUSTOM
         if context in _WITH_GRADIENT:
-            return is_mutable(schema) or any(map(takes_tensors, schema.returns))
-        if context is SupportContext.AUTOCAST:
-            return self._autocast_key(column) is not None
+            may_write = is_mutable(schema) or (writes_in_silence(schema) and not self._is_own)
+            return may_write or any(map(takes_tensors, schema.returns))
         return True
 
     def _judged(self, column: Column, call: Call, shown: SupportCall) -> Cell:

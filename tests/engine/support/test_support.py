@@ -1,8 +1,8 @@
 """Verdicts against what PyTorch did with operators that were registered like this, called on the CPU.
 
-Each row of `LIVE` was seen in PyTorch 2.13 (2.15 gives the same), with kernels in Python or C++ as declared: W works, E
-raises, L the gradient is missing or the backward pass raises, X a wrong result; what is not decided is ``?``, what
-means nothing ``-``. The order is that of `SupportContext`.
+`test_rows_are_what_a_live_pytorch_does` asks the rows of `LIVE` again: W works, E raises, L the gradient is missing or
+the backward pass raises, X a wrong result; what is not decided is ``?``, what means nothing ``-``. The order is that of
+`SupportContext`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from dispatch_cli.engine.support.cell import Cell, Reason, SupportContext, Verdi
 from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from tests.capture.support import torch_python
+from tests.engine.support.judge.compare import answers_of, version_of
+from tests.engine.support.live_rows import operator_of
 
 FUNCTIONAL = "func: t::op(Tensor x) -> Tensor"
 SILENT = "func: t::op(Tensor x) -> ()"
@@ -35,12 +38,12 @@ LIVE = [
     (f"{FUNCTIONAL} | dispatch: {{Autograd: g}}", "WW??WEEWE"),
     (f"{FUNCTIONAL} | dispatch: {{BackendSelect: k, Meta: m}}", "W???WLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CPU: k, FuncTorchBatched: fallthrough}} | fake: f", "W?WWELLWW"),
-    (f"{SILENT} | dispatch: {{CPU: k}} | fake: f", "W-WXE--WW"),
-    (f"{SILENT} | dispatch: {{CPU: k}}", "W-EEE--WW"),
-    (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: k}}", "W-WXE--WW"),
-    (f"{SILENT} | dispatch: {{CompositeImplicitAutograd: k}}", "W-WWE--WW"),
-    (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", "W-WXE--WW"),
-    (f"{SILENT} | dispatch: {{CUDA: k}} | fake: f", "E-WXE--EE"),
+    (f"{SILENT} | dispatch: {{CPU: k}} | fake: f", "W?WXE??WW"),
+    (f"{SILENT} | dispatch: {{CPU: k}}", "W?EEE??WW"),
+    (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: k}}", "WWWXE??WW"),
+    (f"{SILENT} | dispatch: {{CompositeImplicitAutograd: k}}", "WWWWEWWWW"),
+    (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", "W?WXE??WW"),
+    (f"{SILENT} | dispatch: {{CUDA: k}} | fake: f", "EEWXEEEEE"),
     ("func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}", "W?WWELLWW"),
     (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f", "W?WEWLLWW"),
     (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f | tags: [inplace]", "W?WWWLLWW"),
@@ -58,10 +61,10 @@ LIVE = [
     ("custom_op: t::op(Tensor x) -> Tensor | kernel: k", "WLEEWELWW"),
     ("custom_op: t::op(Tensor x) -> Tensor | kernel: k | fake: f", "WLWWWELWW"),
     ("custom_op: t::op(Tensor x) -> Tensor | kernel: k | fake: f | backward: b", "WWWWWELWW"),
-    ("custom_op: t::op(Tensor x) -> () | kernel: k | fake: f", "W-WXE--WW"),
+    ("custom_op: t::op(Tensor x) -> () | kernel: k | fake: f", "W?WXEE?WW"),
     ("custom_op: t::op(Tensor(a!) x) -> () | kernel: k | autocast: {cpu: bfloat16}", "WLWWEELXW"),
-    ("custom_op: t::op(int n, *, Device device) -> Tensor | kernels: {cpu: k} | fake: f", "E-WE----E"),
-    ("triton_op: t::op(Tensor x) -> () | kernel: k", "W-WWE--WW"),
+    ("custom_op: t::op(int n, *, Device device) -> Tensor | kernels: {cpu: k} | fake: f", "E-WE---EE"),
+    ("triton_op: t::op(Tensor x) -> () | kernel: k", "W?WWEE?WW"),
 ]
 LETTERS = {Verdict.RAISES: "E", Verdict.NO_KERNEL: "E", Verdict.GRADIENT_LOST: "L", Verdict.WRONG: "X"} | {
     Verdict.NOT_KNOWN: "?",
@@ -89,6 +92,19 @@ def test_verdicts_are_what_pytorch_does(declared: str, live: str, tmp_path: Path
     assert "".join(LETTERS.get(cell.verdict, "W") for cell in cells.values()) == live
     for cell in cells.values():
         assert cell.verdict is Verdict.NOT_APPLICABLE or (cell.reason is None) is cell.verdict.works
+
+
+@pytest.mark.live
+def test_rows_are_what_a_live_pytorch_does() -> None:
+    python = torch_python()
+    if version_of(python) < (2, 13):
+        pytest.skip("the rows are those of PyTorch 2.13")
+    letters = {"works": "W", "raises": "E", "gradient": "L", "wrong": "X", "none": "-"}
+    operators = [operator_of(declared, number) for number, (declared, _) in enumerate(LIVE)]
+    for (declared, expected), answer in zip(LIVE, answers_of(python, operators), strict=True):
+        live = "".join(letters[outcome] for device, _, outcome, _ in answer["cells"] if device == "cpu")
+        pairs = zip(live, expected, strict=True)
+        assert [pair for pair in pairs if pair[0] != pair[1] and pair[0] != "-" and pair[1] != "?"] == [], declared
 
 
 @pytest.mark.parametrize(
@@ -255,6 +271,8 @@ def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) ->
         ("aten::corrcoef", SupportContext.EAGER, Verdict.COMPOSITE, None),
         ("aten::as_strided_scatter", SupportContext.VMAP, Verdict.RAISES, Reason.NO_VMAP),
         ("aten::nonzero", SupportContext.COMPILE, Verdict.RAISES, Reason.CALL),
+        ("aten::scatter_reduce_.two", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
+        ("aten::norm.Scalar", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
     ],
 )
 def test_operators_of_pytorch(name: str, context: SupportContext, verdict: Verdict, reason: Reason | None) -> None:
@@ -262,6 +280,16 @@ def test_operators_of_pytorch(name: str, context: SupportContext, verdict: Verdi
     names = [OperatorName.parse(name)]
     (row,) = support_rows(state, names, support_columns(state, names, ["cpu"], [context]))
     assert (row.cells[0].verdict, row.cells[0].reason) == (verdict, reason)
+
+
+@pytest.mark.parametrize("name", ["aten::nonzero", "aten::argwhere"])
+def test_what_reads_data_is_not_known_to_work_without_them(name: str) -> None:
+    """PyTorch 2.13: nonzero at Meta raises, "a correct data-independent implementation does not exist"."""
+    state = load_state([], bases=["torch-2.13"])
+    names = [OperatorName.parse(name)]
+    columns = support_columns(state, names, ["meta"], [SupportContext.EAGER, SupportContext.VMAP])
+    (row,) = support_rows(state, names, columns)
+    assert not any(cell.verdict.works for cell in row.cells)
 
 
 @pytest.mark.parametrize(
