@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,30 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder in which no file can be made. Errors: OSError."""
     with tempfile.TemporaryFile(dir=folder):
         pass
+
+
+@contextmanager
+def new_folder(name: str) -> Iterator[Path]:
+    """A folder for files, beside *name*, which becomes that when all are written. Errors: OSError."""
+    target = Path(name)
+    refuse_outside(target)
+    if target.is_dir():
+        if any(target.iterdir()):
+            raise FileExistsError(errno.EEXIST, "the folder is not empty; name a new one")
+    elif os.path.lexists(target):
+        raise NotADirectoryError(errno.ENOTDIR, "it is a file; name a folder")
+    target = target.resolve()
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
+    try:
+        yield folder
+        if target.exists():
+            for file in folder.iterdir():
+                file.rename(target / file.name)
+        else:
+            folder.chmod(0o777 & ~_umask())
+            folder.rename(target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:

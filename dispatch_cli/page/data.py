@@ -50,6 +50,7 @@ class PageSource(NamedTuple):
 
     arguments: the source options, as they were given; the first *named* are files. more_files: how many files are not
     in *files*. names: of the state's files and folders, for people. url: of the repository that they are in.
+    index_page: the file beside the page that leads to those of other versions.
     """
 
     arguments: tuple[str, ...]
@@ -58,6 +59,7 @@ class PageSource(NamedTuple):
     named: int = 0
     names: tuple[str, ...] = ()
     url: str | None = None
+    index_page: str | None = None
 
 
 class PageTrace(NamedTuple):
@@ -98,6 +100,7 @@ def page_data(
             "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
             "names": source.names,
             "source_url": source.url,
+            "index_page": source.index_page,
             "files": data_of(source.files),
             "more_files": source.more_files,
         },

@@ -47,7 +47,7 @@ def words_data() -> dict[str, Any]:
         "gradients_mean": {one.value: words for one, words in GRADIENTS_MEAN.items()},
         "registered": REGISTERED.replace("(?P<", "(?<"),
         "of_pytorch": OF_PYTORCH,
-        "unsafe": _for_scripts(f"\t\n{CONTROL}{UNSEEN}"),
+        "unsafe": unsafe(),
     }
 
 
@@ -55,6 +55,6 @@ def _code(code: Any) -> list[str]:
     return [code.letter, code.meaning, code.tone.value]
 
 
-def _for_scripts(characters: str) -> str:
-    """The inside of a class of a regular expression, as JavaScript writes it with the flag ``u``."""
-    return "".join(one if one == "-" else f"\\u{{{ord(one):x}}}" for one in characters)
+def unsafe() -> str:
+    """Characters that are spelled out: inside of a class of a regular expression, as JavaScript with ``u`` has it."""
+    return "".join(one if one == "-" else f"\\u{{{ord(one):x}}}" for one in f"\t\n{CONTROL}{UNSEEN}")

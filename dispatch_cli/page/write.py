@@ -26,19 +26,28 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
 
     The data is packed, so that no text in it can be read as HTML. Scripts and style are allowed by their digests alone.
     """
-    style = _asset("page.css")
-    model, view = _script("model"), _script("view")
-    scripts = " ".join(map(_digest, (model, view)))
-    policy = _POLICY.format(scripts=scripts, style=_digest(style))
+    yield from _html("body.html", _asset("page.css"), (_script("model"), _script("view")), _packed(data, folders))
+
+
+def versions_html(data: dict[str, Any]) -> Iterator[str]:
+    """The index of the pages of all versions, made as they are."""
+    style = _asset("page.css") + _asset("versions.css")
+    scripts = _asset("model_shared.js"), _asset("view_dom.js") + _asset("versions.js")
+    yield from _html("versions.html", style, scripts, _packed(data, ()))
+
+
+def _html(body: str, style: str, scripts: tuple[str, str], packed: str) -> Iterator[str]:
+    """body: the asset with the elements. packed: the data."""
+    model, view = scripts
+    policy = _POLICY.format(scripts=" ".join(map(_digest, scripts)), style=_digest(style))
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>dispatch-cli</title>\n<style>{style}</style>\n</head>\n<body>\n{_asset('body.html')}\n"
+        f"<title>dispatch-cli</title>\n<style>{style}</style>\n</head>\n<body>\n{_asset(body)}\n"
         '<script type="application/octet-stream" id="data">\n'
     )
-    packed = _packed(data, folders)
     for start in range(0, len(packed), _LINE):
         yield f"{packed[start : start + _LINE]}\n"
     yield f'</script>\n<script id="model">{model}</script>\n<script id="view">{view}</script>\n</body>\n</html>\n'
@@ -103,5 +112,5 @@ def _script(kind: str) -> str:
 
 def _asset(name: str) -> str:
     found = files("dispatch_cli.page").joinpath("assets", name).read_text(encoding="utf-8")
-    assert name == "body.html" or _ENDS.search(found) is None, f"{name} would end its element"
+    assert name.endswith(".html") or _ENDS.search(found) is None, f"{name} would end its element"
     return found

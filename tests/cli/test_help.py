@@ -14,7 +14,7 @@ from tests.cli.support import call, process
 
 CONTEXT = click.Context(cli)
 COMMANDS = cli.list_commands(CONTEXT)
-MOST_OPTIONS = 63
+MOST_OPTIONS = 64
 LINES = 24
 LONGER = {"trace": 40}
 """Commands whose own options do not fit on a screen."""

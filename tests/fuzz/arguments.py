@@ -22,9 +22,10 @@ NOT_GIVEN = {
     "trace": {"python", "is_module", "last", "recorder"},
     "resolve": {"tensors"},
     "keys": {"tensors"},
+    "page": {"all_versions"},
 }
-"""Parameters that ask a PyTorch, or run a program: `_crossref` gives some for a stand-in with its answer ready. And
-tensors where `_call` and `_keys` choose those of a call."""
+"""Parameters that ask a PyTorch, run a program, or take half a minute: `_crossref` gives some for a stand-in with its
+answer ready. And tensors where `_call` and `_keys` choose those of a call."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
 """What is no command, and has the program answer as well."""
 Maker = Callable[[Inputs], str]

@@ -40,8 +40,8 @@ def test_a_case_can_be_made_again() -> None:
     assert made[0] == made[1]
 
 
-NEVER_GIVEN = {"--help"}
-"""A stand-in answers at once, and is named with --python."""
+NEVER_GIVEN = {"--help", "--all-versions"}
+"""A stand-in answers at once, and is named with --python. All versions take half a minute."""
 OF_A_PROGRAM = {"-m", "--python", "--last", "--recorder"}
 """Options of ``trace`` that run a program, or are about another one than the recording."""
 

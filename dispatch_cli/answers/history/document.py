@@ -88,11 +88,7 @@ def _changed_in(versions: tuple[str, ...]) -> str:
 def _lines(report: HistoryReport) -> Iterator[Block]:
     """A picture of what changed when; with a key, a line each with what the operator has there."""
     if report.key is None:
-        yield Matrix(
-            [MatrixHead(short(one.name)) for one in report.versions],
-            [MatrixRow(one.operator, [*_cells(report, one)]) for one in report.operators],
-            "Operator",
-        )
+        yield history_matrix(report)
         yield from (Paragraph(f"{one.operator}: {line}") for one in report.operators for line in renamed(one))
     else:
         at_key = Column[OperatorHistory](f"At {report.key}", lambda one, _: _at_key(one), Narrow.BELOW)
@@ -101,6 +97,12 @@ def _lines(report: HistoryReport) -> Iterator[Block]:
     first, last = report.versions[0], report.versions[-1]
     text = f"{plural(len(report.operators), 'operator')} over {plural_versions(len(report.versions))}"
     yield Paragraph(Run(f"{text}, {short(first.name)} to {short(last.name)}", Tone.DIM))
+
+
+def history_matrix(report: HistoryReport) -> Matrix:
+    """The operators over the versions. A cell's target is the version, where that has the operator."""
+    rows = [MatrixRow(one.operator, [*_cells(report, one)]) for one in report.operators]
+    return Matrix([MatrixHead(short(one.name)) for one in report.versions], rows, "Operator")
 
 
 _DEFINED, _GONE = Mark("+", Tone.KERNEL, "defined"), Mark("-", Tone.BAD, "gone")
@@ -123,7 +125,7 @@ def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixC
             kinds = ((_SCHEMA, change.schema), (_REGISTRATIONS, registered), (_SLOTS, change.slots))
             found += [mark for mark, rows in kinds if rows]
         marks = tuple(found or [_SAME] * is_there)
-        yield MatrixCell(marks, ", ".join(mark.meaning for mark in marks))
+        yield MatrixCell(marks, ", ".join(mark.meaning for mark in marks), name if is_there else None)
 
 
 def _at_key(operator: OperatorHistory) -> str:

@@ -25,7 +25,7 @@ class Page {
     this.higherOrders = new Map(data.higher_order.operators.map((one) => [one.name, one]));
     this.registered = new RegExp(data.words.registered, "u");
     this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
-    this.unsafe = new RegExp(`[${data.words.unsafe}]`, "gu");
+    this.unsafe = unsafeIn(data.words);
     const every = this.listed();
     this.entries = data.listed.map((number) => every[number]);
     this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
@@ -97,14 +97,7 @@ class Page {
 
   /* Control, direction and invisible characters spelled out. */
   safe(text) {
-    return String(text).replace(this.unsafe, (sign) => {
-      const code = sign.codePointAt(0);
-      const short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
-      if (short) return short;
-      const digits = code.toString(16);
-      if (code < 0x100) return `\\x${digits.padStart(2, "0")}`;
-      return code < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
-    });
+    return spelledOut(text, this.unsafe);
   }
 
   /* A kernel's text for a narrow place: of PyTorch's own, only the file; else the place. */
@@ -184,11 +177,6 @@ function withoutOverload(name) {
 const dispatchPage = {
   /* The page of the text in the element with the data. */
   async load(text) {
-    if (typeof DecompressionStream === "undefined") {
-      throw new Error("This browser is too old for this page: it has no DecompressionStream.");
-    }
-    const packed = Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Page(JSON.parse(await new Response(stream).text()));
+    return new Page(await unpacked(text));
   },
 };

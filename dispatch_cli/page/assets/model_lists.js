@@ -169,17 +169,3 @@ function bytesOf(code) {
   if (code < 0x10000) return [0xe0 | (code >> 12), rest(6), rest(0)];
   return [0xf0 | (code >> 18), rest(12), rest(6), rest(0)];
 }
-
-/* A name as a part of a link. A "!" at its beginning would make the link one of a view; half a pair of surrogates has no form in links of its own. */
-function linked(text) {
-  const whole = text.replace(/[~\ud800-\udfff]/gu, (sign) => `~${sign.codePointAt(0).toString(16)}.`);
-  return encodeURIComponent(whole).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/^!/, "%21");
-}
-
-function unlinked(text) {
-  try {
-    return decodeURIComponent(text).replace(/~([0-9a-f]{2,4})\./g, (_, code) => String.fromCharCode(parseInt(code, 16)));
-  } catch {
-    return null;
-  }
-}
