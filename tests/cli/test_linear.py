@@ -17,6 +17,7 @@ from tests.cli.support import call
 from tests.steps import counted
 from tests.trace.support import Writer, signature, table_then
 
+pytestmark = pytest.mark.slow
 MOST = 2.7
 """Two for steps that grow with the input, a little more with its logarithm; four for a square."""
 OPERATOR = "- func: demo::op(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"
@@ -119,11 +120,11 @@ KINDS = (
     Kind("problems on one line", within(f"{HEAD}guards: [", each("{opp: '@'}", ", "), "]\n")),
     Kind("operators", OPERATORS, size=40),
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
-    Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
+    Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 20),
     Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
     Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
     Kind("operators of one side", OPERATORS, ("diff", "y.yaml", "x.yaml"), 40),
-    Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 40),
+    Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 20),
     Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),
     Kind("registrations in order", OPERATORS, ("register", "x.yaml", "--view", "order"), 40),
     Kind(
@@ -138,13 +139,13 @@ KINDS = (
     ),
     Kind("changes of one operator", changes("remove: {%, kernel: k@}"), size=40),
     Kind("changes by number", changes("remove: {%, number: @}"), size=40),
-    Kind("changes of what is not known", changes("remove: {operator: 'demo::x@', dispatch_key: CUDA}"), size=200),
-    Kind("changes of wrong kernels", changes("remove: {%, kernel: x@}"), size=200),
-    Kind("changes of several", changes("remove: {%}"), size=200),
+    Kind("changes of what is not known", changes("remove: {operator: 'demo::x@', dispatch_key: CUDA}"), size=100),
+    Kind("changes of wrong kernels", changes("remove: {%, kernel: x@}"), size=100),
+    Kind("changes of several", changes("remove: {%}"), size=100),
     Kind("moves", changes("move: {%, kernel: k@}, before: {operator: 'demo::op', dispatch_key: CPU}"), size=40),
-    Kind("moves to itself", changes("move: {%, kernel: k@}, after: {%, kernel: k@}"), size=200),
-    Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n"))),
-    Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=40),
+    Kind("moves to itself", changes("move: {%, kernel: k@}, after: {%, kernel: k@}"), size=100),
+    Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n")), size=40),
+    Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=20),
     Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n"), size=50),
     Kind("conditions of one macro", within(HEAD, COMPARED), size=40),
     Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
@@ -169,7 +170,7 @@ KINDS = (
     Kind("checks of a comment", within(f"{HEAD}# dispatch-cli: ignore[", each("x@", ", "), "] x\n")),
     Kind("calls of a program", calls, ("trace", "x.trace"), file="x.trace"),
     Kind("different calls of a program", signatures, ("trace", "x.trace"), file="x.trace"),
-    Kind("kernels of a program", tables, ("trace", "x.trace"), size=40, file="x.trace"),
+    Kind("kernels of a program", tables, ("trace", "x.trace"), size=20, file="x.trace"),
     Kind("calls of a program in a page", calls, ("page", "--trace", "x.trace"), file="x.trace"),
     Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
 )  # fmt: skip
@@ -217,7 +218,7 @@ YAML_SOURCES: dict[str, Callable[[int], str]] = {
     "native functions": each("- func: f@(Tensor x) -> Tensor\n  dispatch:\n    CPU: k\n"),
     "a backend": within("backend: XLA\ncpp_namespace: x\nsupported:\n", each("- f@\n"), ""),
 }
-BOUNDED = {"nested conditions": 300, "templates": 100}
+BOUNDED = {"nested conditions": 200, "templates": 100}
 """What is looked at up to a depth, and how much more than that is tried."""
 SOURCE_KINDS = (
     *(Kind(f"C++: {name}", text, CPP, BOUNDED.get(name, 40), "x.cpp") for name, text in SOURCES.items()),
