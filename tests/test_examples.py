@@ -59,16 +59,8 @@ def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
     numbered = {int(line.rpartition("# ")[2].split(".")[0]): i for i, line in enumerate(lines, 1) if "# " in line[1:]}
     assert [int(line) for line, _, _ in places] == [numbered[number] for number in range(1, 11)]
     assert [code for _, _, code in places] == [
-        "unknown-field",
-        "bad-schema",
-        "bad-schema",
-        "unknown-dispatch-key",
-        "unknown-dispatch-key",
-        "duplicate-key",
-        "bad-value",
-        "wrong-type",
-        "missing-field",
-        "block-misuse",
+        *("unknown-field", "bad-schema", "bad-schema", "unknown-dispatch-key", "unknown-dispatch-key"),
+        *("duplicate-key", "bad-value", "wrong-type", "missing-field", "block-misuse"),
     ]
     assert result == Result(2, "", result.err)
     assert result.err.endswith("\n10 errors; nothing was done.\n")

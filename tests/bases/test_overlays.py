@@ -58,12 +58,8 @@ if __name__ == "__main__":
 
 
 BY_HAND = (
-    "aten::embedding_renorm_",
-    "aten::linalg_svd",
-    "aten::linalg_svd.U",
-    "aten::col2im",
-    "aten::_slow_conv2d_forward",
-    "aten::upsample_nearest3d.vec",
+    *("aten::embedding_renorm_", "aten::linalg_svd", "aten::linalg_svd.U", "aten::col2im"),
+    *("aten::_slow_conv2d_forward", "aten::upsample_nearest3d.vec"),
 )
 """All kernels that PyTorch 2.6 registers at a key of MPS by hand (``aten/src/ATen/mps/MPSFallback.mm``)."""
 

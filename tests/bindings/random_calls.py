@@ -15,28 +15,10 @@ Program = list[str]
 
 NAMES = (
     *("'aten::add.Tensor'", "'aten::tanh'", "'aten::to.dtype'", "'aten::add'", "'aten::empty.memory_format'"),
-    *("'ns::op'", "'ns::dangling'", "'ns::math'", "'ns::op.x'", "'ns::kernel_only'"),
-    *(
-        "'op'",
-        "''",
-        "'::'",
-        "'a::b::c'",
-        "'aten::'",
-        "'aten::add.'",
-        "'.x'",
-        "'aten::add.Tensor.x'",
-        "'ns::op(Tensor x)'",
-    ),
-    *(
-        "' aten::tanh'",
-        "'aten::tanh '",
-        "'é'",
-        "'aten::tanh\\0x'",
-        "b'aten::tanh'",
-        "bytearray(b'aten::tanh')",
-        "b'\\xff'",
-    ),
-    *("'\\ud800'", "'x' * 70000", "'1'", "'aten:add'", "'default'", "'aten::add.default'"),
+    *("'ns::op'", "'ns::dangling'", "'ns::math'", "'ns::op.x'", "'ns::kernel_only'", "'op'", "''", "'::'"),
+    *("'a::b::c'", "'aten::'", "'aten::add.'", "'.x'", "'aten::add.Tensor.x'", "'ns::op(Tensor x)'"),
+    *("' aten::tanh'", "'aten::tanh '", "'é'", "'aten::tanh\\0x'", "b'aten::tanh'", "bytearray(b'aten::tanh')"),
+    *("b'\\xff'", "'\\ud800'", "'x' * 70000", "'1'", "'aten:add'", "'default'", "'aten::add.default'"),
 )
 NAMES_IN_A_LIBRARY = (
     "'op'",
@@ -55,29 +37,15 @@ KEY_NAMES = (
     *("'AutogradFunctionality'", "'Dense'", "'Sparse'", "'AutogradPrivateUse1'", "'FuncTorchDynamicLayerFrontMode'"),
 )
 WRONG_KEY_NAMES = (
-    *(
-        "''",
-        "'cpu'",
-        "'CPU '",
-        "'QuantizedHIP'",
-        "'CatchAll'",
-        "'StartOfDenseBackends'",
-        "'???'",
-        "'CPU\\0x'",
-        "'\\ud800'",
-    ),
-    *("'EndOfFunctionalityKeys'", "'CPU, CUDA'", "b'CPU'", "bytearray(b'CPU')", "'DispatchKey.CPU'"),
+    *("''", "'cpu'", "'CPU '", "'QuantizedHIP'", "'CatchAll'", "'StartOfDenseBackends'", "'???'", "'CPU\\0x'"),
+    *("'\\ud800'", "'EndOfFunctionalityKeys'", "'CPU, CUDA'", "b'CPU'", "bytearray(b'CPU')", "'DispatchKey.CPU'"),
 )
 SCHEMAS = (
-    *(
-        "'op(Tensor x) -> Tensor'",
-        "'op(Tensor x) -> Tensor'",
-        "'op.x(Tensor x) -> Tensor'",
-        "'two(Tensor a) -> Tensor'",
-    ),
-    *("'ns::op(Tensor x) -> Tensor'", "'zz::op(Tensor x) -> Tensor'", "'op(Tensor x, int y=3) -> Tensor'"),
-    *("'op(Tensr x) -> Tensor'", "'op(Tensor(a!) x) -> Tensor(a!)'", "'op'", "''", "'op('", "'op() -> ()'"),
-    *("'op(t x) -> t'", "b'op(Tensor x) -> Tensor'", "b'\\xff'", "'op(Tensor x) -> Tensor\\0x'"),
+    *("'op(Tensor x) -> Tensor'", "'op(Tensor x) -> Tensor'", "'op.x(Tensor x) -> Tensor'"),
+    *("'two(Tensor a) -> Tensor'", "'ns::op(Tensor x) -> Tensor'", "'zz::op(Tensor x) -> Tensor'"),
+    *("'op(Tensor x, int y=3) -> Tensor'", "'op(Tensr x) -> Tensor'", "'op(Tensor(a!) x) -> Tensor(a!)'", "'op'"),
+    *("''", "'op('", "'op() -> ()'", "'op(t x) -> t'", "b'op(Tensor x) -> Tensor'", "b'\\xff'"),
+    *("'op(Tensor x) -> Tensor\\0x'",),
 )
 DEVICES = (
     *("'cpu'", "'cuda'", "'meta'", "'privateuseone'", "'xla'", "'mkldnn'", "'cpu:0'", "'cuda:-1'", "''", "'CPU'"),
@@ -97,57 +65,18 @@ TEXTS = {
     "device": DEVICES,
 }
 NUMBERS = (
-    *(
-        "0",
-        "1",
-        "7",
-        "49",
-        "-1",
-        "255",
-        "65535",
-        "65536",
-        "2**31",
-        "2**32 - 1",
-        "2**32",
-        "2**63 - 1",
-        "2**63",
-        "2**64 - 1",
-    ),
-    *("2**64", "-2**63", "10**30", "1.0", "1.5", "float('nan')", "1j", "True", "Index(3)", "Index(-1)", "Index('x')"),
-    *("Integer(3)", "Integer(2**70)", "'3'", "b'3'", "65537", "2**62", "2**61 + 5"),
+    *("0", "1", "7", "49", "-1", "255", "65535", "65536", "2**31", "2**32 - 1", "2**32", "2**63 - 1", "2**63"),
+    *("2**64 - 1", "2**64", "-2**63", "10**30", "1.0", "1.5", "float('nan')", "1j", "True", "Index(3)", "Index(-1)"),
+    *("Index('x')", "Integer(3)", "Integer(2**70)", "'3'", "b'3'", "65537", "2**62", "2**61 + 5"),
 )
 BOOLEANS = (
-    "True",
-    "False",
-    "True",
-    "False",
-    "0",
-    "1",
-    "2.5",
-    "1j",
-    "None",
-    "'x'",
-    "''",
-    "[]",
-    "[1]",
-    "thing",
-    "truth",
-    "Index(1)",
-    "b'x'",
+    *("True", "False", "True", "False", "0", "1", "2.5", "1j", "None", "'x'", "''", "[]", "[1]", "thing", "truth"),
+    *("Index(1)", "b'x'"),
 )
 TAGS = (
     *("[]", "[Tag.core]", "(Tag.pointwise, Tag.core)", "()", "None", "'core'", "['core']", "[0]", "Tag.core", "b''"),
-    *(
-        "bytearray()",
-        "bytearray(b'x')",
-        "{}",
-        "set()",
-        "{Tag.core}",
-        "iter([])",
-        "(tag for tag in [Tag.core])",
-        "range(0)",
-    ),
-    *("[None]", "{}.values()", "map(str, [])", "zip()", "{Tag.core: 1}.keys()"),
+    *("bytearray()", "bytearray(b'x')", "{}", "set()", "{Tag.core}", "iter([])", "(tag for tag in [Tag.core])"),
+    *("range(0)", "[None]", "{}.values()", "map(str, [])", "zip()", "{Tag.core: 1}.keys()"),
 )
 TENSORS = (
     *("cpu", "cpu requires_grad", "meta", "cpu sparse", "cpu sparse_csr", "cpu sparse_csc", "cpu mkldnn", "cpu nested"),
@@ -160,23 +89,8 @@ TENSORS = (
 FAKE_TENSORS = ("cpu fake", "cpu fake functional", "cpu fake grad-wrapped", "cpu fake requires_grad")
 """The first fake tensor imports modules that register operators."""
 ANYTHING = (
-    "None",
-    "3",
-    "-1",
-    "2**70",
-    "1.5",
-    "'x'",
-    "b'x'",
-    "b'\\xff'",
-    "[]",
-    "()",
-    "{}",
-    "thing",
-    "unprintable",
-    "K.CPU",
-    "S(K.CPU)",
-    "kernel",
-    "True",
+    *("None", "3", "-1", "2**70", "1.5", "'x'", "b'x'", "b'\\xff'", "[]", "()", "{}", "thing", "unprintable"),
+    *("K.CPU", "S(K.CPU)", "kernel", "True"),
 )
 NO_TENSOR = ("None", "3", "[]", "K.CPU", "thing", "b'cpu'", "1.5", "unprintable")
 KEY_CLASS, KEY_SET_CLASS = "DispatchKey", "DispatchKeySet"
@@ -218,14 +132,8 @@ class RandomCalls:
         """A program; every function is called by one of them sooner or later."""
         return self.dice.choice(
             (
-                self.questions,
-                self.questions,
-                self.of_the_thread,
-                self.of_key_sets,
-                self.of_libraries,
-                self.of_libraries,
-                self.of_overrides,
-                self.of_tensors,
+                *(self.questions, self.questions, self.of_the_thread, self.of_key_sets, self.of_libraries),
+                *(self.of_libraries, self.of_overrides, self.of_tensors),
             )
         )()
 
@@ -428,14 +336,10 @@ STEADY += [
         "C._are_functorch_transforms_active()",
     ],
     [
-        "C._enable_functionalization(reapply_views=True)",
-        "C._functionalization_reapply_views_tls()",
-        "C._enable_functionalization()",
-        "C._disable_functionalization()",
-        "C._functionalization_reapply_views_tls()",
-        "C._enable_functionalization()",
-        "C._functionalization_reapply_views_tls()",
-        "C._dispatch_tls_local_include_set()",
+        *("C._enable_functionalization(reapply_views=True)", "C._functionalization_reapply_views_tls()"),
+        *("C._enable_functionalization()", "C._disable_functionalization()"),
+        *("C._functionalization_reapply_views_tls()", "C._enable_functionalization()"),
+        *("C._functionalization_reapply_views_tls()", "C._dispatch_tls_local_include_set()"),
     ],
     [
         "m = C._dispatch_library('FRAGMENT', 'ns', '')",
@@ -453,13 +357,8 @@ STEADY += [
         "C._dispatch_library('FRAGMENT', 'ns', '').def_('op(Tensr x) -> Tensor', 'BAD')",
     ],
     [
-        "C._dispatch_pystub(3, '')",
-        "C._dispatch_pystub(None, '')",
-        "C._set_only_lift_cpu_tensors('x')",
-        "C._dispatch_dump(b'aten::tanh')",
-        "R(2**63)",
-        "R(2**63).raw_repr()",
-        "R(2**64)",
+        *("C._dispatch_pystub(3, '')", "C._dispatch_pystub(None, '')", "C._set_only_lift_cpu_tensors('x')"),
+        *("C._dispatch_dump(b'aten::tanh')", "R(2**63)", "R(2**63).raw_repr()", "R(2**64)"),
     ],
 ]
 """Programs that are always among them."""

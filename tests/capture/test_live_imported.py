@@ -24,14 +24,9 @@ from tests.cli.support import call
 Action = dict[str, Any]
 
 SCHEMAS = (
-    "(Tensor x) -> Tensor",
-    "(Tensor x, Tensor y) -> Tensor",
-    "(Tensor(a!) x) -> Tensor(a!)",
-    "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
-    "(Tensor(a) x) -> Tensor(a)",
-    "(Tensor x, SymInt n) -> Tensor",
-    "(Tensor[] x) -> ()",
-    "(int n) -> Tensor",
+    *("(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor", "(Tensor(a!) x) -> Tensor(a!)"),
+    *("(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "(Tensor(a) x) -> Tensor(a)", "(Tensor x, SymInt n) -> Tensor"),
+    *("(Tensor[] x) -> ()", "(int n) -> Tensor"),
 )
 KEYS = (
     *("CPU", "CUDA", "PrivateUse1", "Meta", "SparseCPU", "QuantizedCPU", "NestedTensorCPU", "MkldnnCPU"),
@@ -42,16 +37,9 @@ KEYS = (
 )
 PYTHON_KEYS = ("CPU", "Meta", "AutogradCPU", "CompositeImplicitAutograd", "Autograd")
 OF_PYTORCH = (
-    *(
-        "aten::mm",
-        "aten::add.Tensor",
-        "aten::relu",
-        "aten::relu_",
-        "aten::softmax.int",
-        "aten::im2col",
-        "aten::to.dtype",
-    ),
-    *("aten::view", "aten::bmm.out", "aten::zeros_like", "aten::convolution", "aten::_softmax", "aten::sum"),
+    *("aten::mm", "aten::add.Tensor", "aten::relu", "aten::relu_", "aten::softmax.int", "aten::im2col"),
+    *("aten::to.dtype", "aten::view", "aten::bmm.out", "aten::zeros_like", "aten::convolution", "aten::_softmax"),
+    *("aten::sum",),
 )
 FALLBACK_KEYS = ("PrivateUse1", "HPU")
 

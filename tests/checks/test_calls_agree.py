@@ -38,14 +38,9 @@ TENSORS = {
 }
 """Tensors whose calls end at each of these keys."""
 OTHERS = (
-    "Autograd",
-    "AutogradCPU",
-    "AutogradOther",
-    "AutogradNestedTensor",
-    "CompositeImplicitAutograd",
-    "CompositeImplicitAutogradNestedTensor",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
+    *("Autograd", "AutogradCPU", "AutogradOther", "AutogradNestedTensor", "CompositeImplicitAutograd"),
+    *("CompositeImplicitAutogradNestedTensor", "CompositeExplicitAutograd"),
+    *("CompositeExplicitAutogradNonFunctional",),
 )
 INFERENCE = (Context.parse("inference_mode"),)
 IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"

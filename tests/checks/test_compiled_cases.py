@@ -231,15 +231,9 @@ CASES = (
     ),
 )
 REFUSED = (
-    "(x: Tensor, y) -> Tensor",
-    "(x: Tensor, n: tuple[int, int]) -> Tensor",
-    "(x: Tensor, n: list) -> Tensor",
-    "(x: Tensor, n: list[int] = (1, 2)) -> Tensor",
-    "(x: Tensor, *others: Tensor) -> Tensor",
-    "(x: Tensor)",
-    "(x: Tensor) -> Optional[Tensor]",
-    "(z: Tensor) -> Tensor",
-    "(x: Tensor, n: Sequence[int] = None) -> Tensor",
+    *("(x: Tensor, y) -> Tensor", "(x: Tensor, n: tuple[int, int]) -> Tensor", "(x: Tensor, n: list) -> Tensor"),
+    *("(x: Tensor, n: list[int] = (1, 2)) -> Tensor", "(x: Tensor, *others: Tensor) -> Tensor", "(x: Tensor)"),
+    *("(x: Tensor) -> Optional[Tensor]", "(z: Tensor) -> Tensor", "(x: Tensor, n: Sequence[int] = None) -> Tensor"),
 )
 """Signatures of functions that write to ``x``, which `custom_op` refuses."""
 TAKEN = (

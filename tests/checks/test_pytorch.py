@@ -21,13 +21,9 @@ QUANTIZED = {
     for overload in ("data", "data_legacy", "input", "input_legacy")
 }
 PYTHON = {
-    "aten::cudnn_batch_norm",
-    "aten::hardshrink",
-    "aten::multi_margin_loss",
-    "aten::multilabel_margin_loss_forward",
-    "aten::softshrink",
-    "aten::upsample_bicubic2d",
-    "aten::upsample_bilinear2d",
+    *("aten::cudnn_batch_norm", "aten::hardshrink", "aten::multi_margin_loss"),
+    *("aten::multilabel_margin_loss_forward", "aten::softshrink", "aten::upsample_bicubic2d"),
+    *("aten::upsample_bilinear2d",),
 }
 EXPECTED = {
     "torch-2.15": {

@@ -12,16 +12,8 @@ import pytest
 from tests.cli.support import call
 
 NAMES = [
-    "kernel",
-    "default backend kernel",
-    "default backend kernel",
-    "backend kernel?",
-    "nested kernel",
-    "math kernel",
-    "autograd kernel",
-    "batched kernel",
-    "backend fallback",
-    "missing",
+    *("kernel", "default backend kernel", "default backend kernel", "backend kernel?", "nested kernel"),
+    *("math kernel", "autograd kernel", "batched kernel", "backend fallback", "missing"),
 ]
 
 

@@ -23,13 +23,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "line",
     [
-        "table --base {} --op aten::relu",
-        "table --universe {} -k CPU",
-        "table --universe {} --op aten::relu",
-        "explain aten::relu CPU --base {}",
-        "keys --universe {}",
-        "keys --universe torch-2.8 --against {}",
-        "keys --universe {} --against torch-2.8",
+        *("table --base {} --op aten::relu", "table --universe {} -k CPU", "table --universe {} --op aten::relu"),
+        *("explain aten::relu CPU --base {}", "keys --universe {}", "keys --universe torch-2.8 --against {}"),
+        *("keys --universe {} --against torch-2.8",),
     ],
 )
 def test_options(line: str) -> None:

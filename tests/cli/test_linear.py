@@ -144,7 +144,11 @@ KINDS = (
     Kind("changes of several", changes("remove: {%}"), size=100),
     Kind("moves", changes("move: {%, kernel: k@}, before: {operator: 'demo::op', dispatch_key: CPU}"), size=40),
     Kind("moves to itself", changes("move: {%, kernel: k@}, after: {%, kernel: k@}"), size=100),
-    Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n")), size=40),
+    Kind(
+        "conditions of operators",
+        within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n")),
+        size=40,
+    ),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=20),
     Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n"), size=50),
     Kind("conditions of one macro", within(HEAD, COMPARED), size=40),

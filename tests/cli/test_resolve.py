@@ -333,16 +333,8 @@ def test_mistakes_in_the_device_argument() -> None:
 def test_mistakes_in_other_options() -> None:
     result = call(
         *(
-            "resolve",
-            "aten::rand",
-            "--argument",
-            "layout=spars",
-            "--argument",
-            "dtype=flot32",
-            "--argument",
-            "generator=cpu",
-            "--argument",
-            "device=cpu",
+            *("resolve", "aten::rand", "--argument", "layout=spars", "--argument", "dtype=flot32", "--argument"),
+            *("generator=cpu", "--argument", "device=cpu"),
         )
     )
     assert (result.code, result.out) == (2, "")

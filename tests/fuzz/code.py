@@ -8,16 +8,8 @@ from collections.abc import Callable
 
 Dice = random.Random
 KEYS = (
-    "CPU",
-    "CUDA",
-    "Meta",
-    "Autograd",
-    "CompositeImplicitAutograd",
-    "PrivateUse1",
-    "AutocastCUDA",
-    "Nosuch",
-    "_",
-    "",
+    *("CPU", "CUDA", "Meta", "Autograd", "CompositeImplicitAutograd", "PrivateUse1", "AutocastCUDA", "Nosuch", "_"),
+    *("",),
 )
 SCHEMAS = (
     "f(Tensor x) -> Tensor",

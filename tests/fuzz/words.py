@@ -12,37 +12,14 @@ from dispatch_cli.engine.rules import Rule
 UNIVERSE = universes.load(universes.default_name())
 KEYS = (*UNIVERSE.runtime, *UNIVERSE.aliases)
 OPERATORS = (
-    "a::f",
-    "a::f",
-    "a::g",
-    "a::g.out",
-    "b::h.Tensor",
-    "m::a",
-    "m::made",
-    "mylib::norm2",
-    "aten::add.Tensor",
-    "aten::add_.Tensor",
-    "aten::randn_like",
-    "aten::empty.memory_format",
-    "aten::sum",
-    "call_torchbind",
-    "cond",
+    *("a::f", "a::f", "a::g", "a::g.out", "b::h.Tensor", "m::a", "m::made", "mylib::norm2", "aten::add.Tensor"),
+    *("aten::add_.Tensor", "aten::randn_like", "aten::empty.memory_format", "aten::sum", "call_torchbind", "cond"),
 )
 YAML_SIGNS = (
     *("&a ", "*a ", "<<: *a", "? ", "\n---\n", "\n...\n", "%YAML 1.1\n", "- ", "|\n", ">-\n  ", "#", "!", "!!binary x"),
     *(
-        "!!python/object:os.system ",
-        "0x10",
-        "1_000",
-        "~",
-        "yes",
-        "1.5e3",
-        ".inf",
-        "'it''s'",
-        '"\\u202e"',
-        "\ufeff",
-        "{[",
-        "@",
+        *("!!python/object:os.system ", "0x10", "1_000", "~", "yes", "1.5e3", ".inf", "'it''s'", '"\\u202e"'),
+        *("\ufeff", "{[", "@"),
     ),
 )
 OF_PYTORCH = tuple(one for one in OPERATORS if one.startswith("aten::") or ":" not in one)

@@ -74,18 +74,14 @@ def test_nothing_is_shortened_without_a_terminal(place: str) -> None:
 
 
 IN_TABLES = (
-    "table examples/add.yaml",
-    "table examples/custom_library.yaml",
-    "table examples/overlay.yaml",
-    "table examples/call_torchbind.yaml",
-    "table examples/python_dispatcher.yaml --resolver python",
-    "register examples/custom_library.yaml",
-    "register examples/custom_ops.yaml",
-    "guards examples/scenarios/04_alias_gaps.fixed.yaml",
-    "explain aten::to.dtype AutogradPrivateUse1 examples/scenarios/01_composite_override.yaml",
-    "resolve mylib::norm examples/scenarios/10_sparse_bypass.yaml --tensor 'cpu sparse' --context inference_mode",
-    "resolve pylib::round examples/custom_ops.yaml --tensor 'cpu fake'",
-    "resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode",
+    *("table examples/add.yaml", "table examples/custom_library.yaml", "table examples/overlay.yaml"),
+    *("table examples/call_torchbind.yaml", "table examples/python_dispatcher.yaml --resolver python"),
+    *("register examples/custom_library.yaml", "register examples/custom_ops.yaml"),
+    *("guards examples/scenarios/04_alias_gaps.fixed.yaml",),
+    *("explain aten::to.dtype AutogradPrivateUse1 examples/scenarios/01_composite_override.yaml",),
+    *("resolve mylib::norm examples/scenarios/10_sparse_bypass.yaml --tensor 'cpu sparse' --context inference_mode",),
+    *("resolve pylib::round examples/custom_ops.yaml --tensor 'cpu fake'",),
+    *("resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode",),
 )
 WHOLE = re.compile(r"[^\s(]*\.yaml:\d+(?::\d+)?")
 STATED = re.compile(r"\b(?:active|overridden|CompositeImplicitAutograd)\b")
@@ -132,13 +128,8 @@ def test_names_break_at_their_joints() -> None:
     ]
     found = "".join(text([TableBlock(columns, rows)], Style(27)))
     assert found.splitlines() == [
-        "Key                       N",
-        "  AutogradOther …         1",
-        "  AutogradNested",
-        "  Tensor (18)",
-        "* autogradNotImplemented  1",
-        "  InplaceOrViewFallback",
-        "aten::a_b.out             1",
+        *("Key                       N", "  AutogradOther …         1", "  AutogradNested", "  Tensor (18)"),
+        *("* autogradNotImplemented  1", "  InplaceOrViewFallback", "aten::a_b.out             1"),
     ]
 
 

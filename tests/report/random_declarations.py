@@ -7,16 +7,9 @@ import random
 from typing import Any
 
 SCHEMAS = (
-    "(Tensor x) -> Tensor",
-    "(Tensor x) -> Tensor",
-    "(Tensor x, Tensor y) -> Tensor",
-    "(Tensor[] xs) -> Tensor",
-    "(Tensor? x) -> Tensor",
-    "(Tensor x) -> ()",
-    "(Tensor(a!) x) -> Tensor(a!)",
-    "(Tensor(a) x) -> Tensor(a)",
-    "(int n) -> Tensor",
-    "(int n, *, Device device) -> Tensor",
+    *("(Tensor x) -> Tensor", "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor", "(Tensor[] xs) -> Tensor"),
+    *("(Tensor? x) -> Tensor", "(Tensor x) -> ()", "(Tensor(a!) x) -> Tensor(a!)", "(Tensor(a) x) -> Tensor(a)"),
+    *("(int n) -> Tensor", "(int n, *, Device device) -> Tensor"),
 )
 ALIASES = (
     "Autograd",

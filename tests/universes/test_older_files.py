@@ -9,21 +9,9 @@ from dispatch_cli.model.universe import Universe
 from tests.capture.support import universe_data
 
 ADDED = (
-    "higher_order_fallthrough",
-    "higher_order_calls",
-    "wrapped",
-    "plain_devices",
-    "mask_by_arguments",
-    "grad_ends_inference",
-    "python_needs_snapshot",
-    "fake_overrides",
-    "fake_without_device",
-    "fake_numbered",
-    "fake_device_error",
-    "guards_remove",
-    "keysets_without_pickle",
-    "override_warning",
-    "replaceable_fallbacks",
+    *("higher_order_fallthrough", "higher_order_calls", "wrapped", "plain_devices", "mask_by_arguments"),
+    *("grad_ends_inference", "python_needs_snapshot", "fake_overrides", "fake_without_device", "fake_numbered"),
+    *("fake_device_error", "guards_remove", "keysets_without_pickle", "override_warning", "replaceable_fallbacks"),
 )
 
 

@@ -120,26 +120,8 @@ def typeset(text: str) -> str:
 
 
 TREATMENTS: tuple[Callable[[str], str], ...] = (
-    *(
-        str,
-        message,
-        first_line,
-        without_table,
-        logged,
-        logged_by_level,
-        logged_and_wrapped,
-        wrapped,
-        cut_hard,
-        quoted,
-        escaped,
-        escaped_for_html,
-        escaped_twice,
-        escaped_and_cut,
-        repr,
-        coloured,
-        in_html,
-    ),
-    typeset,
+    *(str, message, first_line, without_table, logged, logged_by_level, logged_and_wrapped, wrapped, cut_hard),
+    *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, in_html, typeset),
 )
 
 
@@ -286,17 +268,8 @@ def test_nothing_is_found(text: str) -> None:
 
 def test_large_texts_take_no_longer_than_they_are() -> None:
     for part in (
-        "a::b",
-        "a: ",
-        "[kernel] ",
-        ": attempted to run this operator with ",
-        "'",
-        "\n> ",
-        "could not find kernel ",
-        "\\\\",
-        r"\n",
-        "\\\n",
-        r"CPU: C:\n\x [kernel]",
+        *("a::b", "a: ", "[kernel] ", ": attempted to run this operator with ", "'", "\n> "),
+        *("could not find kernel ", "\\\\", r"\n", "\\\n", r"CPU: C:\n\x [kernel]"),
     ):
         assert find_errors(part * (400_000 // len(part))) == []
 

@@ -29,21 +29,8 @@ from tests.capture.support import torch_python
 _BACKENDS = ("XLA", "Lazy", "PrivateUse1", "PrivateUse2", "IPU", "HPU", "Vulkan")
 _VALUES = ("null", "~", "''", "true", "Yes", "off", "1", "2.5", "[]", "{}", "[abs]", "{abs: relu}", "abs", "'abs'", "t")
 _FIELDS = (
-    "backend",
-    "cpp_namespace",
-    "class_name",
-    "supported",
-    "autograd",
-    "full_codegen",
-    "ir_gen",
-    "non_native",
-    "symint",
-    "use_out_as_primary",
-    "device_guard",
-    "extra_headers",
-    "custom",
-    "custom_autograd",
-    "tocpu",
+    *("backend", "cpp_namespace", "class_name", "supported", "autograd", "full_codegen", "ir_gen", "non_native"),
+    *("symint", "use_out_as_primary", "device_guard", "extra_headers", "custom", "custom_autograd", "tocpu"),
 )
 
 

@@ -13,20 +13,8 @@ BASE_TYPES = (
     "tVal",
 )  # fmt: skip
 NO_TYPES = (
-    "Tensr",
-    "double",
-    "int64_t",
-    "a.b",
-    "A.b",
-    "None.x",
-    "number",
-    "Int",
-    "_x",
-    "Dimname",
-    "PyObject",
-    "1",
-    "in",
-    "",
+    *("Tensr", "double", "int64_t", "a.b", "A.b", "None.x", "number", "Int", "_x", "Dimname", "PyObject", "1", "in"),
+    *("",),
 )
 NAMES = ("a", "self", "x1", "_y", "out", "dtype", "e5", "j", "isx", "notin", "inf", "nan", "Tensor", "int")
 NO_NAMES = ("in", "is", "not", "def", "None", "True", "1a", "ä", "名", "a-b", "is not", "not in", "''", "")

@@ -49,14 +49,8 @@ TAGS = (
     ("inplace_view",),
 )
 KEYS = (
-    "CPU",
-    "CPU",
-    "CUDA",
-    "Meta",
-    "CompositeExplicitAutograd",
-    "CompositeImplicitAutograd",
-    "SparseCPU",
-    "AutogradCPU",
+    *("CPU", "CPU", "CUDA", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "SparseCPU"),
+    *("AutogradCPU",),
 )
 COMPOSITE = "CompositeImplicitAutograd"
 

@@ -33,23 +33,9 @@ DEPTH = 40
 REDIRECT = "torch._higher_order_ops.utils.redirect_to_mode.<locals>.impl"
 
 KEYS = (
-    "CPU",
-    "Meta",
-    "SparseCPU",
-    "AutogradCPU",
-    "AutogradMeta",
-    "AutogradOther",
-    "AutocastCPU",
-    "BackendSelect",
-    "ADInplaceOrView",
-    "Functionalize",
-    "PythonTLSSnapshot",
-    "PreDispatch",
-    "FuncTorchDynamicLayerBackMode",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutograd",
-    "CompositeImplicitAutograd",
-    "Autograd",
+    *("CPU", "Meta", "SparseCPU", "AutogradCPU", "AutogradMeta", "AutogradOther", "AutocastCPU", "BackendSelect"),
+    *("ADInplaceOrView", "Functionalize", "PythonTLSSnapshot", "PreDispatch", "FuncTorchDynamicLayerBackMode"),
+    *("CompositeExplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "Autograd"),
 )
 FALLTHROUGH = ("AutogradCPU", "AutogradOther", "Functionalize", "CPU", "Python", "Conjugate", "PreDispatch")
 
@@ -411,20 +397,8 @@ def context(dice: random.Random) -> tuple[str, Any]:
     """A context, as text and something that makes it."""
     kind = dice.choice(
         (
-            "mode",
-            "mode",
-            "mode",
-            "autocast",
-            "no_grad",
-            "inference",
-            "below",
-            "below_view",
-            "pre",
-            "pre_mode",
-            "functionalize",
-            "exclude",
-            "include",
-            "python",
+            *("mode", "mode", "mode", "autocast", "no_grad", "inference", "below", "below_view", "pre", "pre_mode"),
+            *("functionalize", "exclude", "include", "python"),
         )
     )
     if kind == "mode":

@@ -27,24 +27,9 @@ from tests.trace.kernels import logging_kernels
 
 HERE = Path(__file__).parent
 CONTEXTS = (
-    "plain",
-    "complex",
-    "no_grad",
-    "inference",
-    "inference_autocast",
-    "vmap",
-    "nested_vmap",
-    "vmap_grad",
-    "grad",
-    "jvp",
-    "functionalize",
-    "meta",
-    "conj",
-    "neg",
-    "zerotensor",
-    "inplace",
-    "vmap_inplace",
-    "functionalize_inplace",
+    *("plain", "complex", "no_grad", "inference", "inference_autocast", "vmap", "nested_vmap", "vmap_grad", "grad"),
+    *("jvp", "functionalize", "meta", "conj", "neg", "zerotensor", "inplace", "vmap_inplace"),
+    *("functionalize_inplace",),
 )
 HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES | DECOMPOSES_FOR_JVP | NORMALIZES_WITHOUT_WEIGHT
 
