@@ -27,7 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     cache = _folder("dispatch-cli-cache-")
-    os.environ["DISPATCH_CLI_CACHE_DIR"] = os.environ["XDG_CACHE_HOME"] = cache  # not that of who runs the tests
+    for variable in ("DISPATCH_CLI_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        os.environ[variable] = cache  # not that of who runs the tests
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist have it from the process that starts them
         os.environ[FOLDER] = _folder("dispatch-cli-once-")
 

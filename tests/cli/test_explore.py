@@ -139,7 +139,7 @@ def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
     assert "\x1b[?1049h" not in said
 
 
-def test_it_ends_with_its_terminal() -> None:
+def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
     """Also where no SIGHUP comes: the terminal does not control the process here."""
     control, terminal = pty.openpty()
     process = subprocess.Popen(
@@ -148,7 +148,7 @@ def test_it_ends_with_its_terminal() -> None:
         stdout=terminal,
         stderr=terminal,
         cwd=ROOT,
-        env={**environment(), "TERM": "xterm-256color"},
+        env=environment(XDG_STATE_HOME=str(tmp_path)),  # no view of an earlier run
         start_new_session=True,
     )
     os.close(terminal)

@@ -45,17 +45,15 @@ def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> Non
 
 
 def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) -> None:
-    """The slot holds what the error says, and not a slot of the printed table differs: full texts and first lines."""
+    """The slot holds what the error says, and not a slot of the printed table differs: full texts, or first lines."""
     state = load_state([str(captured())])
     declared = load_state([str(captured()), str(ROOT / "tests/report/broken.yaml")])
     assert len(errors) > 30
-    for error in errors:
+    for number, error in enumerate(errors):
         name = OperatorName.parse(error["operator"])
         own = name.namespace == "broken"
-        texts = (error["text"], first_line(error["text"]))
-        for text in texts:
-            found = find_errors(text)
-            _check(declared if own else state, name, found)
+        text = error["text"] if number % 2 else first_line(error["text"])
+        _check(declared if own else state, name, find_errors(text))
         _explained(declared if own else state, name, error["key"])
 
 
