@@ -47,50 +47,45 @@ OWN = {"state": None, "through": []}
 """What is declared in a file that was named, and not extended."""
 
 
+def kernels(*rows: tuple[object, ...]) -> list[dict[str, object]]:
+    """Kernels of an operator: key, kernel, debug text, slots, keys it covers, signature, flags, line and column."""
+    fields = ("key", "kernel", "debug", "fills", "covers", "signature", "flags")
+    same = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None, "when": None, **OWN}
+    return [
+        {
+            **same,
+            **dict(zip(fields, row, strict=False)),
+            "alias": "Composite" in str(row[0]),
+            "declared_at": place(*row[7:]),
+        }
+        for row in rows
+    ]
+
+
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    kernel = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None, "when": None}
+    cpu, here, schema = "op_[alias]_*|`cpu`", "registered at a.yaml:4", "(Tensor x) -> Tensor"
+    fallback = {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "when": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     rule["errors"] = {}
+    python = {"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23), "when": None}
     assert json.loads(result.out) == {
         "schema_version": 3,
         "report": "registrations",
         "universe": "torch-2.15",
         "over_assumed": False,
         "core_fallbacks": 38,
-        "fallbacks": [
-            {
-                "key": "PrivateUse1",
-                "kernel": "demo_fallback",
-                "fallthrough": False,
-                "declared_at": place(2, 26),
-                "when": None,
-                **OWN,
-            }
-        ],
+        "fallbacks": [{**fallback, "declared_at": place(2, 26), **OWN}],
         "higher_order_operators": [
             {
                 "name": "hop",
                 "impls": [
-                    {
-                        **rule,
-                        "kind": "dispatch",
-                        "name": "CPU",
-                        "kernel": "hop_cpu",
-                        "declared_at": place(14, 28),
-                        "registered_at": ["CPU"],
-                        "fills": 1,
-                    },
-                    {
-                        **rule,
-                        "kind": "mode",
-                        "name": "FakeTensorMode",
-                        "kernel": "hop_fake",
-                        "declared_at": place(14, 51),
-                        "registered_at": ["FakeTensorMode"],
-                        "fills": 0,
-                    },
+                    {**rule, "kind": kind, "name": name, "kernel": kernel, "declared_at": place(14, column),
+                     "registered_at": [name], "fills": fills}
+                    for kind, name, kernel, column, fills in (
+                        ("dispatch", "CPU", "hop_cpu", 28, 1), ("mode", "FakeTensorMode", "hop_fake", 51, 0)
+                    )
                 ],
                 "default_fallthrough": list(universes.load("torch-2.15").higher_order_fallthrough),
                 "side_effect": True,
@@ -100,83 +95,30 @@ def test_register_json(file: str) -> None:
         ],
         "operators": [
             {
+                **dict.fromkeys(("schema", "debug", "alias_analysis", "declared_at")),
                 "operator": "demo::lost",
-                "schema": None,
-                "debug": None,
-                "alias_analysis": None,
                 "tags": [],
-                "declared_at": None,
                 **OWN,
-                "kernels": [
-                    {
-                        **kernel,
-                        "key": "CPU",
-                        "alias": False,
-                        "kernel": "lost_cpu",
-                        "debug": "lost_cpu",
-                        "fills": 1,
-                        "covers": 1,
-                        "signature": None,
-                        "flags": ["boxed"],
-                        "declared_at": place(12, 21),
-                        **OWN,
-                    }
-                ],
+                "kernels": kernels(("CPU", "lost_cpu", "lost_cpu", 1, 1, None, ["boxed"], 12, 21)),
                 "python_kernels": [],
             },
             {
                 "operator": "demo::op",
-                "schema": "demo::op(Tensor x) -> Tensor",
-                "debug": "registered at a.yaml:4",
+                "schema": f"demo::op{schema}",
+                "debug": here,
                 "alias_analysis": "FROM_SCHEMA",
                 "tags": ["core"],
                 "declared_at": place(4, 11),
                 **OWN,
-                "kernels": [
-                    {
-                        **kernel,
-                        "key": "CPU",
-                        "alias": False,
-                        "kernel": "op_[alias]_*|`cpu`",
-                        "debug": "op_[alias]_*|`cpu`",
-                        "fills": 1,
-                        "covers": 1,
-                        "signature": "(Tensor x) -> Tensor",
-                        "flags": ["boxed", "unboxed"],
-                        "declared_at": place(7, 12),
-                        **OWN,
-                    },
-                    {
-                        **kernel,
-                        "key": "AutogradCPU",
-                        "alias": False,
-                        "kernel": "registered at a.yaml:4",
-                        "debug": "registered at a.yaml:4",
-                        "fills": 1,
-                        "covers": 1,
-                        "signature": None,
-                        "flags": ["fallthrough", "boxed"],
-                        "declared_at": place(9, 20),
-                        **OWN,
-                    },
-                    {
-                        **kernel,
-                        "key": "CompositeExplicitAutograd",
-                        "alias": True,
-                        "kernel": "op_default",
-                        "debug": "op_default",
-                        "fills": 69,
-                        "covers": 70,
-                        "signature": None,
-                        "flags": ["boxed"],
-                        "declared_at": place(8, 34),
-                        **OWN,
-                    },
-                ],
-                "python_kernels": [{"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23), "when": None}],
+                "kernels": kernels(
+                    ("CPU", cpu, cpu, 1, 1, schema, ["boxed", "unboxed"], 7, 12),
+                    ("AutogradCPU", here, here, 1, 1, None, ["fallthrough", "boxed"], 9, 20),
+                    ("CompositeExplicitAutograd", "op_default", "op_default", 69, 70, None, ["boxed"], 8, 34),
+                ),
+                "python_kernels": [python],
             },
         ],
-    }
+    }  # fmt: skip
 
 
 def test_register_csv(file: str) -> None:
@@ -250,61 +192,23 @@ def test_table_json(file: str) -> None:
         *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
         *("AutogradCPU", "AutocastCPU"),
     ]
-    fixed = {
+    same = {
+        **dict.fromkeys(("before", "when", "otherwise")),
         "blockers": [],
         "core_fallback": False,
         "stale": False,
-        "before": None,
-        "fallthrough": False,
-        "when": None,
-        "otherwise": None,
-    }
-    cpu = "op_[alias]_*|`cpu`"
-    assert entries[0] == {
-        **fixed,
-        "key": "CPU",
-        "rule": "kernel",
-        "rule_number": 1,
-        "kernel": cpu,
-        "source": "CPU",
-        "declared_at": place(7, 12),
         **OWN,
-        "live_kernel": cpu,
     }
-    assert entries[1] == {
-        **fixed,
-        "key": "PrivateUse1",
-        "rule": "default",
-        "rule_number": 3,
-        "kernel": "op_default",
-        "source": "CompositeExplicitAutograd",
-        "declared_at": place(8, 34),
-        **OWN,
-        "live_kernel": "op_default",
+    fields = ("key", "rule", "rule_number", "kernel", "fallthrough", "source", "declared_at")
+    cpu, here = "op_[alias]_*|`cpu`", "registered at a.yaml:4"
+    rows = {
+        0: ("CPU", "kernel", 1, cpu, False, "CPU", place(7, 12)),
+        1: ("PrivateUse1", "default", 3, "op_default", False, default, place(8, 34)),
+        6: ("NestedTensorCPU", "missing", 10, None, False, None, None),
+        7: ("AutogradCPU", "kernel", 1, here, True, "AutogradCPU", place(9, 20)),
     }
-    assert entries[6] == {
-        **fixed,
-        "key": "NestedTensorCPU",
-        "rule": "missing",
-        "rule_number": 10,
-        "kernel": None,
-        "source": None,
-        "declared_at": None,
-        **OWN,
-        "live_kernel": None,
-    }
-    assert entries[7] == {
-        **fixed,
-        "key": "AutogradCPU",
-        "rule": "kernel",
-        "rule_number": 1,
-        "kernel": "registered at a.yaml:4",
-        "fallthrough": True,
-        "source": "AutogradCPU",
-        "declared_at": place(9, 20),
-        **OWN,
-        "live_kernel": "registered at a.yaml:4",
-    }
+    for number, row in rows.items():
+        assert entries[number] == {**same, **dict(zip(fields, row, strict=True)), "live_kernel": row[3]}
     assert (entries[8]["rule"], entries[8]["core_fallback"], entries[8]["fallthrough"]) == ("fallback", True, True)
 
 
@@ -331,34 +235,14 @@ def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:
 def test_table_csv_has_every_slot(file: str) -> None:
     rows = list(csv.DictReader(io.StringIO(call("table", file, "--format", "csv").out)))
     assert len(rows) == 3 * 137
-    assert rows[-1] == {
-        "operator": "hop",
-        "key": "PythonDispatcher",
-        "rule": "fallback",
-        "rule_number": "9",
-        "kernel": "",
-        "fallthrough": "true",
-        "source": "",
-        "blockers": "",
-        "declared_at": "",
-        "live_kernel": "",
-        "before": "",
-        "otherwise": "",
+    fields = ("operator", "key", "rule", "rule_number", "kernel", "fallthrough", "source", "declared_at", "live_kernel")
+    expected = {
+        -1: ("hop", "PythonDispatcher", "fallback", "9", "", "true", "", "", ""),
+        138: ("demo::op", "CPU", "kernel", "1", cpu := "op_[alias]_*|`cpu`", "false", "CPU", "a.yaml:7:12", cpu),
     }
-    assert rows[138] == {
-        "operator": "demo::op",
-        "key": "CPU",
-        "rule": "kernel",
-        "rule_number": "1",
-        "kernel": "op_[alias]_*|`cpu`",
-        "fallthrough": "false",
-        "source": "CPU",
-        "blockers": "",
-        "declared_at": "a.yaml:7:12",
-        "live_kernel": "op_[alias]_*|`cpu`",
-        "before": "",
-        "otherwise": "",
-    }
+    for number, row in expected.items():
+        empty = dict.fromkeys(("blockers", "before", "otherwise"), "")
+        assert rows[number] == {**dict(zip(fields, row, strict=True)), **empty}
 
 
 def test_table_markdown(file: str) -> None:
