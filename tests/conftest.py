@@ -29,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     cache = _folder("dispatch-cli-cache-")
     for variable in ("DISPATCH_CLI_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         os.environ[variable] = cache  # not that of who runs the tests
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # else each process that compiles starts others
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist have it from the process that starts them
         os.environ[FOLDER] = _folder("dispatch-cli-once-")
 
@@ -50,15 +51,15 @@ def _folder(prefix: str) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave slow tests out of the quick suite; `.ci/run` finds them, and live ones, by a text in their files."""
+    """Leave slow tests out of the quick suite, and those in a browser; `.ci/run` finds files by a text in them."""
     for marker in MARKERS:
         for file in {item.path for item in items if item.get_closest_marker(marker)}:
             if f"mark.{marker}" not in file.read_text(encoding="utf-8"):
                 raise pytest.UsageError(f"{file} must name the marker of its tests: pytest.mark.{marker}")
     if QUICK in os.environ:
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in {*slow}]
+        slow = {item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
+        config.hook.pytest_deselected(items=[*slow])
+        items[:] = [item for item in items if item not in slow]
 
 
 def pytest_collection_finish() -> None:

@@ -22,7 +22,7 @@ from tests.capture.support import live_state
 from tests.support import RECORDINGS
 
 PYTHON = os.environ.get("DISPATCH_CLI_TORCH_PYTHON", "")
-COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "2000"))
+COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "500"))
 
 RUN = """
 import gc, runpy, sys

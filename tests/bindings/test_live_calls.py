@@ -17,7 +17,7 @@ from tests.bindings.compared import ON_PURPOSE, OnPurpose, Own, differences, liv
 from tests.bindings.random_calls import STEADY
 from tests.capture.support import captured, torch_python
 
-PROGRAMS = 60
+PROGRAMS = 40
 VERSION = "2.13."
 """Of the signatures and messages."""
 

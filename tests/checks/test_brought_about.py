@@ -78,6 +78,7 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
         assert OperatorName.parse(one.operator or "").name.rstrip("_") == "lib::op"
 
 
+@pytest.mark.slow
 def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
     own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
     state = load_state([own])
@@ -165,6 +166,7 @@ def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_a_removed_fallback(tmp_path: Path) -> None:
     """It is of no operator; what comes of it is found, of whatever operator."""
     own = written(tmp_path, f"{OVERLAY}  - remove: {{fallback: AutogradCPU}}\n  - remove: {{fallback: AutocastCPU}}\n")
@@ -205,6 +207,7 @@ def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> Non
     assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "options", "checked", "of"),
     [

@@ -81,6 +81,7 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     assert emptied.isdisjoint(slots(others))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "operator", "tensors", "check", "severity"),
     [
@@ -106,6 +107,7 @@ def test_calls_of_pytorch_that_fail(
         assert result.code == 1
 
 
+@pytest.mark.slow
 def test_calls_under_autocast(tmp_path: Path) -> None:
     """Another check says so of all operators; where one is asked for, this one does."""
     own = written(tmp_path, f"{OVERLAY}  - remove: {{fallback: AutocastCPU}}\n")
@@ -116,6 +118,7 @@ def test_calls_under_autocast(tmp_path: Path) -> None:
         assert [(one["check"], one["severity"]) for one in found] == [(check, "warning")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "count"), [("AutogradXLA", 34), ("AutogradCPU", 258)])
 def test_how_many_operators_a_fallback_served(key: str, count: int, tmp_path: Path) -> None:
     """Those that take tensors and have, in dumps of PyTorch 2.15, the fallback there and a kernel of the backend."""

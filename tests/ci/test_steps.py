@@ -18,7 +18,7 @@ from tests.ci.steps import ACTION, OWNED, Job, be_hostile, run_action, run_recip
 from tests.crossref.test_drift import answer
 from tests.crossref.test_stand_in import python_that_answers
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the steps are for bash")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="the steps are for bash")]
 
 GOOD = """\
 dispatch: 1

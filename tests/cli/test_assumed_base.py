@@ -36,6 +36,7 @@ def test_kernels_of_pytorchs_operators_are_not_dangling() -> None:
     assert "dangling-implementation" in checks("--base", "none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

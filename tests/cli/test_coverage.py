@@ -59,6 +59,7 @@ def test_a_backend_is_needed_to_list_operators() -> None:
     assert "leave BACKEND out" in call("coverage", "CPU", "--format", "svg").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

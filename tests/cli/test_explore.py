@@ -139,6 +139,7 @@ def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
     assert "\x1b[?1049h" not in said
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
     """Also where no SIGHUP comes: the terminal does not control the process here."""
     control, terminal = pty.openpty()

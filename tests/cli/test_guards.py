@@ -155,6 +155,7 @@ def test_a_recording() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_whole_state_can_be_frozen() -> None:
     assert call("guards", "--base", "torch-2.4", "--record", "-o", "g.yaml") == Result(0, "", "")
     assert call("check-invariants", "--base", "torch-2.4", "--guards", "g.yaml", "--select", "DC9").code == 0

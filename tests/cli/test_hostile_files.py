@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import resource
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import COMMAND, ROOT, environment
 from tests.declarations.test_hostile import FILES
+
+pytestmark = pytest.mark.slow
 
 SECONDS = 20
 BYTES = 1 << 30
@@ -21,34 +22,14 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
 
 
-def run(path: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*COMMAND, "check-invariants", str(path)],
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-        env=environment(),
-        timeout=3 * SECONDS,
-        preexec_fn=limit,
-    )
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[bytes]]:
-    """Every file's answer; two at a time."""
-    folder = tmp_path_factory.mktemp("hostile")
-    paths = []
-    for number, (content, _, _) in enumerate(FILES.values()):
-        path = folder / f"{number}.yaml"
-        path.write_bytes(content)
-        paths.append(path)
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(FILES, pool.map(run, paths), strict=True))
-
-
 @pytest.mark.parametrize("name", FILES)
-def test_hostile_file(name: str, answers: dict[str, subprocess.CompletedProcess[bytes]]) -> None:
-    answer = answers[name]
+def test_hostile_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(FILES[name][0])
+    command = [*COMMAND, "check-invariants", str(path)]
+    answer = subprocess.run(
+        command, capture_output=True, check=False, cwd=ROOT, env=environment(), timeout=3 * SECONDS, preexec_fn=limit
+    )
     place, code = FILES[name][1:]
     assert (answer.returncode, answer.stdout) == (2, b"")
     text = answer.stderr.decode()

@@ -81,6 +81,7 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
     assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
 
 
+@pytest.mark.slow
 def test_reports_for_ci_do_not_import_rich() -> None:
     for format_ in ("sarif", "github", "junit"):
         assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
@@ -120,6 +121,7 @@ for args in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_no_other_command_imports_textual() -> None:
     runs = [[command, *RUNS.get(command, ("examples/add.yaml",))] for command in _COMMANDS if command != "explore"]
     subprocess.run(

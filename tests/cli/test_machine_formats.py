@@ -374,6 +374,7 @@ def test_nothing_found_in_every_format() -> None:
 # The JSON and CSV reports have the fields that are recorded; see `tests.cli.field_list`.
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the stand-in for PyTorch is a shell script")
 def test_the_fields_are_as_recorded() -> None:
     assert field_list().splitlines() == FIELDS.read_text(encoding="utf-8").splitlines()

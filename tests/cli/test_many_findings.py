@@ -141,6 +141,7 @@ def test_a_baseline_holds_all(many: Path) -> None:
     assert [one["operator"] for one in one_more["findings"]] == [entries[-1]["operator"]]
 
 
+@pytest.mark.slow
 def test_a_baseline_that_could_not_be_read_again_is_not_written(many: Path) -> None:
     with (many / "many.yaml").open("a") as file:
         file.write("- {op: '*', key: '*', kernel: zz}\nextends: [torch-2.15]\n")
@@ -150,6 +151,7 @@ def test_a_baseline_that_could_not_be_read_again_is_not_written(many: Path) -> N
     assert not (many / "b.json").exists()
 
 
+@pytest.mark.slow
 def test_the_largest_baseline_can_be_read() -> None:
     entries = Counter(
         {

@@ -150,6 +150,7 @@ def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
     assert clean == Result(0, "", f"{target}: {call('check-invariants', 'examples/add.yaml').out}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "code"),
     [
@@ -296,6 +297,7 @@ def test_what_a_message_quotes_is_short_and_commands_nothing(args: tuple[str, ..
             assert "\\x1b[31mred\\u202e" in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     ("args", "code"),

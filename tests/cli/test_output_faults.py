@@ -19,6 +19,8 @@ import pytest
 from dispatch_cli.cli import _COMMANDS, cli
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
 
+pytestmark = pytest.mark.slow
+
 FULL = Path("/dev/full")
 TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
 

@@ -122,6 +122,7 @@ def test_recorded_guards_notice_a_change_with_every_pytorch(
     assert {key for one in found for key in dict(one["details"]).get("keys", one["key"]).split(", ")} == broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("recorded", "checked"), [("torch-2.15", "torch-2.4"), ("torch-2.4", "torch-2.15")])
 def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another(recorded: str, checked: str) -> None:
     """The file loads; what the versions differ in is a finding, and operators that are alike are none."""

@@ -7,7 +7,6 @@ import lzma
 import resource
 import subprocess
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,8 @@ from dispatch_cli import universes
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from tests.cli.support import COMMAND, ROOT, call, environment
 from tests.declarations.helpers import write
+
+pytestmark = pytest.mark.slow
 
 OPERATOR = b"dispatch: 1\noperators:\n  - func: m::a() -> ()\n    dispatch: "
 BASELINE = b'{"report": "baseline", "schema_version": 1, "findings": [], "x": [%s]}'
@@ -114,32 +115,16 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
-    """Every command's answer, each a process with little time and memory; two at a time."""
-    folder = tmp_path_factory.mktemp("small")
-
-    def run(name: str) -> subprocess.CompletedProcess[str]:
-        make, arguments, _ = FILES[name]
-        path = folder / name.replace(" ", "_")
-        path.write_bytes(make())
-        return subprocess.run(
-            [*COMMAND, *arguments, str(path)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=ROOT,
-            env=environment(),
-            preexec_fn=limit,
-        )
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(FILES, pool.map(run, FILES), strict=True))
-
-
 @pytest.mark.parametrize("name", FILES)
-def test_a_small_file(name: str, answers: dict[str, subprocess.CompletedProcess[str]]) -> None:
-    answer = answers[name]
+def test_a_small_file(name: str, tmp_path: Path) -> None:
+    """Each command is a process with little time and memory."""
+    make, arguments, _ = FILES[name]
+    path = tmp_path / "small"
+    path.write_bytes(make())
+    command = [*COMMAND, *arguments, str(path)]
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment(), preexec_fn=limit
+    )
     assert (answer.returncode, answer.stdout) == (2, ""), answer.stderr[:500]
     assert FILES[name][2] in answer.stderr
     assert any(word in answer.stderr for word in ("help: ", "; nothing", "Split", "Give", "ecompress", "Shorten"))

@@ -200,6 +200,7 @@ def library(folder: Path, count: int) -> str:
     return str(file)
 
 
+@pytest.mark.slow
 def test_many_operators_that_are_equal_share_a_row(tmp_path: Path) -> None:
     file = library(tmp_path, 300)
     out = call("support", file).out

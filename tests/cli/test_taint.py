@@ -33,6 +33,8 @@ from tests.fuzz.documents import schema, seeds, spots
 from tests.fuzz.verdict import COLOUR, WORKFLOW, unreadable
 from tests.trace.support import every, table_then
 
+pytestmark = pytest.mark.slow
+
 TAINTS = {
     "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
     "direction": "\u202eb\u2066c\u200bd\ufeffe\U000e0041",

@@ -235,6 +235,7 @@ def unquoted(refused: Iterable[RefusedDeclaration]) -> list[RefusedDeclaration]:
     return [one._replace(line_text=None) for one in refused]
 
 
+@pytest.mark.slow
 def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
     """Also what cannot be used is the same: the problems that are findings, and those that are not."""
     dice = random.Random(13)

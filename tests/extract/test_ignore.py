@@ -85,6 +85,7 @@ def gits(folder: Path) -> set[str]:
     return {one.decode() for one in done.stdout.split(b"\0") if one}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 def test_git_ignores_the_same(tmp_path: Path) -> None:
     compared = 0

@@ -55,6 +55,7 @@ class HostileSources(RandomSources):
         return kind((self.condition(depth - 1), self.condition(depth - 1)))  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_a_document_is_always_accepted(tmp_path: Path) -> None:
     made = HostileSources(random.Random(7))
     steps = 0

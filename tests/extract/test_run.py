@@ -138,6 +138,7 @@ def entries(tree: Path) -> list[Path]:
     return sorted(tree.glob("cache/extract/*.json.z"))
 
 
+@pytest.mark.slow
 def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
     first = run(["src"], (INCLUDED,), cache="cache")
     (entry,) = entries(tree)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import pytest
+
 from tests.cli.support import call
 from tests.engine.comparison.dumps import RawDifferences, of_report, raw_differences
 from tests.support import load_recording
+
+pytestmark = pytest.mark.slow
 
 
 @cache

@@ -84,6 +84,7 @@ class Point(NamedTuple):
     handles: list[tuple[Handle, ...]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "names"), [(None, FRESH), ("torch-2.15", CAPTURED)])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_state_is_that_of_a_fresh_replay(base: str | None, names: tuple[str, ...], seed: int) -> None:

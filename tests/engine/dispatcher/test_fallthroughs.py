@@ -33,6 +33,7 @@ def test_of_pytorch(version: str) -> None:
         assert dispatcher.operator(name).live.fallthroughs() == slot_by_slot(dispatcher, name), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_of_random_histories_with_stale_slots(version: str) -> None:
     random, stale = Random(f"fallthroughs {version}"), 0

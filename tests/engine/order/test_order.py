@@ -173,6 +173,7 @@ def is_in_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequenc
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", UNIVERSES)
 @pytest.mark.parametrize("in_blocks", [False, True], ids=["any order", "blocks"])
 def test_every_order_of_random_registrations(universe: str, in_blocks: bool) -> None:
@@ -223,6 +224,7 @@ def test_a_catch_all_refreshes_every_slot() -> None:
     assert [kernel.kernel.debug for kernel in one.shortest] == ["catch all", "fn_QuantizedCPU"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", UNIVERSES)
 def test_many_registrations_at_few_keys(universe: str) -> None:
     """Thousands of kernels, each of a function of its own, are what a few of them are."""

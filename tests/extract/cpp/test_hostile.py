@@ -137,6 +137,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_steps_grow_with_the_text_and_bounds_are_said(tmp_path: Path, name: str) -> None:
     before, each, after, reason = HOSTILE[name]

@@ -52,6 +52,7 @@ def read(folder: Path, name: str, count: int) -> tuple[Extraction, WorkBudget, i
     return extract_cpp(sources), sources.work, sum(map(len, made.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_what_nobody_could_read_ends_within_the_budget_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -52,6 +52,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "UNITS_PER_BYTE", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PYTHON)
 @pytest.mark.usefixtures("small")
 def test_all_work_is_paid_for(name: str, tmp_path: Path) -> None:
