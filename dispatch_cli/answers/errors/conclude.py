@@ -304,9 +304,11 @@ def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool
             "on another device, PyTorch may choose an operator that does not support it."
         )
     if case.key in RAISING_FALLBACKS and case.text.kind == NOT_ON_DEVICE:
+        if not case.pytorchs:
+            yield f"Install a build of the package with {case.operator} that has a kernel for {case.key}."
         yield (
             f"Set the environment variable PYTORCH_ENABLE_{case.key}_FALLBACK=1 before torch is imported: the CPU then "
-            f"runs the operators that {case.key} cannot, which is slower."
+            f"runs the operators that {case.key} cannot, if they have a kernel for it, which is slower."
         )
     if case.is_backend and case.key != META:
         yield from _of_layout(case)

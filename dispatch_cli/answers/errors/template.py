@@ -86,7 +86,7 @@ _OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
 """A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
 """A hyphen within a word, escaped."""
-_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")
+_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"`])|([^{}\[\] '\"`]+|[{}\[\]])")
 
 
 def expression(template: str, gap: str = GAP) -> str:

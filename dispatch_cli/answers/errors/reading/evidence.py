@@ -16,12 +16,13 @@ DURING = "during"
 CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
+OF_PYTORCH = frozenset(("exported", "in_place", "layout"))
 NO_CALL = frozenset(("registering", "schema"))
 _RAISED = re.compile(r"(?m)^[^\n]{0,200}?\b[\w.]{0,200}(?:Error|Exception|Warning|Unsupported|[a-z]Failed)\b[:(]")
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #)")
 _REFUSES = re.compile(
     r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
-    r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could not|cannot|can't|missing|NYI|no (?:kernel|rule))\b"
+    r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could(?: not|n't)|cannot|can't|missing|NYI|no (?:kernel|rule))\b"
 )
 _OPERATORS = tuple(
     re.compile(pattern)
@@ -38,6 +39,7 @@ _FUNCTIONS = tuple(
     for pattern in (
         r"<built-in (?:method|function) (\w{1,100})",
         r"\b(?:torch|F|torch\._C\._nn|torch\.nn\.functional)\.([a-z]\w{1,100})\(",
+        r"(?m)(?:^|[:`] ?)([a-z]\w{1,100})\((?:\.\.\.)?\):? ",
         r"\b([A-Z]\w{1,100}?)(?:Backward){1,2}\d?\b",
     )
 )
@@ -47,7 +49,7 @@ _DEVICES = tuple(
         r"\bDispatchKey(?:\.|::)(\w{1,60})",
         r"\b((?:Autograd|Autocast|Sparse|SparseCsr|Quantized|NestedTensor)[A-Z]{2,5}\d?)\b",
         r"\bdevice(?: type)?['\"]?[ :=]{1,3}['\"]?(?!of\b|type\b|is\b|to\b)([a-z]{2,20})(?::\d{1,3})?['\"]",
-        r"(?<![\w/\\.-])(cuda|xpu|mps|hpu|npu|xla|meta)(?::\d{1,3})?(?![\w/\\.-])",
+        r"(?<![\w/\\.-])(cuda|xpu|mps|hpu|npu|xla)(?::\d{1,3})?(?![\w/\\.-])",
         r"(?<![\w/\\.-])(CUDA|XPU|MPS|HPU|NPU|XLA) (?:backend|device|tensors?)\b",
     )
 )
@@ -62,6 +64,12 @@ CONTEXTS = {
         "an operator that changes arguments was made functional",
     ),
     "higher_order": (r"torch[/\\]_higher_order_ops[/\\]", "a higher-order operator ran"),
+    "exported": (r"\bONNX\b|torch[/\\]onnx[/\\]", "an exporter to ONNX translated the program"),
+    "in_place": (r"\bin-?place operation|modified in-?place", "autograd checked a change in place"),
+    "layout": (
+        r"\b[Ss]parse[ _](?:layout|tensor|matri|cs|coo)|NestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
+        "a tensor of another layout than strided was passed",
+    ),
     "vmap": (r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function"),
     "transform": (
         r"_functorch[/\\]eager_transforms|functorch[/\\]csrc|ATen[/\\]functorch",
@@ -75,7 +83,7 @@ CONTEXTS = {
     ),
     "fake": (r"torch[/\\]_subclasses[/\\]fake_|torch\._subclasses|\bFakeTensor|fake tensor", "fake tensors stood in"),
     "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
-    "twice": (r"BackwardBackward|DoubleBackward", "a second derivative was computed"),
+    "twice": (r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
     "assertion": (r"INTERNAL ASSERT FAILED", "an assertion of PyTorch failed"),
     "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
@@ -103,7 +111,8 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     name = None if operator is None else OperatorName.parse_printed(operator)
     details += [(DURING, next(iter(during.values())))] if during else []
     details += [] if during.keys() & NO_CALL else [(CALLED, "")]
-    details += [] if name is not None and name.namespace in PYTORCHS else [(CUSTOM, "")]
+    is_pytorchs = (name is not None and name.namespace in PYTORCHS) or bool(during.keys() & OF_PYTORCH)
+    details += [] if is_pytorchs else [(CUSTOM, "")]
     return (
         ErrorText(
             OTHER_TEXT, None if name is None else str(name), device, shown.line_at(begin), {}, None, tuple(details)

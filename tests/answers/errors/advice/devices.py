@@ -30,7 +30,12 @@ untried("no-dtype", "torch.cuda.is_available() says", "something to look at; nee
 untried("no-dtype", "to the kernel's AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-stub", "REGISTER_PRIVATEUSE1_DISPATCH", BACKEND)
-untried("ran-on-cpu", "You do not have to change anything", "needs a backend with a fallback to the CPU")
+untried("not-on-device", "Install a build of the package with", OTHER_BUILD)
+untried(
+    "ran-on-cpu",
+    "If no error follows, you do not have to change anything",
+    "needs a backend with a fallback to the CPU",
+)
 untried("ran-on-cpu", "If it is too slow", "needs a backend with a fallback to the CPU")
 untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback to the CPU")
 untried("mixed-devices", "Move the tensors, and the module's parameters, to one device", SECOND)

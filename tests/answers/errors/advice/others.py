@@ -1,10 +1,12 @@
 """Texts that have no known sentence: advice by what was under way."""
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functionalize, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from tests.answers.errors.advice.slots import ONE, define
+from tests.answers.errors.advice.gradients import training
+from tests.answers.errors.advice.slots import ONE, define, quantized
 from tests.answers.errors.advice.trial import tries, untried
 
 ALONE = "Run the call alone, on the CPU"
@@ -65,6 +67,36 @@ def second_derivative_that_is_no_number(advice):
 untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
+
+
+@tries("other-text", "Use the operator that returns its result", "or change a copy")
+def changed_before_backward(advice):
+    y = training(1.0).exp()
+    if "returns" in advice:
+        y = y.add(1)
+    elif advice:
+        y.clone().add_(1)
+    else:
+        y.add_(1)
+    y.backward()
+
+
+@tries("other-text", "Convert the tensor before the call: `x.to_dense()`")
+def filled_as_a_sparse_tensor(advice):
+    x = torch.eye(2).to_sparse()
+    x = x.to_dense() if advice else x
+    assert torch.full((2, 2), 1.0, layout=x.layout).sum() == 4
+
+
+@tries("other-text", "convert them to ordinary strided tensors before")
+def quantized_tensor_made_fake(advice):
+    q = quantized()
+    FakeTensorMode().from_tensor(q.dequantize() if advice else q)
+
+
+untried("other-text", "`torch.nested.to_padded_tensor(x, 0)`", "tried for other texts about nested tensors")
+untried("other-text", "PyTorch has the operator, and the exporter", "needs the packages of the exporter")
+untried("other-text", "A torch.autograd.Function cannot be exported", "needs the packages of the exporter")
 untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
 untried("other-text", "names the call whose backward fails", "a diagnosis")
 untried("other-text", "is the registration that is refused", "an explanation")
