@@ -22,7 +22,8 @@ _RAISED = re.compile(r"(?m)^[^\n]{0,200}?\b[\w.]{0,200}(?:Error|Exception|Warnin
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #)")
 _REFUSES = re.compile(
     r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
-    r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could(?: not|n't)|cannot|can't|missing|NYI|no (?:kernel|rule))\b"
+    r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could(?: not|n't)|cannot|can't|missing|NYI)\b|"
+    r"\bno (?:kernel|rule)\b"
 )
 _OPERATORS = tuple(
     re.compile(pattern)

@@ -33,7 +33,7 @@ untried("no-stub", "REGISTER_PRIVATEUSE1_DISPATCH", BACKEND)
 untried("not-on-device", "Install a build of the package with", OTHER_BUILD)
 untried(
     "ran-on-cpu",
-    "If no error follows, you do not have to change anything",
+    "If no error follows",
     "needs a backend with a fallback to the CPU",
 )
 untried("ran-on-cpu", "If it is too slow", "needs a backend with a fallback to the CPU")
