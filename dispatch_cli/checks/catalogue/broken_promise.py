@@ -85,21 +85,23 @@ def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Findi
 
 def _broken(view: View, broken: BrokenPromise) -> Finding:
     row, cell, (promise, *others) = broken.row, broken.cell, broken.promises
-    name, backends = row.operator, broken.backends
+    name, backends, place = row.operator, broken.backends, cell.span or row.span
     where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
     outcome = "is broken" if cell.verdict.fails else "cannot be checked"
     words = () if cell.call is None else (*cell.call.tensors, *(f"in {context}" for context in cell.call.contexts))
     call = (("call", ", ".join(words)),) if words else ()
+    glob = next(glob for glob in promise.ops if glob == str(name) or glob_pattern(glob).match(str(name)))
+    kernel = () if cell.span is None else (("here", f"the kernel at {cell.key}, to which the call gets"),)
     reason = () if promise.reason is None else (("reason", promise.reason),)
     return CHECK.finding(
         f"{name}: the promise of {where} {outcome}: {reason_words(cell)}",
         name,
         backends[0],
-        details=(("verdict", cell.verdict.value), *call, *reason),
-        span=promise.span,
-        mark=next(glob for glob in promise.ops if glob == str(name) or glob_pattern(glob).match(str(name))),
+        details=(("verdict", cell.verdict.value), *call, *kernel, *reason),
+        span=place or promise.span,
+        mark=None if place is not None else glob,
         mark_follows=True,
-        related=_related(broken, others),
+        related=_related(broken, others, glob),
         tip=help_words(cell),
         group_message=f"the promise of {where} {outcome}: {reason_words(cell)}",
         subject=f"{where}: {'' if cell.reason is None else cell.reason.value}",
@@ -108,13 +110,15 @@ def _broken(view: View, broken: BrokenPromise) -> Finding:
     )
 
 
-def _related(broken: BrokenPromise, others: list[Promise]) -> Iterator[tuple[str, Span | None]]:
-    cell, row = broken.cell, broken.row
-    yield f"the call gets to the kernel at {cell.key}, which is registered here", cell.span
-    yield "the operator is defined here", row.span
-    for promise in broken.promises[:1]:
-        yield from (("the promise is loaded through this entry", span) for span in promise.through)
-    yield from (("it is promised here, too", promise.span) for promise in others)
+def _related(broken: BrokenPromise, others: list[Promise], glob: str) -> Iterator[tuple[str, Span | None]]:
+    """The promise first: the finding stands at the registration that breaks it, or at the operator."""
+    cell, row, promise = broken.cell, broken.row, broken.promises[0]
+    if cell.span or row.span:
+        yield f"it is promised here, for {glob}", promise.span
+    if cell.span:
+        yield "the operator is defined here", row.span
+    yield from (("the promise is loaded through this entry", span) for span in promise.through)
+    yield from (("it is promised here, too", other.span) for other in others)
 
 
 def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
