@@ -1,7 +1,7 @@
 """The support matrix of random operators, judged live: ``python -m tests.engine.support.judge PYTHON [COUNT [SEED]]``.
 
 PYTHON has PyTorch. With ``--own``, PyTorch's own operators with the samples of OpInfo; PYTHON then needs NumPy too.
-``--record FILE`` writes what PyTorch did, for `test_recorded`. What differs is written below the temporary folder.
+``--record FILE`` adds what PyTorch did, for `test_judge`. What differs is written below the temporary folder.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ def main() -> None:
         if row["cells"][0][0] == "refused":
             print(f"  refused: {row['name']} {row['cells'][0][1][:150]}")
     if asked.record:
-        data = {"version": version, "operators": written, "answers": answers}
-        Path(asked.record).write_bytes(lzma.compress(json.dumps(data).encode()))
+        record = Path(asked.record)
+        runs = json.loads(lzma.decompress(record.read_bytes())) if record.exists() else []
+        runs.append({"version": version, "operators": written, "answers": answers})
+        record.write_bytes(lzma.compress(json.dumps(runs).encode()))
     with tempfile.TemporaryDirectory() as folder:
         cells = judged(version, written, answers, Path(folder))
     print(*summary(cells), sep="\n")

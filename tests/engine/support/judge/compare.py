@@ -50,7 +50,7 @@ class Judged(NamedTuple):
         """``equal``, ``different``, ``not known`` (by the engine), ``not judged`` or ``apart``."""
         if not self.faithful:
             return "apart"
-        if self.live == "not judged" or "none" in (self.live, self.verdict):
+        if self.live in ("not judged", "none"):
             return "not judged"
         if self.verdict == "not known":
             return "not known"
@@ -94,10 +94,12 @@ def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[A
     """
     cells = {row["name"]: row["cells"] for row in answers if row["cells"][0][0] != "refused"}
     faithful = {operator["name"]: operator["faithful"] for operator in operators}
+    folder.mkdir(exist_ok=True)
     for operator in operators:
         if operator["name"] in cells:
             name = operator["name"].partition("::")[2].replace(".", "_")
-            (folder / f"{name}.py").write_text(operator["source"], encoding="utf-8")
+            for suffix, source in (("py", operator["source"]), ("cpp", operator["cpp"])):
+                (folder / f"{name}.{suffix}").write_text(source, encoding="utf-8")
     sources = [document_of_sources([str(folder)])] if operators else []
     state = load_state(sources, bases=[f"torch-{version[0]}.{version[1]}"])
     columns = [
@@ -113,17 +115,16 @@ def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[A
 
 
 def summary(cells: Sequence[Judged]) -> Iterator[str]:
-    """The figures, those of each context, and every kind of cell that is not equal."""
+    """The figures, those of each context, and every kind of cell that is not equal, the different ones first."""
     results = Counter(cell.result for cell in cells)
     count = results["equal"] + results["different"]
     false = sum(cell.is_false_promise for cell in cells)
     yield f"{len(cells)} cells: {count} judged, {results['equal'] / max(count, 1):.2%} equal, {false} falsely promised"
+    yield ", ".join(f"{number} {word}" for word, number in results.most_common())
     for context in dict.fromkeys(f"{cell.device} {cell.context}" for cell in cells):
         several = Counter(cell.result for cell in cells if f"{cell.device} {cell.context}" == context)
         yield f"  {context:15} {', '.join(f'{number} {word}' for word, number in several.most_common())}"
-    kinds = Counter(
-        f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart") and cell.live != "none"
-    )
+    kinds = Counter(f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart"))
     yield from (f"  {number} {kind}" for kind, number in sorted(kinds.items(), key=lambda item: (item[0][0], -item[1])))
 
 
