@@ -1,4 +1,4 @@
-"""The GitHub Action and the GitLab recipe, carried out step by step as their runners do it.
+"""The GitHub Action, the GitLab recipe and the workflow for GitHub Pages, carried out step by step as runners do it.
 
 usage: python -m tests.ci.steps    (installs dispatch-cli as the two say, from this checkout)
 """
@@ -20,6 +20,9 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
 RECIPE = ROOT / "examples" / "ci" / "dispatch-cli.gitlab-ci.yml"
+PAGES = ROOT / "examples" / "ci" / "dispatch-cli.pages.yml"
+_BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+"""A step's shell, as runners start it."""
 OWNED = "owned"
 """The file that a module of `be_hostile` makes when it runs."""
 _INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
@@ -79,8 +82,7 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
         variables = {name: _with_inputs(text, values) for name, text in step.get("env", {}).items()}
         if "${{" in step["run"]:
             raise ValueError("an expression in a script is an injection of what it stands for")
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
-        ran.append(_run(step["name"], command, step["run"], folder, {**runner, **variables}))
+        ran.append(_run(step["name"], _BASH, step["run"], folder, {**runner, **variables}))
     return Job(next((one.code for one in ran if one.code), 0), tuple(ran), summary.read_text(encoding="utf-8"))
 
 
@@ -117,17 +119,40 @@ def run_recipe(folder: Path, variables: Mapping[str, str], installed: Path | Non
         raise ValueError(f"the recipe has no variable {unknown}")
     start = job["before_script"] if installed is None else [f"environment={shlex.quote(os.fspath(installed))}"]
     lines = [*start, *job["script"]]
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
     temporary = folder / "temp"
     temporary.mkdir(exist_ok=True)
     ran = _run(
         "dispatch-cli",
-        command,
+        _BASH,
         "\n".join(lines),
         folder,
         {**job["variables"], **variables, "CI": "true", "TMPDIR": str(temporary)},
     )
     return Job(ran.code, (ran,))
+
+
+def run_pages(folder: Path, variables: Mapping[str, str], skipped: Sequence[str] = ()) -> Job:
+    """Carry out the workflow's job that writes the pages; steps whose name begins so are skipped.
+
+    Its ``$RUNNER_TEMP`` is the folder ``temp``. Errors: ValueError for what a runner would not understand.
+    """
+    job: dict[str, Any] = yaml.safe_load(PAGES.read_text(encoding="utf-8"))["jobs"]["build"]
+    if unknown := [name for name in variables if name not in job["env"]]:
+        raise ValueError(f"the workflow has no variable {unknown}")
+    temporary = folder / "temp"
+    temporary.mkdir(exist_ok=True)
+    ran: list[Ran] = []
+    for step in job["steps"]:
+        if "run" not in step or step["name"].startswith(tuple(skipped) or ("-",)):
+            continue
+        if step["shell"] != "bash" or "${{" in step["run"]:
+            raise ValueError("a step of the workflow is a script for bash without expressions")
+        ran.append(
+            _run(step["name"], _BASH, step["run"], folder, {**job["env"], **variables, "RUNNER_TEMP": str(temporary)})
+        )
+        if ran[-1].code:
+            break
+    return Job(ran[-1].code, tuple(ran))
 
 
 def _run(name: str, command: Sequence[str], script: str, folder: Path, variables: Mapping[str, str]) -> Ran:

@@ -1,4 +1,4 @@
-"""The GitHub Action and the GitLab recipe do what they say: their steps are carried out.
+"""The GitHub Action, the GitLab recipe and the workflow for GitHub Pages do what they say: their steps are carried out.
 
 dispatch-cli is that of this Python; ``python -m tests.ci.steps`` installs it as well, as `.ci/run` does.
 """
@@ -13,8 +13,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
-from tests.ci.steps import ACTION, OWNED, Job, be_hostile, run_action, run_recipe
+from tests.ci.steps import ACTION, OWNED, PAGES, Job, be_hostile, run_action, run_pages, run_recipe
 from tests.crossref.test_drift import answer
 from tests.crossref.test_stand_in import python_that_answers
 
@@ -120,13 +121,17 @@ def test_the_action_has_no_expression_in_a_script() -> None:
 def test_installing_runs_nothing_of_the_checkout(tmp_path: Path) -> None:
     """There is nothing to install, so that the steps end with what pip itself says."""
     be_hostile(tmp_path)
+    other = tmp_path / "other"  # the workflow's environment has the name of the action's
+    other.mkdir()
+    be_hostile(other)
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     with ThreadPoolExecutor() as both:
         action = both.submit(run_action, tmp_path, {"files": "a.yaml"}, source=nothing)
         recipe = both.submit(run_recipe, tmp_path, {"DISPATCH_CLI": str(nothing)})
-        jobs = (action.result(), recipe.result())
-    assert not (tmp_path / OWNED).exists()
+        pages = both.submit(run_pages, other, {"DISPATCH_CLI": str(nothing)})
+        jobs = (action.result(), recipe.result(), pages.result())
+    assert not (tmp_path / OWNED).exists() and not (other / OWNED).exists()
     for job in jobs:
         assert job.code == 1
         assert "Neither 'setup.py' nor 'pyproject.toml' found" in job.steps[0].err
@@ -169,3 +174,28 @@ def test_the_recipe_fails_for_bad_input(folder: Path) -> None:
     assert job.code == 2
     assert "did you mean XLA?" in job.steps[0].err
     assert "XLLA" in (folder / "dispatch.junit.xml").read_text(encoding="utf-8")
+
+
+def test_the_workflow_writes_the_pages_that_it_publishes(folder: Path) -> None:
+    """A site of one version: all of them take half a minute."""
+    program = folder / "temp" / "dispatch-cli" / "bin" / "dispatch-cli"
+    code = "from dispatch_cli import bases, cli; bases.names = lambda: ('torch-2.15',); cli.main()"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n', encoding="utf-8")
+    job = run_pages(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, skipped=("Install",))
+    assert (job.code, job.out) == (0, ""), job.steps[0].err
+    workflow = yaml.safe_load(PAGES.read_text(encoding="utf-8"))["jobs"]
+    steps = [step for one in workflow.values() for step in one["steps"] if "uses" in step]
+    used = {step["uses"].partition("@")[0]: step.get("with", {}) for step in steps}
+    assert [*used] == ["actions/checkout", "actions/upload-pages-artifact", "actions/deploy-pages"]
+    published = Path(used["actions/upload-pages-artifact"]["path"].replace("${{ runner.temp }}", str(folder / "temp")))
+    files = {one.relative_to(published).as_posix() for one in published.rglob("*.html")}
+    assert files == {"index.html", "versions/index.html", "versions/torch-2.15.html"}
+    assert workflow["deploy"]["permissions"] == {"pages": "write", "id-token": "write"}
+
+
+def test_the_workflow_fails_for_bad_input(folder: Path) -> None:
+    (folder / "bad.yaml").write_text(GOOD.replace("XLA", "XLLA"), encoding="utf-8")
+    job = run_pages(folder, {"DISPATCH_FILES": "bad.yaml"}, skipped=("Install",))
+    assert job.code == 2
+    assert "did you mean XLA?" in job.steps[0].err
+    assert [*(folder / "temp" / "site").iterdir()] == []
