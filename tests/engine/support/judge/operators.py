@@ -321,13 +321,13 @@ class _Author:
 
     def _custom(self) -> None:
         """By ``custom_op`` or ``triton_op``, and what is registered for it after that."""
-        mutates = '"unknown"' if self.form == "custom_op" and self.kind == "writes" and self._chance(0.1) else None
-        options = [f'"judge::{self.base}"', f"mutates_args={mutates or self._mutates()}"]
+        is_unknown = self.form == "custom_op" and self.kind == "writes" and self.version >= (2, 5) and self._chance(0.1)
+        mutates = '"unknown"' if is_unknown else self._mutates()
+        options = [f'"judge::{self.base}"', f"mutates_args={mutates}"]
         devices = self.dice.choice(("None", "None", "None", '"cpu"', '("cpu", "cuda")', '"cuda"'))
         if self.form == "custom_op":
-            options += [f"device_types={devices}"] + [f'schema="{self._schema()}"'] * (
-                self._chance(0.3) and mutates is None
-            )
+            options.append(f"device_types={devices}")
+            options += [f'schema="{self._schema()}"'] * (self._chance(0.3) and not is_unknown)
         self.lines.append(f"@torch.library.{self.form}({', '.join(options)})")
         self._python(self._annotated(self.base), self._lines(self._body(0), 0))
         if self.form == "custom_op" and self._chance(0.15):
@@ -443,7 +443,9 @@ class _Author:
         parts = []
         if self._chance(0.05 if "Meta" in keys else 0.6) and not composite:
             fake = _indented(f"def {self.base}_fake({self._parameters()}):", self._lines(self._fake(), 0))
-            parts.append([f"@{through}register_fake{decorated}", *fake])
+            options = [f"@{through}register_fake{decorated}"]
+            options += [] if method else [f"@torch.library.impl_abstract{decorated}"]
+            parts.append([self.dice.choices(options, (4, 1)[: len(options)])[0], *fake])
         has_backward = self.kind in ("one", "two") and self._chance(0.05 if composite else 0.5)
         if has_backward:
             lines = _indented(f"def {self.base}_backward(ctx, {self._results()}):", self._derivative())
@@ -454,9 +456,13 @@ class _Author:
             parts.append([f"@{through}register_vmap{decorated}", *self._rule()])
         if self._chance(0.15) and self.version >= (2, 7):
             parts.append([f'{through}register_autocast({first}"cpu", torch.bfloat16)'])
+        overload = self._packet(redispatches=True).rpartition(".")[0]
         if self._chance(0.4 if self.kind == "silent" else 0.02):
-            overload = self._packet(redispatches=True).rpartition(".")[0]
             parts.append([f"torch.fx.node.has_side_effect({overload})"])
+        if self._chance(0.03):
+            body = _indented(f"def {self.base}_py({self._parameters()}):", self._lines(self._body(0), 0))
+            key = self.dice.choice(("CompositeImplicitAutograd", "AutogradCPU"))
+            parts.append([f"@{overload}.py_impl(torch._C.DispatchKey.{key})", *body])
         self.dice.shuffle(parts)
         self.lines += [line for part in parts for line in [*part, ""]]
         self.is_cpp = is_cpp
