@@ -134,7 +134,7 @@ _FUNCTION = """struct {name} : public torch::autograd::Function<{name}> {{
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, {parameters}) {{
     {keep}
     at::AutoDispatchBelowAutograd guard;
-    return {call};
+    {below}
   }}
   static torch::autograd::variable_list backward(
       torch::autograd::AutogradContext* ctx, torch::autograd::variable_list gradients) {{
@@ -297,7 +297,7 @@ class _Author:
             for python, cpp in _IN_CPP.items():
                 text = text.replace(python, cpp)
             return [line for line in text.split("\n") if line.strip(";")]
-        value = f"[{', '.join(results)}]" if self.returns == "Tensor[]" else ", ".join(results)
+        value = f"[{', '.join(results)}]" if self.returns == "Tensor[]" and len(results) > 1 else ", ".join(results)
         lines = [statement] * bool(statement) + [f"return {value or None}"]
         return _indented(f"with {GUARDS[guard][0]}:", lines) if guard else lines
 
@@ -512,7 +512,7 @@ class _Author:
                 name=f"{self.base}_Function",
                 parameters=self._cpp_types()[1],
                 keep="\n    ".join(keep),
-                call=self._call(),
+                below=f"{self._call()};\n    return x;" if self.kind == "in-place" else f"return {self._call()};",
                 kept="\n    ".join(kept),
                 gradients=", ".join(self._gradients(1)).replace("None", "at::Tensor()"),
             )
