@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     name: str
     text: Callable[[int], str]
     command: tuple[str, ...] = ("check-invariants", "x.yaml")
-    size: int = 100
+    size: int = 60
     file: str = "x.yaml"
 
 
