@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     name: str
     text: Callable[[int], str]
     command: tuple[str, ...] = ("check-invariants", "x.yaml")
-    size: int = 60
+    size: int = 100
     file: str = "x.yaml"
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 import torch._dynamo
+import torch._inductor.lowering
 import torch.export
 
 from tests.answers.errors.advice import (
@@ -41,6 +42,7 @@ LATE = 120
 
 def main():
     out, *names = sys.argv[1:]
+    warm_up()
     runs = []
     for program in PROGRAMS:
         if (names and program.name not in names) or not applies(program):
@@ -49,6 +51,12 @@ def main():
             code, text = run(program, advice)
             runs.append([program.name, program.kind, advice, program.unchanged, code, text])
     Path(out).write_text(json.dumps(runs), encoding="utf-8")
+
+
+def warm_up():
+    """Have PyTorch import what it imports late; else each fork would, which takes most of its time."""
+    torch.compile(torch.sin, backend="aot_eager", fullgraph=True)(torch.ones(1))
+    torch._dynamo.reset()
 
 
 def applies(program):
