@@ -192,6 +192,7 @@ def filled_slots(version: str) -> Iterator[tuple[str, str, str]]:
                 yield name, key, rule.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", CUSTOM_OPS)
 def test_recorded_guards_speak_of_exactly_the_slots_that_kernels_fill(version: str) -> None:
     state = load_state([], bases=[UNIVERSE_OF[version]])

@@ -98,6 +98,7 @@ def test_a_pipe_has_the_verdict_once() -> None:
     assert call(*args).out.count("AutogradPrivateUse1 holds nothing") == 1
 
 
+@pytest.mark.slow
 def test_coverage_begins_with_its_summary() -> None:
     lines = in_terminal(80, "coverage", "PrivateUse1", "--base", "torch-2.15", NO_COLOR="1").out.splitlines()
     assert len(lines) > 2_000

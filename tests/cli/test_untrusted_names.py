@@ -206,6 +206,7 @@ def test_names_of_files(name: bytes, tmp_path: Path) -> None:
     assert DANGEROUS.search(result.out + result.err) is None
 
 
+@pytest.mark.slow
 def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.yaml"))).write_bytes(declaration("k"))
     for format_ in ("text", "json", "sarif", "junit"):
@@ -220,6 +221,7 @@ def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
         done.stdout.decode("utf-8")
 
 
+@pytest.mark.slow
 def test_a_kernel_name_of_a_megabyte() -> None:
     name = "k" * 1_000_000
     for command, formats in COMMANDS.items():

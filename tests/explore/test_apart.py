@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
@@ -20,6 +21,7 @@ from tests.explore.support import drive, newest, until
 STALE = "examples/stale.yaml"
 
 
+@pytest.mark.slow
 def test_rows_that_keys_and_words_choose() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press(*"7b", *"privateuse1", "enter")

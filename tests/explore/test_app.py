@@ -159,6 +159,7 @@ class Failing(StandIn):
         self.fail_at("render")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["open", "compose", "key", "worker", "timer", "render"])
 def test_an_error_in_a_view_is_shown_and_the_program_goes_on(where: str, panes: dict[str, type[Pane]]) -> None:
     kind = panes["call"] = type(f"Failing{where}", (Failing,), {"where": where})
@@ -394,6 +395,7 @@ def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) ->
 INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 t": "CallLine", "4 a": "TextInput"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", INPUTS)
 def test_what_is_typed_is_cleared_by_one_key(keys: str) -> None:
     """Also what is behind the cursor."""
@@ -443,6 +445,7 @@ def test_help_begins_with_the_keys_of_the_part_that_has_the_focus() -> None:
     drive(session(), steps)
 
 
+@pytest.mark.slow
 def test_help_says_what_each_key_and_mark_means() -> None:
     """Each key with what it acts on; the marks of the view and of the list."""
 

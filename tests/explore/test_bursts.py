@@ -22,6 +22,8 @@ from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session
 from tests.explore.support import drive, newest, until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SESSION = ("--base", "torch-2.15")
 

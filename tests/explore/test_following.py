@@ -16,6 +16,8 @@ from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import Session
 from tests.explore.support import drive, newest, screen_text, until
 
+pytestmark = pytest.mark.slow
+
 RESTED = 0.3
 """Seconds after which a cursor has rested."""
 

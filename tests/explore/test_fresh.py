@@ -31,6 +31,8 @@ from dispatch_cli.model.span import Span
 from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
 OPERATOR = """dispatch: 1
 operators:

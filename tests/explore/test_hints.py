@@ -22,6 +22,8 @@ from dispatch_cli.model.severity import Severity
 from tests.explore.support import drive, flat, newest, screen_text, until
 from tests.explore.test_trace import REAL, session_of
 
+pytestmark = pytest.mark.slow
+
 ABS = Spot(OperatorName("aten::abs"))
 MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
 

@@ -36,6 +36,8 @@ from tests.cli.support import call
 from tests.explore import support
 from tests.explore.support import drive, flat, newest, screen_text
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
 BACKEND = Path("examples/out_of_tree_backend.yaml")
 

@@ -29,6 +29,8 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path("examples")
 FILES = (
     "scenarios/01_composite_override.yaml",

@@ -36,6 +36,8 @@ from tests.explore.test_pane_answers import assert_prints
 from tests.trace.support import Writer, every
 from tests.trace.test_recording import REAL
 
+pytestmark = pytest.mark.slow
+
 OWN = REAL.with_name("own.trace")
 """A program with a library of its own, recorded on PyTorch 2.13; of its registry the operators that it called."""
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.trace.recorded import RECORDER, read
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = {
     "output": "import sys\nprint(sys.argv[1:], __name__, __file__, __package__, __spec__)\nprint(1, file=sys.stderr)",
     "names": "import __main__, sys\nprint(sorted(vars(__main__)), __loader__.path, sys.path[0], sys.argv[0])",

@@ -19,6 +19,7 @@ from threading import Timer
 import pytest
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is recorded"),
     pytest.mark.parametrize("how", ["alone", "launched"]),
 ]
