@@ -129,8 +129,10 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
 
         style = style_for(sys.stdout, out.color, out.file)
         return text(answer.document(report, style.width, **how), style)
-    drawn = out.format == "svg" and view in PICTURES
-    blocks = import_module(PICTURES[view]).picture(report) if drawn else answer.document(report, **how)
+    picture = import_module(PICTURES[view]).picture(report) if view in PICTURES else None
+    if picture is not None and out.format == "html":
+        how["drawn"] = tuple(picture)
+    blocks = picture if picture is not None and out.format == "svg" else answer.document(report, **how)
     if out.format == "markdown":
         from dispatch_cli.render.markdown import markdown
 

@@ -8,8 +8,11 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from html import escape
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+from dispatch_cli.render.svg import IN_PAGE
 
 _POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 _ENDS = re.compile(r"</script|</style|<!--", re.IGNORECASE)
@@ -26,7 +29,9 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
 
     The data is packed, so that no text in it can be read as HTML. Scripts and style are allowed by their digests alone.
     """
-    yield from _html("body.html", _asset("page.css"), (_script("model"), _script("view")), _packed(data, folders))
+    yield from _html(
+        "body.html", f"{_asset('page.css')}{IN_PAGE}", (_script("model"), _script("view")), _packed(data, folders)
+    )
 
 
 def versions_html(data: dict[str, Any]) -> Iterator[str]:
@@ -69,6 +74,7 @@ class _Above(NamedTuple):
 
 def _without_folders(data: dict[str, Any], folders: tuple[str, ...]) -> dict[str, Any]:
     """The data with the names of files cut: of places, in sentences, in the places of kernels. Other names stay."""
+    folders = tuple(dict.fromkeys(name for folder in folders for name in (folder, escape(folder))))
     names = rf"(?:{'|'.join(map(re.escape, folders))})/"
     above = _Above(re.compile(rf"(?<![\w./~-]){names}"), re.compile(rf"(?<= at ){names}(?=.*:\d+$)"))
     places = {file for file, _, _ in data["places"]}

@@ -28,10 +28,17 @@ class DrawnArrow(NamedTuple):
 
 
 class DrawnPath(NamedTuple):
-    """A picture of a way."""
+    """A picture of a way. title: what goes there."""
 
     rows: Sequence[DrawnRow]
     arrows: Sequence[DrawnArrow]
+    title: str
+
+    @property
+    def words(self) -> str:
+        """Picture in a sentence: what goes there, and the boxes that count."""
+        boxes = [row.text for row in self.rows if row.text and row.tone is not Tone.DIM]
+        return f"The way of {self.title}: {', then '.join(boxes)}"
 
     def lane(self, number: int) -> int:
         """Distance of an arrow to the left: each goes down in a lane of its own, the first one nearest."""

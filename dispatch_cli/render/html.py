@@ -27,7 +27,9 @@ from dispatch_cli.render.document import (
     title_of,
     toned,
 )
+from dispatch_cli.render.drawn_path import DrawnPath
 from dispatch_cli.render.palette import DARK, LIGHT
+from dispatch_cli.render.svg import IN_PAGE, drawn
 from dispatch_cli.render.text_safety import safe
 
 
@@ -35,7 +37,8 @@ def _colors(names: dict[str, str]) -> str:
     return f":root {{ color-scheme: light dark; {'; '.join(f'--{name}: {color}' for name, color in names.items())} }}"
 
 
-_STYLE = """
+_STYLE = (
+    """
 ROOT
 @media (prefers-color-scheme: dark) { DARK }
 * { box-sizing: border-box }
@@ -67,6 +70,7 @@ dd { margin: 0 }
 .upright span { writing-mode: vertical-rl; transform: rotate(180deg) }
 td.mark { text-align: center; min-width: 2.2em !important }
 td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transparent) } td.mark.dim { background: none }
+IN_PAGE
 @media (max-width: 40rem) { body { padding: .8rem }
   .list thead { display: none } .list, .list :is(tbody, tr, td) { display: block }
   .list td { border: 0; padding: .05rem .4rem } .list td:empty { display: none } .list td.right { text-align: left }
@@ -78,7 +82,10 @@ td.mark[class*=" "] { background: color-mix(in srgb, currentcolor 14%, transpare
 @media print { body { max-width: none; padding: 0; font-size: 10pt } td, pre, blockquote { font-size: 8pt }
   .rows, pre { overflow: visible } pre { white-space: pre-wrap } thead th { position: static }
   td:first-child { white-space: normal } tr, dl, pre { break-inside: avoid } }
-""".replace("ROOT", _colors(LIGHT)).replace("DARK", _colors(DARK))
+""".replace("ROOT", _colors(LIGHT))
+    .replace("DARK", _colors(DARK))
+    .replace("IN_PAGE", IN_PAGE)
+)
 _TAGS = {
     ParagraphKind.PROSE: "p",
     ParagraphKind.TITLE: "h1",
@@ -93,7 +100,7 @@ MOST_FLAT = 8
 """Columns of a matrix whose heads do not stand upright."""
 
 
-def html(blocks: Iterable[Block], title: str) -> Iterator[str]:
+def html(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
     """The whole page. title: what a browser shows in its tab, after what the page is about."""
     found = iter(blocks)
     first = next(found, Gap())
@@ -109,13 +116,15 @@ def html(blocks: Iterable[Block], title: str) -> Iterator[str]:
     yield f"</main>\n<footer>dispatch-cli {__version__}</footer>\n</body>\n</html>\n"
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: Block | DrawnPath) -> Iterator[str]:
     if isinstance(block, Gap):
         yield '<div class="gap"></div>\n'
     elif isinstance(block, TableBlock):
         yield from _table(block)
     elif isinstance(block, Matrix):
         yield from _matrix(block)
+    elif isinstance(block, DrawnPath):
+        yield f'<div class="rows">{drawn(block)}</div>\n'
     elif isinstance(block, Facts):
         labels = (tuple(toned(run, block.tone) for run in runs_of(row.label)) for row in block.rows)
         pairs = zip(labels, block.rows, strict=True)

@@ -73,16 +73,38 @@ def svg(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
             section = shapes.heading(section)
             _matrix(block, shapes)
         elif isinstance(block, DrawnPath):
+            titles.append(block.words)
+            shapes.heading(block.title)
             _path(block, shapes)
-    width, height = shapes.right + EDGE, shapes.bottom + EDGE
     yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escaped(", ".join(titles) or title)}</title>\n'
+        f"{_opening(shapes, ', '.join(titles) or title)}"
         f"<style>{_STYLE} {_looks(LIGHT)} @media (prefers-color-scheme: dark) {{ {_looks(DARK)} }}</style>\n"
         '<rect width="100%" height="100%" class="page"/>\n'
     )
     yield from shapes.found
     yield "</svg>\n"
+
+
+def drawn(path: DrawnPath) -> str:
+    """A way alone, as a part of a page that has the style: see `IN_PAGE`."""
+    shapes = Shapes()
+    _path(path, shapes)
+    return f"{_opening(shapes, path.words)}{''.join(shapes.found)}</svg>\n"
+
+
+IN_PAGE = (
+    "svg :is(text, tspan, rect, path) { fill: currentcolor } svg text { font: 12px ui-monospace, monospace } "
+    ".ground { fill-opacity: .16 } .ground.dim, .ground.plain { fill-opacity: .06 }"
+)
+"""Rules for a picture where the classes of tones have the property ``color``."""
+
+
+def _opening(shapes: Shapes, title: str) -> str:
+    width, height = shapes.right + EDGE, shapes.bottom + EDGE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escaped(title)}</title>\n'
+    )
 
 
 def escaped(text: str) -> str:

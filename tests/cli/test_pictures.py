@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -43,6 +44,26 @@ def test_a_picture_has_each_key_and_each_kernel_in_turn(arguments: tuple[str, ..
     assert ('class="bad"' in picture) is (found["end"]["kind"] == "error")
 
 
+@pytest.mark.parametrize("arguments", _CALLS)
+def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
+    """The page has the same picture, with the same texts; the text has each key and what becomes of it."""
+    alone = texts_of(call("resolve", *arguments, "--format", "svg").out)
+    page = call("resolve", *arguments, "--format", "html").out
+    inside = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert [texts_of(one) for one in inside] == [[text for text in alone if text != arguments[0]]]
+    assert ElementTree.fromstring(inside[0]).findtext("{*}title", "").startswith(f"The way of {arguments[0]}: ")
+    said = " ".join(call("resolve", *arguments).out.split())
+    found = json.loads(call("resolve", *arguments, "--format", "json").out)
+    at = 0
+    for stage in found["selections"]:
+        for one in stage["keys"]:
+            at = alone.index(one["key"], at) + 1
+            if one["status"] == "runs" or (one["status"] != "not-reached" and stage is found["selections"][0]):
+                status = alone[at]
+                assert f"{one['key']} " in said
+                assert status.partition(":")[0] in said or status.startswith("The call fails")
+
+
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     kernel = "<script>alert(1)</script>\u202e&\"'"
@@ -51,3 +72,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     picture = call("resolve", "m::f", str(file), "--tensor", "cpu", "--format", "svg").out
     assert "<script" not in picture and "\u202e" not in picture
     assert any("<script>alert(1)" in text for text in texts_of(picture))
+    page = call("resolve", "m::f", str(file), "--tensor", "cpu", "--format", "html").out
+    assert "<script" not in page and "\u202e" not in page
+    (inside,) = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert texts_of(inside) == texts_of(picture)[1:]

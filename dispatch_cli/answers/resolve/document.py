@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
@@ -52,6 +52,7 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
+from dispatch_cli.render.drawn_path import DrawnPath
 from dispatch_cli.render.words import over_label, place_cell, schema_label
 
 if TYPE_CHECKING:
@@ -60,12 +61,18 @@ if TYPE_CHECKING:
 DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
 
-def document(report: ResolveReport, width: int | None = None, full: bool = False) -> Iterator[Block]:
-    """The answer, then for each selection its keys and its steps. full: long texts of errors are whole."""
+def document(
+    report: ResolveReport, width: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
+) -> Iterator[Block | DrawnPath]:
+    """The answer, then for each selection its keys and its steps.
+
+    full: long texts of errors are whole. drawn: the picture of the call, for formats that have it.
+    """
     short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
     yield from heading(report, schema_label(report.operator, report.schema), options)
     yield from said(report, short, full)
+    yield from drawn
     for stage in report.selections:
         yield Gap()
         yield from stage_keys(report, stage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.document import answer, heading, key_columns, path, tone
@@ -33,15 +33,19 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
+from dispatch_cli.render.drawn_path import DrawnPath
 from dispatch_cli.render.words import place_cell
 
 
-def document(report: ResolveHigherOrderReport, width: int | None = None, full: bool = False) -> Iterator[Block]:
-    """The answer, the keys of the first selection and of the last, the steps. full: long texts of errors are whole."""
+def document(
+    report: ResolveHigherOrderReport, width: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
+) -> Iterator[Block | DrawnPath]:
+    """The answer, the keys of the first selection and of the last, the steps. Arguments: as of a resolved call."""
     short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
     yield from said(report, short, full)
+    yield from drawn
     yield from keys(report)
     yield Gap()
     yield Facts(

@@ -13,17 +13,17 @@ from dispatch_cli.answers.resolve.step_wording import step_sentence
 from dispatch_cli.answers.resolve.wording import end_sentence, outcome_kernel_label, stage_title, status_label
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.call.trace import Does
-from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, Tone
+from dispatch_cli.render.document import Tone
 from dispatch_cli.render.drawn_path import DrawnArrow, DrawnPath, DrawnRow
 
 _WAYS = {Does.CALLS_ANEW: "calls the operator again"}
 
 
-def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[Block | DrawnPath]:
+def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[DrawnPath]:
     """The call; of a higher-order operator the steps alone, which have no key set to be drawn."""
-    yield Paragraph(report.operator, kind=ParagraphKind.TITLE)
     if isinstance(report, ResolveHigherOrderReport):
-        yield DrawnPath([DrawnRow(step.hop.key, step.hop.does.value, Tone.KERNEL) for step in report.steps], ())
+        steps = [DrawnRow(step.hop.key, step.hop.does.value, Tone.KERNEL) for step in report.steps]
+        yield DrawnPath(steps, (), report.operator)
         return
     rows: list[DrawnRow] = []
     at: dict[int, int] = {}
@@ -46,7 +46,7 @@ def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[Block 
         DrawnArrow(at[one.number], at[other.number], _WAYS.get(one.hop.does, "redispatches"))
         for one, other in pairwise(report.steps)
     ]
-    yield DrawnPath(rows, arrows)
+    yield DrawnPath(rows, arrows, report.operator)
 
 
 def _row(stage: Stage, outcome: KeyOutcome[TableRow]) -> DrawnRow:

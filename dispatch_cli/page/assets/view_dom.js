@@ -154,6 +154,13 @@ function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}
   return parts;
 }
 
+/** A picture that Python drew, in which each name is escaped. It is XML that runs nothing; the page's style has its looks. */
+function drawnPicture(label, svg) {
+  const whole = make("div", { class: "rows" }, document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+  keyboardScrolls(whole, label);
+  return marksMore(whole);
+}
+
 /** Something that is wider than its place shows that it goes on to the right. */
 function marksMore(whole) {
   const mark = () => whole.classList.toggle("more", whole.scrollWidth - whole.clientWidth - whole.scrollLeft > 1);

@@ -24,7 +24,8 @@ function supportView(argument) {
         ["PyTorch's error", cell.error],
         ["What helps", cell.help],
       ]),
-      ...supportParts(`${at},${name}`),
+      found.drawn[argument] && drawnPicture("The way of the call", found.drawn[argument]),
+      ...supportParts(argument),
     ],
   };
 }
