@@ -42,10 +42,11 @@ def collect(
     """
     from dispatch_cli.extract.alternatives import with_alternatives
     from dispatch_cli.extract.document import document
+    from dispatch_cli.extract.questions import with_answers
     from dispatch_cli.extract.readable import readable
 
     those = list(_extractions(sources, backends, pytorch))
-    written = with_alternatives(readable([extraction for _, extraction in those]), sources)
+    written = with_alternatives(with_answers(readable([extraction for _, extraction in those])), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
     found = [one for _, extraction in extractions for one in extraction.found]
     missing = Counter(

@@ -187,3 +187,47 @@ def test_an_operator_of_the_library_that_lacks_the_kernel(state_of: StateOf) -> 
     )
     (finding,) = findings(state_of(text), select="dangling-implementation")
     assert finding.message.endswith("; did you mean lib::store_block_metadata, which has no kernel at Meta?")
+
+
+ASKING = """
+import torch
+lib = torch.library.Library("ns", "FRAGMENT")
+def has_schema(name):
+    try:
+        torch._C._dispatch_find_schema_or_throw(f"ns::{name}", "")
+    except RuntimeError:
+        return False
+    return True
+def derivative(name):
+    if not (has_schema(name) and has_schema(f"{name}_backward")):
+        return
+    torch.library.register_autograd(f"ns::{name}", lambda ctx, g: g)
+derivative("built")
+derivative("gone")
+if hasattr(torch.ops.ns, "gone"):
+    lib.impl("gone", lambda x: x.clone(), "CUDA")
+"""
+BUILT = """
+#if WITH_NS
+TORCH_LIBRARY_FRAGMENT(ns, m) {
+  m.def("built(Tensor x) -> Tensor");
+  m.def("built_backward(Tensor x) -> Tensor");
+}
+#endif
+"""
+
+
+def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> None:
+    """PyTorch runs such a file with the operators and without them."""
+    (tmp_path / "a.py").write_text(ASKING, "utf-8")
+    (tmp_path / "b.cpp").write_text(BUILT, "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
+    assert report["findings"] == []
+    (built,) = json.loads(call("extract", str(tmp_path), "--format", "json").out)["operators"][:1]
+    assert (built["name"], built["when"]) == ("ns::built", "WITH_NS")
+
+
+def test_what_asks_that_it_is_not_there_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(ASKING.replace("if hasattr", "if not hasattr"), "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
+    assert [one["operator"] for one in report["findings"]] == ["ns::gone"]

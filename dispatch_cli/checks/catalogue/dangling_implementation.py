@@ -34,9 +34,10 @@ which may be the operator's.
 Where no name is that close, the finding names an operator of the same library with a similar name that lacks a kernel
 at these keys: one of the two names may be the wrong one.
 
-An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported. One that is
-defined only under other conditions is a warning; and an info where its kernels are in C++ files that do not define it,
-because such a build may leave these files out.
+An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported, nor one whose
+kernels are registered only where `hasattr(torch.ops.demo, "mull")` says that it is there. One that is defined only
+under other conditions is a warning; and an info where its kernels are in C++ files that do not define it, because such
+a build may leave these files out.
 
 Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
@@ -82,6 +83,8 @@ def find(view: View) -> Iterator[Finding]:
     defined = Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
+        if all(asks_for(registration.kernel.when or "", str(name)) for registration in kernels):
+            continue
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
         first, other = _contradiction(kernels)
@@ -101,6 +104,13 @@ def find(view: View) -> Iterator[Finding]:
             tip=tip,
             severity=severity,
         )
+
+
+def asks_for(when: str, operator: str) -> bool:
+    """True if a registration is only made where its operator is there."""
+    namespace, _, name = operator.partition("::")
+    question = f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})"
+    return question in when and f"not {question}" not in when
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:

@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
-from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, no_definition
+from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, asks_for, no_definition
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.view import View
@@ -78,18 +78,12 @@ def find(view: View) -> Iterator[Finding]:
         )
         when = text_of_all(one.when)
         if one.code == UNKNOWN_OPERATOR and one.operator is not None:
-            if _asks_for(when, one.operator):
+            if asks_for(when, one.operator):
                 continue
             found = _of_unknown_operator(view, found, OperatorName.parse(one.operator))
         if view.state.over_assumed and one.code == SIGNATURE_MISMATCH and one.operator in view.pytorch_operators:
             found = found._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         yield found._replace(when=when or None)
-
-
-def _asks_for(when: str, operator: str) -> bool:
-    """True if a registration is only made where its operator is there."""
-    namespace, _, name = operator.partition("::")
-    return f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})" in when
 
 
 def _of_unknown_operator(view: View, found: Finding, name: OperatorName) -> Finding:

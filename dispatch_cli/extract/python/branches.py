@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dispatch_cli.extract.python.binding import NameBinding
+from dispatch_cli.extract.python.interface import FIND_SCHEMA
 from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.trees import always_raises
+from dispatch_cli.extract.python.trees import always_raises, called_name
 from dispatch_cli.extract.python.values import (
     InstanceValue,
     LibraryValue,
     Opaque,
+    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
@@ -24,6 +26,7 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.condition import Atom, Condition, Not, Or, negated
 
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
+_LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
 _CERTAIN = frozenset(("torch", "numpy", "typing_extensions", "packaging", *sys.stdlib_module_names))
 """Packages whose import is assumed to succeed."""
 _UNSET: Any = object()
@@ -103,7 +106,8 @@ class ConditionalStatements(NameBinding):
         return self._branches(branches, scope, returns)
 
     def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
-        catching = [handler for handler in node.handlers if _catches_imports(handler)]
+        errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
+        catching = [handler for handler in node.handlers if _catches(handler, errors)]
         flow = Flow()
         before = dict(scope.names)
         self.run.spend(len(before) * (1 + len(node.handlers)))
@@ -113,7 +117,7 @@ class ConditionalStatements(NameBinding):
         rest: Sequence[ast.stmt] = node.body
         self.run.trying += 1
         for place, statement in enumerate(node.body):
-            if catching and (atom := self.uncertain_import(statement, scope)) is not None:
+            if catching and (atom := self.uncertain(statement, scope)) is not None:
                 said = self.run.values(scope.file).get(str(atom))
                 if negated(atom) in self.run.when or (said is not None and not said[0]):
                     failing = [atom]
@@ -155,7 +159,7 @@ class ConditionalStatements(NameBinding):
         after = scope.names
         failed = _any_of([(negated(one),) for one in failing])
         results = [(tuple(failing), after)] if not flow.ends else []
-        raising = False
+        left = ""
         for handler in node.handlers:
             scope.names = dict(before)
             if handler.name:
@@ -169,14 +173,14 @@ class ConditionalStatements(NameBinding):
                 block = self.block(handler.body, scope, returns)
             if main and not block.ends:
                 results.append((tuple(failed), scope.names))
-            raising = raising or bool(main and block.leaves == "raise" and block.ends)
+            left = block.leaves if main and block.ends else left
         if not failing:
             scope.names = after
             return flow
         scope.names = _joined_names(before, results)
         if flow.ends:
-            return Flow(ends=not results, after=list(failed) if results and not raising else [], leaves=flow.leaves)
-        return Flow()
+            return Flow(ends=not results, after=list(failed) if results and left != "raise" else [], leaves=flow.leaves)
+        return Flow(after=failing if left not in ("", "raise") else [], leaves=left)
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
         for item in node.items:
@@ -186,8 +190,11 @@ class ConditionalStatements(NameBinding):
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self.block(node.body, scope, returns)
 
-    def uncertain_import(self, node: ast.stmt, scope: Scope) -> Condition | None:
-        """The condition that an import succeeds; None where it is assumed, or where it is no import."""
+    def uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
+        if isinstance(node, ast.Expr) and _finds_schema(node):
+            question = self.value(node.value, scope)
+            return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
         if isinstance(node, ast.Import):
             names = [name.name for name in node.names]
             unsure = [name for name in names if not self.importable(name, scope)]
@@ -235,11 +242,15 @@ def _joined_names(
     return joined
 
 
-def _catches_imports(handler: ast.ExceptHandler) -> bool:
+def _finds_schema(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called_name(node.value) == FIND_SCHEMA
+
+
+def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(type_, ast.Name) and type_.id in _IMPORT_ERRORS for type_ in types)
+    return any(isinstance(type_, ast.Name) and type_.id in errors for type_ in types)
 
 
 def _handler_text(handler: ast.ExceptHandler) -> str:

@@ -9,7 +9,7 @@ from abc import abstractmethod
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
 from dispatch_cli.extract.python.imports import Imports
-from dispatch_cli.extract.python.interface import FACTORIES, TRANSPARENT
+from dispatch_cli.extract.python.interface import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
@@ -90,6 +90,9 @@ class OtherFunctions(Imports):
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(one, str) for one in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self.question(text, given[0], node, scope)
+        if name == f"torch._C.{FIND_SCHEMA}" and given and isinstance(given[0], str):
+            namespace, _, operator = given[0].partition("::")
+            return self._has_operator(namespace, operator, node, scope)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
             return Opaque(node)
