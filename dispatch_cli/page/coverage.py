@@ -8,14 +8,16 @@ from typing import Any
 
 from dispatch_cli.answers.coverage.classes import OperatorClasses
 from dispatch_cli.answers.coverage.counts import coverage_counts
+from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, title
 from dispatch_cli.answers.coverage.report import groups_of, overlay_of
+from dispatch_cli.answers.coverage.wording import served_share, service_words, training_words
 from dispatch_cli.engine.coverage.answers import Covered
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.page.pictures import headed_matrices
+from dispatch_cli.page.pictures import headed_matrices, written_blocks
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
 
@@ -44,10 +46,19 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         sizes[numbers[number]] += operators
     for number, operators in sizes.items():
         answered[kinds[number]] += operators
-    places = [answers.made(kind, lambda answer: data_of(answer) | {"served": answer.served}) for kind in kinds]
+    places = [answers.made(kind, _answer) for kind in kinds]
+    counts = coverage_counts(answered)
     return {
         "backend": data_of(backend),
-        "counts": data_of(coverage_counts(answered)),
+        "counts": data_of(counts),
+        "share": served_share(counts),
+        "tables": [*written_blocks(served_blocks(counts, backend.key))],
         "overlay": overlay_of(state, backend),
         "answers": [places[number] for number in numbers],
     }
+
+
+def _answer(kind: Covered) -> Any:
+    """words: what serves an operator, and how it trains."""
+    service = service_words(kind.service, kind.source, kind.lack, kind.otherwise)
+    return data_of(kind) | {"served": kind.served, "words": [service, training_words(kind.training, kind.gradient)]}

@@ -1,11 +1,22 @@
-"""Blocks that the page draws: matrices as data, so that each name in them is set as text."""
+"""Blocks that the page draws: matrices, tables and paragraphs as data, so that each name in them is set as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dispatch_cli.render.document import Block, Mark, Matrix, MatrixCell, Paragraph, runs_of, title_of
+from dispatch_cli.render.document import (
+    Block,
+    Inline,
+    Mark,
+    Matrix,
+    MatrixCell,
+    Paragraph,
+    TableBlock,
+    cells_of,
+    runs_of,
+    title_of,
+)
 
 
 def headed_matrices(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
@@ -16,7 +27,22 @@ def headed_matrices(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
             yield {"head": head, **matrix_data(block)}
             head = ""
         elif isinstance(block, Paragraph):
-            head = "".join(run.text for run in runs_of(block.inline))
+            head = _text(block.inline)
+
+
+def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
+    """Paragraphs as texts; tables with heads, each a text and whether its cells stand to the right, and rows."""
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            yield _text(block.inline)
+        elif isinstance(block, TableBlock):
+            shown = cells_of(block)
+            heads = [[column.header, column.right] for column in shown.columns]
+            yield {"heads": heads, "rows": [[*map(_text, row)] for row in shown.rows]}
+
+
+def _text(inline: Inline) -> str:
+    return "".join(run.text for run in runs_of(inline))
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:

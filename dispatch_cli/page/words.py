@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch_cli.answers.coverage.wording import (
-    GRADIENTS_MEAN,
-    LACKS_MEAN,
-    SERVED_MEANS,
-    SERVICE_NAMES,
-    SERVICES_MEAN,
-    TRAININGS_MEAN,
-)
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
@@ -40,11 +33,6 @@ def words_data() -> dict[str, Any]:
         "slots_aside": [slot.value for slot in ASIDE],
         "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
         "services": {one.value: words for one, words in SERVICE_NAMES.items()},
-        "services_mean": {one.value: words for one, words in SERVICES_MEAN.items()},
-        "served_means": SERVED_MEANS,
-        "lacks_mean": {one.value: words for one, words in LACKS_MEAN.items()},
-        "trainings_mean": {one.value: words for one, words in TRAININGS_MEAN.items()},
-        "gradients_mean": {one.value: words for one, words in GRADIENTS_MEAN.items()},
         "registered": REGISTERED.replace("(?P<", "(?<"),
         "of_pytorch": OF_PYTORCH,
         "unsafe": unsafe(),

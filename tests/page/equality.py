@@ -17,7 +17,9 @@ from typing import Any
 from click.testing import CliRunner
 
 from dispatch_cli import cli
+from dispatch_cli.answers.coverage.document import words
 from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
+from dispatch_cli.answers.coverage.wording import training_words
 from dispatch_cli.answers.explain.advice.document import advice_lines
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
@@ -118,7 +120,8 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     for key in keys:
         backend = backend_of(state.dispatcher.universe, key)
-        expected = report_data(coverage_report(state, backend, names, overlay=overlay_of(state, backend)))
+        report = coverage_report(state, backend, names, overlay=overlay_of(state, backend))
+        expected = report_data(report)
         for name in (
             "schema_version",
             "report",
@@ -133,7 +136,10 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
         for row in expected["operators"]:
             for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
                 del row[name]
-        yield from differing(f"coverage {key}", expected, script.ask("coverage", key))
+        found = script.ask("coverage", key)
+        written = [[words(row), training_words(row.training, row.gradient)] for row in report.operators]
+        yield from differing(f"words of coverage {key}", written, [row.pop("words") for row in found["operators"]])
+        yield from differing(f"coverage {key}", expected, found)
 
 
 def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:

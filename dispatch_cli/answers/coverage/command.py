@@ -132,7 +132,7 @@ def command(
     if out.file is not None:
         from dispatch_cli.answers.coverage.wording import served_share
 
-        say_written(out.file, served_share(report))
+        say_written(out.file, f"{report.backend.key}: {served_share(report)}")
     return 0 if fail_under is None else _gate(report, fail_under)
 
 
@@ -170,7 +170,7 @@ def _gate(report: CoverageReport, wanted: float) -> int:
     is_under = report.is_under(wanted)
     if is_under:
         how = served_by(report)
-        say(f"{served_share(report)}, which is under {wanted:g} %{f': {how}' if how else ''}\n")
+        say(f"{report.backend.key}: {served_share(report)}, which is under {wanted:g} %{f': {how}' if how else ''}\n")
     if report.not_known:
         say(f"note: --fail-under leaves out {report.not_known:,} of {report.chosen:,} operators: not known\n")
     return int(is_under)

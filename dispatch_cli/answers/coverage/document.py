@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.coverage.counts import PassageCount, ServiceCount, TrainingCount
+from dispatch_cli.answers.coverage.counts import CoverageCounts, PassageCount, ServiceCount, TrainingCount
 from dispatch_cli.answers.coverage.needs import NeedCount
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import (
@@ -15,6 +15,7 @@ from dispatch_cli.answers.coverage.wording import (
     NEEDS,
     NEEDS_COUNTED,
     PASSAGES,
+    SERVED_MEANS,
     SERVICE_NAMES,
     SERVICE_TONES,
     SERVICES_MEAN,
@@ -50,10 +51,6 @@ _FIRST_VMAP = (
     "Embedded states are from before a first vmap, at which PyTorch registers further batching rules: an operator "
     "without one here can have one. A `capture` in a program after a vmap has them."
 )
-_SERVED = (
-    "Served: those of the operators that calls outside of inference mode get to. The others are cut off above, by an "
-    "autograd slot that is empty or ambiguous (broken, below)."
-)
 
 
 class OperatorFamily(NamedTuple):
@@ -80,9 +77,9 @@ class Counted(NamedTuple):
 
 def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
     """The counts, then the operators."""
-    key, share = served_share(report).split(": ", 1)
+    share = served_share(report)
     answer = share if report.against is None else _needed(report, report.against)
-    yield Paragraph((Run(f"{key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE, is_verdict=True)
+    yield Paragraph((Run(f"{report.backend.key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE, is_verdict=True)
     if report.against is not None:
         yield Paragraph(f"Of all that were asked for, {share}.")
     if how := served_by(report):
@@ -121,19 +118,24 @@ def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
 
 def counted_blocks(report: CoverageReport) -> Iterator[Block]:
     """How many operators are served, and train, in which way."""
-    broken = any(one.training is Training.BROKEN for one in report.trainings)
-    services = [_service_count(one, report) for one in report.services]
-    yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
-    if broken:
-        yield Paragraph(Run(_SERVED, Tone.DIM))
-    yield Gap()
-    yield TableBlock(_with_served("Trains by"), [_training_count(one, report.chosen) for one in report.trainings])
+    yield from served_blocks(report, report.backend.key)
     for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
         if counts is not None:
             yield Gap()
             yield TableBlock(_counts(title), [_passage_count(one, report.chosen, meanings) for one in counts])
     if report.vmap is not None and report.over:
         yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
+
+
+def served_blocks(counts: CoverageReport | CoverageCounts, key: str) -> Iterator[Block]:
+    """The same without autocast and vmap. key: of the backend."""
+    broken = any(count.training is Training.BROKEN for count in counts.trainings)
+    services = [_service_count(count, counts.chosen, key) for count in counts.services]
+    yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
+    if broken:
+        yield Paragraph(Run(SERVED_MEANS, Tone.DIM))
+    yield Gap()
+    yield TableBlock(_with_served("Trains by"), [_training_count(count, counts.chosen) for count in counts.trainings])
 
 
 def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
@@ -185,13 +187,13 @@ def _needs_columns(report: CoverageReport) -> list[Column[NeedCount]]:
     ]
 
 
-def _service_count(one: ServiceCount, report: CoverageReport) -> Counted:
+def _service_count(one: ServiceCount, chosen: int, key: str) -> Counted:
     meaning = LACKS_MEAN[one.lack] if one.lack is not None else SERVICES_MEAN[one.service]
     return Counted(
         service_words(one.service, one.source, one.lack, one.otherwise),
         one.operators,
-        report.chosen,
-        meaning.replace("KEY", report.backend.key),
+        chosen,
+        meaning.replace("KEY", key),
         SERVICE_TONES[one.service],
         one.served,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dispatch_cli.answers.coverage.counts import CoverageCounts
 from dispatch_cli.answers.coverage.needs import BackendNeed
 from dispatch_cli.answers.coverage.report import CoverageReport
 from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
@@ -40,13 +41,13 @@ def percent_text(part: int, whole: int) -> str:
     return ">99.9" if part < whole and found == "100.0" else found
 
 
-def served_share(report: CoverageReport) -> str:
+def served_share(counts: CoverageReport | CoverageCounts) -> str:
     """How many operators are served."""
-    known = report.chosen - report.not_known
-    verb = "is" if 1 in (known, report.served) else "are"
-    share = f" ({percent_text(report.served, known)} %)" if known else ""
-    unknown = f", {report.not_known:,} not known" if report.not_known else ""
-    return f"{report.backend.key}: {report.served:,} of {plural(known, 'operator')} {verb} served{share}{unknown}"
+    known = counts.chosen - counts.not_known
+    verb = "is" if 1 in (known, counts.served) else "are"
+    share = f" ({percent_text(counts.served, known)} %)" if known else ""
+    unknown = f", {counts.not_known:,} not known" if counts.not_known else ""
+    return f"{counts.served:,} of {plural(known, 'operator')} {verb} served{share}{unknown}"
 
 
 def served_by(report: CoverageReport) -> str:

@@ -164,7 +164,7 @@ class CoveragePane(ListPane):
         if report is None:
             yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
             return
-        yield (served_share(report), "bold")
+        yield (f"{report.backend.key}: {served_share(report)}", "bold")
         yield "\n"
         yield about(report)
         if (names := self.session.state.higher_order_names) and not self._group:

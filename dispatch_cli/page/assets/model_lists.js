@@ -46,16 +46,6 @@ Object.assign(Page.prototype, {
     };
   },
 
-  /* A share as the command writes it: with one digit, and of two that are as near the even one, as in Python. */
-  percentText(part, whole) {
-    const share = (100 * part) / whole;
-    const below = Math.floor(10 * share);
-    const isBetween = 10 * share - below === 0.5 && Number.isInteger(4 * share); // 0.05 is no number of JavaScript
-    const found = isBetween ? ((below + (below % 2)) / 10).toFixed(1) : share.toFixed(1);
-    if (part > 0 && found === "0.0") return "<0.1";
-    return part < whole && found === "100.0" ? ">99.9" : found;
-  },
-
   // links
 
   link(name, key = null) {

@@ -29,25 +29,21 @@ function coverageView(argument) {
   };
   draw(coverage.service);
   const { device, autograd } = found.backend;
-  const isBroken = found.trainings.some(({ training }) => training === "broken");
+  const { share, tables } = page.data.coverage.backends.find((one) => one.backend.key === key);
   return {
     title: `Coverage of ${key}${group && `, ${group}`}`,
     parts: [
       line,
       backendChoice(keys, key, group),
       all.length > 0 && selection("group", "Operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen); }),
-      make("p", { class: "lead" }, title ?? servedShare(found)),
+      make("p", { class: "lead" }, title ?? share),
       facts([
         ["Device", device],
         ["Autograd at", autograd],
         ["Not counted", page.about.counts.higher_order_operators > 0 && `${plural(page.about.counts.higher_order_operators, "higher-order operator")}, which no backend has kernels for`],
         ["All backends", make("a", { href: page.linkTo("coverage") }, "as a picture")],
       ]),
-      !group && [
-        countsTable("Served by", found, found.services, servedBy, (row) => serviceMeaning(key, row), isBroken),
-        isBroken && make("p", { class: "dim" }, page.words.served_means),
-        countsTable("Trains by", found, found.trainings, trainsBy, trainingMeaning, true),
-      ],
+      !group && writtenParts(tables),
       selection("served-by", "Show operators served by", options, coverage.service, draw),
       body,
     ],
@@ -84,62 +80,26 @@ function coverageLink(key, group) {
   return `${page.linkTo("coverage", key)}${group && `?${new URLSearchParams({ group })}`}`;
 }
 
-/** How many operators are served, in the words of the command: of those of which it is known. */
-function servedShare({ chosen, served, not_known: unknown, percent }) {
-  const known = chosen - unknown;
-  const verb = known === 1 || served === 1 ? "is" : "are";
-  const share = percent === null ? "" : ` (${page.percentText(served, known)} %)`;
-  const others = unknown > 0 ? `, ${unknown.toLocaleString("en-US")} not known` : "";
-  return `${served.toLocaleString("en-US")} of ${plural(known, "operator")} ${verb} served${share}${others}`;
-}
-
 function backendChoice(keys, key, group) {
   const options = page.backends.map((one) => [one.key, one.device ? `${one.key} (${one.device})` : one.key]);
   const all = keys.includes(key) ? options : [["", "choose one"], ...options];
   return selection("backend", "Backend", all, key, (chosen) => { location.hash = coverageLink(chosen, group); });
 }
 
-/** withServed: whether fewer operators than those counted may be served. */
-function countsTable(header, { chosen }, rows, label, meaning, withServed) {
-  const columns = [
-    [header, label],
-    ["Operators", (row) => row.operators.toLocaleString("en-US"), "number"],
-    ["%", (row) => page.percentText(row.operators, chosen), "number"],
-    ["Served", (row) => (withServed ? row.served.toLocaleString("en-US") : ""), "number"],
-    ["Meaning", meaning],
-  ];
-  return table(header, columns, rows);
-}
-
-/** What serves an operator, in the words of the command. */
-function servedBy({ service, source, lack, otherwise }) {
-  const { services } = page.words;
-  if (otherwise) return `not known, or ${services[otherwise]}`;
-  if (service === "composite") return source ?? "composite";
-  if (service === "above") return `kernel at ${source}`;
-  if (lack && lack !== "missing") return `nothing: ${lack.replaceAll("-", " ")}`;
-  return services[service];
-}
-
-function serviceMeaning(key, { service, lack }) {
-  return (lack ? page.words.lacks_mean[lack] : page.words.services_mean[service]).replaceAll("KEY", key);
-}
-
-/** How an operator trains, in the words of the command. */
-function trainsBy({ training, gradient }) {
-  const name = training.replaceAll("-", " ");
-  return gradient ? `${name}: ${gradient.replaceAll("-", " ")}` : name;
-}
-
-function trainingMeaning({ training, gradient }) {
-  return gradient ? page.words.gradients_mean[gradient] : page.words.trainings_mean[training];
+/** What Python wrote: texts, and tables of texts. */
+function writtenParts(blocks) {
+  return blocks.map((block) => {
+    if (typeof block === "string") return make("p", { class: "dim" }, block);
+    const columns = block.heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
+    return table(block.heads[0][0], columns, block.rows);
+  });
 }
 
 function coverageTable(key, rows) {
   const columns = [
     ["Operator", (row) => make("a", { href: page.link(row.operator, row.slot ?? key) }, row.operator)],
-    ["Served by", servedBy],
-    ["Trains by", trainsBy],
+    ["Served by", (row) => row.words[0]],
+    ["Trains by", (row) => row.words[1]],
     ["Kernel", (row) => (row.kernel ? page.shortKernel(row.kernel) : "")],
     ["Declared at", (row) => placeOf(row)],
   ];

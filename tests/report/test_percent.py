@@ -1,23 +1,11 @@
-"""Shares of operators, as the command and the page write them."""
+"""Shares of operators, in words."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 
 from dispatch_cli.answers.coverage.counts import percent
 from dispatch_cli.answers.coverage.wording import percent_text
-from tests.page.node import Script, needs_node, script_of
-from tests.page.pages import page_of
-
-pytestmark = needs_node
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with script_of(page_of("-k", "CPU")) as found:
-        yield found
 
 
 @pytest.mark.parametrize(
@@ -38,15 +26,8 @@ def script() -> Iterator[Script]:
         (3624, 3624, "100.0"),
     ],
 )
-def test_what_is_neither_nothing_nor_all_is_never_written_so(script: Script, part: int, whole: int, text: str) -> None:
+def test_what_is_neither_nothing_nor_all_is_never_written_so(part: int, whole: int, text: str) -> None:
     assert percent_text(part, whole) == text
-    assert script.ask("percentText", part, whole) == text
-
-
-def test_shares_of_all_sizes_are_written_alike(script: Script) -> None:
-    for whole in (16, 80, 2000, 3624):
-        for part in range(0, whole + 1, max(1, whole // 80)):
-            assert script.ask("percentText", part, whole) == percent_text(part, whole), (part, whole)
 
 
 def test_the_number_is_the_share_itself() -> None:
