@@ -3,8 +3,9 @@
 usage: python -m tests.mutants [COUNT [SEED [GLOB…]]]
 
 A mutant has one operator, constant, condition or statement changed. Each is tried in a copy of the project against
-the tests of the engine, until the first failure. Prints each survivor, then how many were noticed. GLOB: the files of
-the package that are changed. mutmut and cosmic-ray change whole files and cannot draw a sample.
+the tests of the engine and of what shows it, until the first failure. Prints each survivor, then how many were
+noticed. GLOB: the files of the package that are changed. mutmut and cosmic-ray change whole files and cannot draw a
+sample.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SEED = 34
 GLOBS = ("engine/rules.py", "engine/table/*.py", "engine/call/*.py", "engine/call/kernels/*.py")
 FIRST = ("dispatcher", "table", "python", "call")
 """Folders of tests that are tried before the others: they are quick and notice most."""
+LAST = ["tests/engine", "tests/checks", "tests/report", "tests/cli/test_resolve.py", "tests/test_scenarios.py"]
 SECONDS = 600
 """After which a mutant that does not end counts as noticed."""
 PAIRS = (
@@ -140,7 +142,7 @@ def _above(tree: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
 def is_noticed(folder: Path) -> bool:
     """Whether a test of the engine fails in this copy."""
     tests = [f"tests/engine/{name}" for name in FIRST]
-    for paths in (tests, ["tests/engine", "tests/checks", "tests/test_scenarios.py"]):
+    for paths in (tests, LAST):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths]
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, timeout=SECONDS)
