@@ -11,7 +11,7 @@ import pytest
 from tests.cli.support import call
 from tests.page.browser.tab import LINKS_STAY, Tab
 from tests.page.browser.test_accessible import complaints
-from tests.page.browser.test_hostile import _MARKUP, NAMES
+from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.trace.support import Writer
 
 OWN = "tests/trace/recordings/own.trace"
@@ -129,7 +129,7 @@ def test_nothing_of_a_recording_runs(tab: Tab, tmp_path: Path) -> None:
     for address in ("!trace", "!trace/0", *links):
         tab.go(address)
         assert tab.text("h1") != "This view has an error", tab.text("main")
-        assert tab.evaluate(f"document.querySelectorAll({json.dumps(_MARKUP)}).length") == 0, address
+        assert tab.evaluate(f"document.querySelectorAll({json.dumps(MARKUP)}).length") == 0, address
         assert tab.evaluate(LINKS_STAY), address
     assert tab.evaluate("window.ran") is None
     assert tab.troubles() == []
