@@ -35,7 +35,7 @@ def test_verdicts_are_what_happened(tmp_path: Path) -> None:
     assert results.count("equal") > 900
     assert results.count("not known") < 0.15 * results.count("equal")
     for outcome in ("works", "raises", "gradient", "wrong"):
-        assert sum(cell.live == outcome and cell.result == "equal" for cell in cells) > 2, outcome
+        assert any(cell.live == outcome and cell.result == "equal" for cell in cells), outcome
 
 
 @pytest.mark.parametrize("outcome", ["raises", "wrong"])
