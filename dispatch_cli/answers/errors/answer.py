@@ -159,7 +159,7 @@ def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> Er
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
-    user = (TO_CPU,) if "CPU" in (kernels or ()) else ()
+    user = (TO_CPU,) if "CPU" in ("CPU" if kernels is None else kernels) else ()
     known = any(key in other.slot for other in api.load_universes(bases.names()))
     return replace(report, means=means + there, user=(*user, EXPLAIN_ELSEWHERE if known else NEWER_BACKEND))
 

@@ -16,7 +16,8 @@ DURING = "during"
 CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
-OF_PYTORCH = frozenset(("exported", "in_place", "layout"))
+TRACERS = frozenset(("compile", "fake", "traced"))
+OF_PYTORCH = frozenset(("exported", "in_place", "layout", "autocast"))
 NO_CALL = frozenset(("registering", "schema"))
 _RAISED = re.compile(r"(?m)^[^\n]{0,200}?\b[\w.]{0,200}(?:Error|Exception|Warning|Unsupported|[a-z]Failed)\b[:(]")
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #)")
@@ -73,7 +74,7 @@ CONTEXTS = {
     ),
     "vmap": (r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function"),
     "transform": (
-        r"_functorch[/\\]eager_transforms|functorch[/\\]csrc|ATen[/\\]functorch",
+        r"_functorch[/\\]eager_transforms|functorch[/\\]csrc|ATen[/\\]functorch|functionalization::",
         "a transform of torch.func ran the function",
     ),
     "sharded": (r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
@@ -86,7 +87,9 @@ CONTEXTS = {
     "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
     "twice": (r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
-    "assertion": (r"INTERNAL ASSERT FAILED", "an assertion of PyTorch failed"),
+    "autocast": (r"\bautocast device|amp[/\\]autocast_mode\.py", "autocast was entered"),
+    "no_history": (r"\bnot have a grad_fn\b", "backward was called on a tensor that has no history"),
+    "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "an assertion of PyTorch failed"),
     "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
 }
 """What may have been under way: the frames and words that prove it, and a clause; the most special first."""
@@ -99,6 +102,8 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     begin = raised[-1].start() if raised else 0
     message = _FRAMES.split(shown.text[begin:], maxsplit=1)[0]
     during = {name: clause for name, (pattern, clause) in CONTEXTS.items() if re.search(pattern, shown.text)}
+    if during.keys() & TRACERS:  # their frames go through torch.library, too
+        during.pop("registering", None)
     device = _first(_DEVICES, message)
     operator = _first(_OPERATORS, message) or _first(_OPERATORS, shown.text)
     refuses = _REFUSES.search(message) is not None

@@ -81,6 +81,23 @@ def changed_before_backward(advice):
     y.backward()
 
 
+@tries("other-text", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
+def operator_without_a_history(advice):
+    torch._C._set_autograd_fallback_mode("nothing")
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x.detach() + 1)
+    if "register" in advice:
+        torch.library.register_autograd("t::f", lambda ctx, g: g)
+    x = training(1.0)
+    ((op(x) * x) if "Check" in advice else op(x)).sum().backward()
+
+
+@tries("other-text", "run the model with tensors that have data", until="2.4")
+def autocast_of_meta_tensors(advice):
+    x = torch.ones(2, device="cpu" if advice else "meta")
+    with torch.autocast(x.device.type, dtype=torch.bfloat16):
+        x + x
+
+
 @tries("other-text", "Convert the tensor before the call: `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
@@ -95,6 +112,7 @@ def quantized_tensor_made_fake(advice):
 
 
 untried("other-text", "`torch.nested.to_padded_tensor(x, 0)`", "tried for other texts about nested tensors")
+untried("other-text", "Turn autocast off around the call", "tried for operators that have no autocast kernel")
 untried("other-text", "PyTorch has the operator, and the exporter", "needs the packages of the exporter")
 untried("other-text", "A torch.autograd.Function cannot be exported", "needs the packages of the exporter")
 untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
