@@ -43,13 +43,8 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
         operator = str(names[0] if len(names) == 1 else names[0].name) if names else None
     printed = None if text.key is None else read_key(universe, universe.devices.get(text.key.lower(), text.key))
     key = None if printed is None or printed.key not in universe.slot else printed.key
-    label = (
-        None
-        if operator is None
-        else key
-        if printed is None or printed.backend is None
-        else f"{printed.backend} ({key})"
-    )
+    renamed = None if printed is None else printed.backend
+    label = key if renamed is None else f"{renamed} ({key})"
     backend = None if key is None else device_of(universe, key)
     is_built = backend is None or backend in built_backends(state.dispatcher)
     facts = [*_of_definition(state, names, text)]
@@ -64,7 +59,7 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
         report,
         operator=operator,
         key=key,
-        says=filled(MESSAGES[OTHER_TEXT].says, operator, label, text.details),
+        says=filled(MESSAGES[OTHER_TEXT].says, operator, operator and label, text.details),
         facts=tuple(facts),
         explained=explain_report(state, names[0], key, report.over_assumed) if key and is_slot else None,
     )

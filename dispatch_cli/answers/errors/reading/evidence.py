@@ -16,10 +16,16 @@ DURING = "during"
 CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
+"""Namespaces of PyTorch's own operators."""
 TRACERS = frozenset(("compile", "fake", "traced"))
+"""Contexts whose frames go through torch.library, too."""
 OF_PYTORCH = frozenset(("exported", "in_place", "layout", "autocast"))
+"""Contexts in which it does not matter who wrote an operator."""
 NO_CALL = frozenset(("registering", "schema"))
-_RAISED = re.compile(r"(?m)^[^\n]{0,200}?\b[\w.]{0,200}(?:Error|Exception|Warning|Unsupported|[a-z]Failed)\b[:(]")
+"""Contexts that are no call of an operator."""
+NEAR = 1 << 16
+"""Characters before the last error, and after it, in which its traceback is looked for."""
+_RAISED = re.compile(r"(?<![\w.])[\w.]{0,200}?(?:Error|Exception|Warning|Unsupported|Failed)[:(]")
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #)")
 _REFUSES = re.compile(
     r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
@@ -83,13 +89,16 @@ CONTEXTS = {
         r"BackendCompilerFailed|backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
         "torch.compile or torch.export ran the program",
     ),
-    "fake": (r"torch[/\\]_subclasses[/\\]fake_|torch\._subclasses|\bFakeTensor|fake tensor", "fake tensors stood in"),
+    "fake": (
+        r"torch[/\\]_subclasses[/\\]fake_|torch\._subclasses|\bFakeTensor|fake tensor",
+        "fake tensors ran the program",
+    ),
     "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
     "twice": (r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
-    "autocast": (r"\bautocast device|amp[/\\]autocast_mode\.py", "autocast was entered"),
+    "autocast": (r"\bautocast device", "autocast was entered"),
     "no_history": (r"\bnot have a grad_fn\b", "backward was called on a tensor that has no history"),
-    "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "an assertion of PyTorch failed"),
+    "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "PyTorch checked its own data"),
     "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
 }
 """What may have been under way: the frames and words that prove it, and a clause; the most special first."""
@@ -98,32 +107,31 @@ CONTEXTS = {
 def evidence(text: str) -> tuple[ErrorText, ...]:
     """The error of a text by what it proves: an operator, or what was under way; none where it proves neither."""
     shown = plain(text[:MAX_CHARACTERS])
-    raised = [*_RAISED.finditer(shown.text)]
-    begin = raised[-1].start() if raised else 0
-    message = _FRAMES.split(shown.text[begin:], maxsplit=1)[0]
-    during = {name: clause for name, (pattern, clause) in CONTEXTS.items() if re.search(pattern, shown.text)}
-    if during.keys() & TRACERS:  # their frames go through torch.library, too
+    raised = [match.start() for match in _RAISED.finditer(shown.text)]
+    begin = shown.text.rfind("\n", 0, raised[-1]) + 1 if raised else 0
+    near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
+    message = _FRAMES.split(shown.text[begin : begin + NEAR], maxsplit=1)[0]
+    during = {name: clause for name, (pattern, clause) in CONTEXTS.items() if re.search(pattern, near)}
+    if during.keys() & TRACERS:
         during.pop("registering", None)
     device = _first(_DEVICES, message)
-    operator = _first(_OPERATORS, message) or _first(_OPERATORS, shown.text)
+    operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
     refuses = _REFUSES.search(message) is not None
-    details = [(name, "") for name in during]
+    details = [*during]
     if operator is None and (refuses or device is not None):
-        function = _first(_FUNCTIONS, message) or _first(_FUNCTIONS, shown.text, last=True)
+        function = _first(_FUNCTIONS, message) or _first(_FUNCTIONS, near, last=True)
         operator = None if function is None else f"aten::{function}"
-        details += [] if operator is None else [(BY_NAME, "")]
+        details += [] if operator is None else [BY_NAME]
     if not (raised or refuses) or not (operator or during):
         return ()
     name = None if operator is None else OperatorName.parse_printed(operator)
-    details += [(DURING, next(iter(during.values())))] if during else []
-    details += [] if during.keys() & NO_CALL else [(CALLED, "")]
+    details += [] if during.keys() & NO_CALL else [CALLED]
     is_pytorchs = (name is not None and name.namespace in PYTORCHS) or bool(during.keys() & OF_PYTORCH)
-    details += [] if is_pytorchs else [(CUSTOM, "")]
-    return (
-        ErrorText(
-            OTHER_TEXT, None if name is None else str(name), device, shown.line_at(begin), {}, None, tuple(details)
-        ),
-    )
+    details += [] if is_pytorchs else [CUSTOM]
+    clauses = [(DURING, clause) for clause in during.values()]
+    named = None if name is None else str(name)
+    shows = (*((detail, "") for detail in details), *clauses[:1])
+    return (ErrorText(OTHER_TEXT, named, device, shown.line_at(begin), {}, None, shows),)
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str, last: bool = False) -> str | None:
