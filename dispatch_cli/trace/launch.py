@@ -21,14 +21,15 @@ def launch(
     megabytes: int | None = None,
     lines: bool = True,
     state: bool = True,
-    kernels: str | None = None,
+    kernels: bool = False,
+    library: str | None = None,
 ) -> int:
     """Run a program under that Python as ``PYTHON SCRIPT ARGS`` does, recorded; its streams are those of this process.
 
     program: a script, or with *module* the name of a module, and its arguments. save: where the recording goes; None
     where nothing is recorded. megabytes: its bound. lines: whether places in Python are recorded. state: whether the
-    registry is captured at the end, which takes some seconds. kernels: the logging kernels, with which every kernel
-    that runs is recorded.
+    registry is captured at the end, which takes some seconds. kernels: whether every kernel
+    that runs is recorded. library: the recorder's, built; else the recorder builds it.
     Returns the program's exit code as shells tell it: 128 + n where signal n has ended it.
     Errors: OSError when the Python cannot be started.
     """
@@ -36,7 +37,8 @@ def launch(
     options += ["--max-size", str(megabytes)] if megabytes is not None else []
     options += [] if lines else ["--no-lines"]
     options += [] if state else ["--no-state"]
-    options += [] if kernels is None else ["--kernels", kernels]
+    options += ["--kernels"] if kernels else []
+    options += [] if library is None else ["--library", library]
     recorder = [] if save is None else [str(RECORDER), *options]
     command = [python, *recorder, *(["-m"] if module else ["--"]), *program]
     sys.stdout.flush()

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from dispatch_cli.trace.launch import RECORDER
+from tests.trace.kernels import library_of
 
 PROGRAM = '''
 import contextlib, resource, sys, time
@@ -72,7 +73,8 @@ def measure(python: str, folder: Path, way: str) -> dict[str, tuple[float, float
     """Microseconds per round and calls in it, by loop; and the memory in MiB."""
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    before = {"recorded": [str(RECORDER), "--save", str(folder / "recording"), "--no-state"]}
+    recorder = [str(RECORDER), "--library", library_of(python)]
+    before = {"recorded": [*recorder, "--save", str(folder / "recording"), "--no-state"]}
     before["recorded without lines"] = [*before["recorded"], "--no-lines"]
     after = ["profiler"] if way == "profiler" else []
     command = [python, *before.get(way, []), str(program), *after]

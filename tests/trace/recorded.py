@@ -13,8 +13,15 @@ from dispatch_cli.trace import recorder
 from dispatch_cli.trace.recording import is_being_written
 from tests import in_pytorch
 from tests.capture.support import torch_python
+from tests.trace.kernels import library_of
 
 RECORDER = Path(recorder.__file__)
+
+
+def recorder_command() -> list[str]:
+    """The recorder in the live PyTorch, without its options."""
+    python = torch_python()
+    return [python, str(RECORDER), "--library", library_of(python)]
 
 
 @dataclass
@@ -76,7 +83,7 @@ def run(
     """
     save = program.parent / "recording"
     target = [str(program)] if program.suffix == ".py" else ["-m", program.name]
-    command = [torch_python(), str(RECORDER), "--save", str(save), "--no-state", *options, *target, *arguments]
+    command = [*recorder_command(), "--save", str(save), "--no-state", *options, *target, *arguments]
     if fresh:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
     else:

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.cli.support import COMMAND, Result, environment
-from tests.trace.kernels import cache_with_kernels
+from tests.trace.kernels import cache_with_recorder
 
 pytestmark = pytest.mark.live
 
@@ -28,7 +27,7 @@ def command(folder: Path, source: str, *options: str, arguments: tuple[str, ...]
 
 
 def variables(folder: Path) -> dict[str, str]:
-    return environment(XDG_CACHE_HOME=str(folder / "cache"), DISPATCH_CLI_CACHE_DIR="")
+    return environment(XDG_CACHE_HOME=str(cache_with_recorder(torch_python())), DISPATCH_CLI_CACHE_DIR=str(folder))
 
 
 def trace(folder: Path, source: str, *options: str, arguments: tuple[str, ...] = ()) -> Result:
@@ -148,13 +147,9 @@ def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
 
 
 def test_every_kernel_is_observed(tmp_path: Path) -> None:
-    if not has_compiler():
-        pytest.skip("there is no C++ compiler")
     source = "import torch\ntorch.sin(torch.ones(2, requires_grad=True))\nraise SystemExit(3)\n"
     line = command(tmp_path, source, "--verify", "--format", "json")
-    kernels = str(cache_with_kernels(torch_python()))
-    env = {**environment(), "XDG_CACHE_HOME": kernels, "DISPATCH_CLI_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, check=False, text=True)
+    done = subprocess.run(line, cwd=tmp_path, env=variables(tmp_path), capture_output=True, check=False, text=True)
     assert (done.returncode, done.stdout) == (3, "")
     answer = json.loads(done.stderr.rpartition("\nnote: ")[0])
     assert answer["seen"] == "all-kernels"

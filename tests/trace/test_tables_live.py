@@ -19,7 +19,7 @@ from dispatch_cli.trace.state import state_of
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
-from tests.trace.recorded import RECORDER
+from tests.trace.recorded import recorder_command
 
 pytestmark = pytest.mark.live
 
@@ -88,7 +88,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
     """The recording, and what the program says of itself."""
     folder = tmp_path_factory.mktemp("tables")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    command = [torch_python(), str(RECORDER), "--save", "r.trace", "program.py"]
+    command = [*recorder_command(), "--save", "r.trace", "program.py"]
     done = in_pytorch.run(command, folder=folder)
     plain = in_pytorch.run([torch_python(), "program.py"], folder=folder)
     assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext, redirect_stdout
+from contextlib import ExitStack, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,16 +59,16 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.kept import RecordingPlace
     from dispatch_cli.trace.launch import launch
+    from dispatch_cli.trace.library import library_for
     from dispatch_cli.trace.recording import is_recording
     from dispatch_cli.trace.runnable import python_for
-    from dispatch_cli.trace.verify import library_for
 
     check_asked(asked, out)
     _check_targets(run, out)
     try:
         python = python_for(run.python, run.program, run.is_module)
-        building = "compiling the logging kernels, once for this PyTorch; this takes up to a minute"
-        kernels = library_for(python, lambda: say_note(building)) if run.verify else None
+        stack = ExitStack()
+        library = stack.enter_context(library_for(python))
     except InputError as error:
         raise BadInput(error, out.color) from None
     place = None if run.save is not None else RecordingPlace()
@@ -82,7 +82,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
             megabytes=run.max_size,
             lines=not run.no_lines,
             state=not run.no_state,
-            kernels=kernels,
+            kernels=run.verify,
+            library=library,
         )
         if file is not None and not is_recording(file):
             say_note("nothing was recorded")
@@ -91,6 +92,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     except OSError as error:
         raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
     finally:
+        stack.close()
         if place is not None:
             place.remove()
     raise click.exceptions.Exit(code)

@@ -2,7 +2,7 @@
 
 usage: PYTHON driver.py LIBRARY LOG RECORDER [OPTIONS OF THE RECORDER] PROGRAM   (with the Python that has PyTorch)
 
-LIBRARY: the logging kernels, built for that PyTorch. LOG: the file that they write.
+LIBRARY: the recorder, built for that PyTorch. LOG: the file that they write.
 """
 
 import ctypes

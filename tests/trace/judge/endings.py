@@ -39,7 +39,7 @@ from dispatch_cli.trace.selected import Wanted
 from dispatch_cli.trace.state import state_of
 from tests.trace.judge.compare import aligned
 from tests.trace.judge.seen import Seen, logged, traced
-from tests.trace.kernels import logging_kernels
+from tests.trace.kernels import library_of
 
 _IN_BRACKETS = re.compile(r" \((?!assumed: )[^()]*\)")
 """Words of the text about a kernel or of a call beside its key."""
@@ -78,9 +78,9 @@ def run(python: str, directory: Path, count: int, seed: int) -> bool:
     Returns whether the program ran to its end: PyTorch itself crashes in some calls with what is wrong.
     Errors: CalledProcessError.
     """
-    driver, library = Path(__file__).with_name("driver.py"), logging_kernels(python)
+    driver, library = Path(__file__).with_name("driver.py"), library_of(python)
     program = Path(__file__).with_name("failing_calls.py")
-    options = ["--kernels", library, "--save", str(directory / "recording")]
+    options = ["--kernels", "--library", library, "--save", str(directory / "recording")]
     words = [library, str(directory / "log"), recorder.__file__, *options, str(program), str(seed), str(count)]
     command = [python, str(driver), *words]
     done = subprocess.run(command, timeout=3600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

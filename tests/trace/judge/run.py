@@ -17,7 +17,7 @@ from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import observed_calls
 from tests.trace.judge.compare import Causes, Compared, compare, undisturbed
 from tests.trace.judge.seen import Seen, Threads, Trace, logged, traced
-from tests.trace.kernels import logging_kernels
+from tests.trace.kernels import library_of
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
@@ -47,11 +47,11 @@ def names() -> list[str]:
 
 def judge(python: str, program: str, directory: Path) -> Judgement:
     """Run a program twice. Errors: Failed."""
-    script, library = PROGRAMS / f"{program}.py", logging_kernels(python)
+    script, library = PROGRAMS / f"{program}.py", library_of(python)
     log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
-    driver = [python, str(HERE / "driver.py"), library, str(log), str(RECORDER), "--kernels", library]
+    driver = [python, str(HERE / "driver.py"), library, str(log), str(RECORDER), "--kernels", "--library", library]
     with_kernels = _run([*driver, "--save", str(wrapped), str(script)])
-    without = _run([python, str(RECORDER), "--save", str(unwrapped), "--no-state", str(script)])
+    without = _run([python, str(RECORDER), "--library", library, "--save", str(unwrapped), "--no-state", str(script)])
     alone = _run([python, str(script)])
     if not with_kernels == without == alone:
         raise Failed(f"{program} says {alone!r}; with the recorder {without!r}; with logging kernels {with_kernels!r}")

@@ -23,7 +23,7 @@ from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import names_in, observed_calls
-from tests.trace.kernels import logging_kernels
+from tests.trace.kernels import library_of
 
 HERE = Path(__file__).parent
 CONTEXTS = (
@@ -63,7 +63,7 @@ def run(
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"
-    command = [python, str(script), logging_kernels(python), str(question), str(directory)]
+    command = [python, str(script), library_of(python), str(question), str(directory)]
     subprocess.run(command, check=True, timeout=3600, stderr=subprocess.DEVNULL)
 
 

@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from dispatch_cli.trace.verify import has_compiler
 from tests.capture.support import torch_python
 from tests.engine.call.judge.compare import Judged, table
 from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_modules, run
@@ -28,8 +27,6 @@ KNOWN = (
 @pytest.fixture(scope="module")
 def judged() -> Judged:
     python = torch_python()
-    if not has_compiler():
-        pytest.skip("there is no C++ compiler")
     if not has_modules(python):
         pytest.skip("PyTorch's own samples need NumPy")
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))

@@ -10,7 +10,7 @@
 // - counts: equal calls in the same context are counted, not repeated (kernel_log_context, kernel_log_write);
 // - a file that has every call in order, so that others can be compared with it (kernel_log_file).
 //
-// Built as a shared library with -fno-access-control (the tables are private) and -DNDEBUG (as PyTorch's wheels are).
+#pragma once
 
 #include "logging_kernel.h"
 
@@ -19,17 +19,10 @@
 
 #include <fstream>
 
-namespace {
-
-using c10::KernelFunction;
-using c10::OperatorHandle;
-using kernel_log::here;
-using kernel_log::logged;
-using kernel_log::logging_kernel;
-using kernel_log::LoggingKernel;
+namespace dispatch_cli {
 
 // Puts a logging kernel in the place of a kernel, if there is one; returns whether it did.
-bool log_kernel(KernelFunction& place, const std::string& slot) {
+inline bool log_kernel(KernelFunction& place, const std::string& slot) {
   if (!place.boxed_kernel_func_.isValid() || place.isFallthrough()) return false;
   const auto* logging = logging_kernel(place);
   if (logging != nullptr && *logging->slot() == slot) return false;
@@ -42,7 +35,7 @@ bool log_kernel(KernelFunction& place, const std::string& slot) {
 
 // Does so in every slot of an operator; returns in how many. Also with its registrations: the Python dispatcher calls
 // the kernel of a key, not that of a slot.
-int64_t log_kernels(const OperatorHandle& op) {
+inline int64_t log_kernels(const OperatorHandle& op) {
   int64_t count = 0;
   auto& entry = op.operatorDef_->op;
   for (size_t index = 0; index < entry.dispatchTable_.size(); ++index) {
@@ -54,12 +47,12 @@ int64_t log_kernels(const OperatorHandle& op) {
   return count;
 }
 
-void restore(KernelFunction& place) {
+inline void restore(KernelFunction& place) {
   if (const auto* logging = logging_kernel(place)) place = KernelFunction(logging->original());
 }
 
 // At the beginning of a call, before its kernel is read out of the table.
-std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function) {
+inline std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function) {
   here.announced = function.operator_name();
   here.function = &function;
   if (logged.on && here.announced) {
@@ -68,7 +61,7 @@ std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function
   return nullptr;
 }
 
-void name_slots() {
+inline void name_slots() {
   logged.slot_names.assign(c10::num_runtime_entries, "");
   for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
     const auto key = static_cast<c10::DispatchKey>(number);
@@ -83,9 +76,11 @@ void name_slots() {
   }
 }
 
-void close_file() { logged.file = -1; }
+inline void close_file() { logged.file = -1; }
 
-}  // namespace
+}  // namespace dispatch_cli
+
+using namespace dispatch_cli;
 
 extern "C" {
 
@@ -109,25 +104,6 @@ int64_t kernel_log_install() {
 
 // Kernels are noted from here on.
 void kernel_log_start() { logged.on = true; }
-
-// The kernels of a call that has ended, in the order in which they began, one a line:
-// DEPTH,"SLOT",KEY_SET,"call"|"redispatch",RAISED. No text where none ran. Asked for in the call's thread, once; function:
-// where its RecordFunction was; of several at the same place, the oldest.
-const char* kernel_log_kernels(const void* function) {
-  thread_local std::string given;
-  const auto found = here.ended.find(function);
-  if (found == here.ended.end()) return nullptr;
-  given = std::move(found->second.front());
-  found->second.pop_front();
-  if (found->second.empty()) here.ended.erase(found);
-  return given.c_str();
-}
-
-// Where the kernel is that a logging kernel stands for; nowhere for another kernel. functor: the kernel's.
-const void* kernel_log_original(c10::OperatorKernel* functor) {
-  const auto* logging = dynamic_cast<LoggingKernel*>(functor);
-  return logging == nullptr ? nullptr : &logging->original();
-}
 
 // Puts the original kernels back.
 void kernel_log_remove() {

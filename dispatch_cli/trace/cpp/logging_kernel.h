@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <unordered_map>
 #include <vector>
 
-namespace kernel_log {
+namespace dispatch_cli {
 
 using c10::DispatchKeySet;
 using c10::KernelFunction;
@@ -41,8 +41,6 @@ struct Call {
 
 constexpr size_t MOST_CALLS = 4;  // of the calls of an operator by one kernel of its own: a slice each, for example
 
-constexpr size_t MOST_ENDED = 16;  // calls with a RecordFunction at the same place that nobody has asked for
-
 struct Log {
   std::mutex mutex;
   std::string context;
@@ -61,7 +59,8 @@ struct ThreadLog {
   Node* running = nullptr;
   std::optional<c10::OperatorName> announced;  // by RecordFunction, which sees calls and no redispatches
   const void* function = nullptr;              // the RecordFunction that announced it
-  std::unordered_map<const void*, std::deque<std::string>> ended;  // the kernels of calls, by their RecordFunction
+  const void* ended = nullptr;                 // the one of the last call whose first kernel has ended
+  std::string kernels;                         // that ran in it
   uint64_t thread = threads++, calls = 0, depth = 0;
 };
 
@@ -112,6 +111,16 @@ inline void write_call(const Call& call, const Node& node) {
   ++logged.counts["\"context\":\"" + logged.context + "\"," + out.str()];
 }
 
+// The fields of a call, without braces. in_full: with gradients and devices of its tensors.
+inline std::string fields_of(const OperatorHandle& op, const c10::Stack& stack, bool redispatched, bool in_full) {
+  const auto found = described(arguments_of(op.schema()), stack);
+  std::string out = "\"operator\":";
+  add_text(out, c10::toString(op.operator_name()));
+  out += ",\"redispatched\":";
+  add_flag(out, redispatched);
+  return out + "," + found.decides + (in_full ? "," + found.more : "");
+}
+
 // The kernel in every slot.
 
 class LoggingKernel final : public c10::OperatorKernel {
@@ -133,7 +142,7 @@ class LoggingKernel final : public c10::OperatorKernel {
     const bool is_call = called || !same;
     Call call{"", here.function, here.calls, here.depth, announced, logged.file >= 0};
     if (is_call) {
-      if (call.in_order || !logged.context.empty()) call.fields = note_call(op, *stack, !called, call.in_order);
+      if (call.in_order || !logged.context.empty()) call.fields = fields_of(op, *stack, !called, call.in_order);
       ++here.calls;
       ++here.depth;
     }
@@ -160,9 +169,8 @@ class LoggingKernel final : public c10::OperatorKernel {
     if (call.announced && logged.context.empty()) {
       std::ostringstream out;
       note_lines(out, *node, 0);
-      auto& ended = here.ended[call.function];
-      if (ended.size() == MOST_ENDED) ended.pop_front();
-      ended.push_back(out.str());
+      here.ended = call.function;
+      here.kernels = out.str();
     }
     if (same && (!node->called || parent->continuations.size() < MOST_CALLS)) {
       parent->continuations.push_back(std::move(node));
@@ -177,4 +185,4 @@ inline LoggingKernel* logging_kernel(const KernelFunction& entry) {
   return dynamic_cast<LoggingKernel*>(entry.boxed_kernel_func_.getFunctor());
 }
 
-}  // namespace kernel_log
+}  // namespace dispatch_cli

@@ -1,4 +1,4 @@
-"""Building the logging kernels: where it cannot be done, an error says why; what was built is kept."""
+"""Building the recorder: where it cannot be done, an error says why; what was built is kept."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.trace import verify
+from dispatch_cli.trace.library import library_for
 from tests.capture.support import torch_python
-from tests.trace.kernels import cache_with_kernels, logging_kernels
+from tests.trace.kernels import cache_with_recorder, has_compiler, library_of
+from tests.trace.recorded import RECORDER
 
 
 @pytest.fixture(autouse=True)
@@ -39,13 +40,20 @@ def python_with(folder: Path, headers: bool) -> str:
     return str(python)
 
 
+def built(python: str) -> Path:
+    """The library, which is kept."""
+    with library_for(python) as library:
+        assert library is not None
+        return Path(library)
+
+
 def refused(python: str) -> str:
     """Why nothing is built."""
-    with pytest.raises(InputError) as caught:
-        verify.library_for(python)
+    with pytest.raises(InputError) as caught, library_for(python):
+        pass
     (problem,) = caught.value.problems
-    assert problem.code == "no-logging-kernels"
-    assert problem.message.startswith("cannot build the logging kernels: ")
+    assert problem.code == "no-recorder"
+    assert problem.message.startswith("the recorder cannot be built: ")
     return problem.message
 
 
@@ -57,7 +65,8 @@ def test_no_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch").mkdir()  # of the directory in which the command runs: a program would not import it, either
     (tmp_path / "torch" / "__init__.py").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert "has no PyTorch" in refused(sys.executable)
+    with library_for(sys.executable) as library:
+        assert library is None
 
 
 def test_no_headers(tmp_path: Path) -> None:
@@ -67,11 +76,28 @@ def test_no_headers(tmp_path: Path) -> None:
 def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = python_with(tmp_path, headers=True)
     monkeypatch.setenv("CXX", "no-such-compiler -O2")
-    assert not verify.has_compiler()
-    assert "no-such-compiler -O2 of the variable CXX is not there" in refused(python)
+    assert not has_compiler()
+    assert "there is no C++ compiler no-such-compiler -O2" in refused(python)
     monkeypatch.delenv("CXX")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert not verify.has_compiler()
+    assert "there is no C++ compiler on the PATH" in refused(python)
+    program = tmp_path / "program.py"
+    program.write_text("print(1)", encoding="utf-8")
+    command = [python, str(RECORDER), "--save", str(tmp_path / "recording"), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "recorder: it cannot be built: there is no C++ compiler on the PATH; "
+        "install g++ or clang++, or name one in the variable CXX\n"
+    )
+
+
+def test_no_headers_of_python(tmp_path: Path) -> None:
+    python = python_with(tmp_path, headers=True)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sysconfig\nsysconfig.get_paths = lambda: {'include': '/nowhere'}\n", encoding="utf-8"
+    )
+    assert "there is no /nowhere/Python.h" in refused(python)
 
 
 def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +106,7 @@ def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     said = refused(python_with(tmp_path / "with", headers=True))
-    assert "compiler exited with 3" in said
+    assert "compiler cannot make the library: it exited with 3" in said
     assert "notes.h: error: no" in said
     assert [path.name for path in cache.rglob("*") if path.is_file()] == []
 
@@ -89,9 +115,9 @@ def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.
     ("script", "said"),
     [
         ("exit 0", "has made no library, and says no error"),
-        ("kill -9 $$", "was ended by signal 9"),
-        ('for word; do [ "$last" = -o ] && echo no > "$word"; last=$word; done', "cannot load what "),
-        ("head -c 60000 /dev/zero | tr '\\0' x >&2; exit 1", "exited with 1\n[...]"),
+        ("kill -9 $$", "cannot make the library: it was ended by signal 9"),
+        ('for word; do [ "$last" = -o ] && echo no > "$word"; last=$word; done', " cannot load what "),
+        ("head -c 60000 /dev/zero | tr '\\0' x >&2; exit 1", "exited with 1\nxxxx"),
     ],
 )
 def test_what_a_compiler_makes(
@@ -108,36 +134,57 @@ def test_what_a_compiler_makes(
     assert [path for path in cache.rglob("*") if path.is_file()] == []
 
 
-def test_no_folder(tmp_path: Path, cache: Path) -> None:
+COPIES = 'for word; do [ "$last" = -o ] && cp "{library}" "$word"; last=$word; done\n'
+"""A compiler that makes a library which can be loaded."""
+
+
+def compiler_in(folder: Path, log: Path) -> Path:
+    """A compiler that notes its calls."""
+    compiler = folder / "compiler"
+    spec = importlib.util.find_spec("_ctypes")
+    assert spec is not None
+    compiler.write_text(f'#!/bin/sh\n{COPIES.format(library=spec.origin)}echo >> "{log}"\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    return compiler
+
+
+def test_a_cache_that_cannot_be_used(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is in a temporary folder, as long as the program runs."""
     cache.write_text("", encoding="utf-8")
-    assert "cannot be made" in refused(python_with(tmp_path / "with", headers=True))
+    monkeypatch.setenv("CXX", str(compiler_in(tmp_path, tmp_path / "log")))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    python = python_with(tmp_path / "with", headers=True)
+    with library_for(python) as library:
+        assert library is not None
+        assert Path(library).is_file()
+        assert tmp_path in Path(library).parents
+    assert not Path(library).parent.exists()
+    program = tmp_path / "program.py"
+    program.write_text("print(1)", encoding="utf-8")
+    command = [python, str(RECORDER), "--save", str(tmp_path / "recording"), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "1\n")
+    assert [*tmp_path.glob("dispatch-cli-*")] == []
 
 
-def test_built_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_once(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """And anew where PyTorch, the compiler or its options are others."""
     torch, log = tmp_path / "with" / "torch", tmp_path / "log"
-    compiler = tmp_path / "compiler"
-    some = importlib.util.find_spec("_ctypes").origin
-    script = f'#!/bin/sh\nfor word; do [ "$last" = -o ] && cp "{some}" "$word"; last=$word; done\necho >> "{log}"\n'
-    compiler.write_text(script, encoding="utf-8")
-    compiler.chmod(0o755)
+    compiler = compiler_in(tmp_path, log)
     monkeypatch.setenv("CXX", str(compiler))
     python = python_with(tmp_path / "with", headers=True)
-    begun: list[str] = []
-    library = Path(verify.library_for(python, lambda: begun.append("building")))
+    library = built(python)
     assert [path for path in cache.rglob("*") if path.is_file()] == [library]
-    assert library.read_bytes() == Path(some).read_bytes()
-    assert verify.library_for(python, lambda: begun.append("again")) == str(library)
-    assert begun == ["building"]
+    assert "compiling the recorder, once for this PyTorch" in capfd.readouterr().err
+    assert built(python) == library
+    assert capfd.readouterr().err == ""
     assert log.read_text(encoding="utf-8") == "\n"
-    built = {str(library)}
     (torch / "version.py").write_text("__version__ = '2.99.1'\n", encoding="utf-8")
-    built.add(verify.library_for(python))
+    another = built(python)
     monkeypatch.setenv("CXX", f"{compiler} -g0")
-    built.add(verify.library_for(python))
-    monkeypatch.setattr(verify, "_FLAGS", (*verify._FLAGS, "-g0"))
-    built.add(verify.library_for(python))
-    assert len(built) == log.read_text(encoding="utf-8").count("\n") == 4
+    assert len({library, another, built(python)}) == log.read_text(encoding="utf-8").count("\n") == 3
 
 
 def verified(python: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -151,21 +198,19 @@ def test_the_command_says_why_not(tmp_path: Path) -> None:
     program.write_text("raise SystemExit(7)\n", encoding="utf-8")
     result = verified(python_with(tmp_path / "with", headers=False), str(program))
     assert result.returncode == 2
-    assert "no-logging-kernels" in result.stderr
+    assert "no-recorder" in result.stderr
     assert "there are no C++ headers" in result.stderr
 
 
 @pytest.mark.live
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not verify.has_compiler():
-        pytest.skip("there is no C++ compiler")
-    folder = cache_with_kernels(torch_python())
+    folder = cache_with_recorder(torch_python())
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     program, out = tmp_path / "program.py", tmp_path / "answer.json"
     program.write_text("import torch\ntorch.ones(2, requires_grad=True).mul(2)\n", encoding="utf-8")
     result = verified(torch_python(), "--format", "json", "-o", str(out), str(program))
     assert result.returncode == 0, result.stderr
-    assert [str(path) for path in folder.rglob("*.so")] == [logging_kernels(torch_python())]  # none was built anew
+    assert [str(path) for path in folder.rglob("*.so")] == [library_of(torch_python())]  # none was built anew
     answer = json.loads(out.read_text(encoding="utf-8"))
     assert answer["seen"] == "all-kernels"
     assert answer["counts"]["different"] == 0

@@ -1,0 +1,197 @@
+"""Build the recorder for a PyTorch: a library of C++ on PyTorch's public headers, which `recorder.py` loads.
+
+usage: PYTHON build.py
+
+It prints {"library": PATH, "is_kept": BOOL}, or {"error": TEXT, "hint": TEXT}; PATH is null where that Python has no
+PyTorch. A script of its own: it needs Python 3.8 and its standard library. What is built is kept in the user's own
+cache folder, under a digest of that PyTorch, the Python, the compiler and the sources; in a temporary folder where that
+cannot be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+SOURCES = Path(__file__).absolute().with_name("cpp")
+COMPILERS = ("c++", "g++", "clang++")
+"""Tried in order, where CXX names none."""
+SECONDS = 600
+"""The time that a compiler has. It takes some seconds, and minutes where the headers are read over a slow network."""
+SHOWN_LINES = 8
+"""Lines of a compiler's errors that an error message shows, each of so many characters:"""
+MAX_LINE = 500
+FLAGS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control")
+_IMPORT = "import sys; sys.path[:] = [one for one in sys.path if one]; import torch; "
+
+
+class NotBuilt(Exception):
+    """The recorder cannot be built. hint: what to do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message, self.hint = message, hint
+
+
+def torch_folder() -> Path | None:
+    """The folder of the PyTorch that would be imported; None where there is none."""
+    sys.path.remove(str(Path(__file__).parent))
+    spec = importlib.util.find_spec("torch")
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def library_for(torch: Path) -> tuple[Path, bool]:
+    """The library for the PyTorch in a folder, built where it has not been yet; and whether it is kept in the cache.
+
+    Errors: NotBuilt.
+    """
+    if sys.platform == "win32":
+        raise NotBuilt("there is none for Windows", "record the program on Linux or macOS")
+    if not (torch / "include" / "ATen" / "core" / "dispatch" / "Dispatcher.h").is_file():
+        raise NotBuilt(f"there are no C++ headers in {torch}", "use a PyTorch with headers, as its wheels have them")
+    if not (_python_headers() / "Python.h").is_file():
+        raise NotBuilt(
+            f"there is no {_python_headers() / 'Python.h'}",
+            "install the headers of this Python (the package python3-dev, or python3-devel)",
+        )
+    compiler = _compiler()
+    name = f"{_digest(torch, compiler)}.so"
+    folder = _cache()
+    if folder is not None and _is_own_file(folder / name):
+        return folder / name, True
+    print("note: compiling the recorder, once for this PyTorch; this takes up to a minute", file=sys.stderr, flush=True)
+    made = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / name
+    is_kept = False
+    try:
+        _build(torch, compiler, made)
+        if folder is not None:
+            with contextlib.suppress(OSError):
+                new = folder / f"{name}.{os.getpid()}"
+                shutil.copyfile(made, new)
+                new.replace(folder / name)
+                is_kept = True
+    except BaseException:
+        shutil.rmtree(made.parent, ignore_errors=True)
+        raise
+    if folder is None or not is_kept:
+        return made, False
+    shutil.rmtree(made.parent, ignore_errors=True)
+    return folder / name, True
+
+
+def _python_headers() -> Path:
+    return Path(sysconfig.get_paths()["include"])
+
+
+def _compiler() -> list[str]:
+    """The command of the C++ compiler. Errors: NotBuilt."""
+    named = os.environ.get("CXX", "")
+    try:
+        words = shlex.split(named)
+    except ValueError:
+        words = []
+    path = shutil.which(words[0]) if words else None
+    if path is not None:
+        return [path, *words[1:]]
+    if named.strip():
+        raise NotBuilt(
+            f"there is no C++ compiler {named}, as CXX has it", "install it, or name another one in the variable CXX"
+        )
+    for name in COMPILERS:
+        path = shutil.which(name)
+        if path is not None:
+            return [path]
+    raise NotBuilt("there is no C++ compiler on the PATH", "install g++ or clang++, or name one in the variable CXX")
+
+
+def _cache() -> Path | None:
+    """The folder where libraries are kept; None where there cannot be one of this user."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        folder = (base if base.is_absolute() else Path.home() / ".cache") / "dispatch-cli" / "recorder"
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    return folder if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() else None
+
+
+def _is_own_file(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_size > 0
+
+
+def _digest(torch: Path, compiler: list[str]) -> str:
+    """Of everything that decides what is built. Errors: NotBuilt."""
+    parts = [str(torch), sys.version, *compiler, *FLAGS]
+    try:
+        parts.append((torch / "version.py").read_text("utf-8"))
+        libraries = [path.stat() for path in sorted((torch / "lib").glob("*torch_cpu*"))]
+        parts += [f"{status.st_size} {status.st_mtime_ns}" for status in libraries]
+        parts += [path.read_text("utf-8") for path in sorted(SOURCES.rglob("*")) if path.is_file()]
+    except (OSError, ValueError) as error:
+        raise NotBuilt(f"{torch} cannot be read: {error}") from None
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
+
+
+def _build(torch: Path, compiler: list[str], made: Path) -> None:
+    """Errors: NotBuilt."""
+    abi = _run([sys.executable, "-c", _IMPORT + "print(int(torch.compiled_with_cxx11_abi()))"], "import PyTorch")
+    headers = (SOURCES, SOURCES / "stand_in", torch / "include", _python_headers())
+    command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", f'-DBUILT_FOR="{torch}"']
+    command += [f"-I{one}" for one in headers]
+    command += [str(SOURCES / "recorder.cpp"), "-o", str(made), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
+    command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
+    command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    _run(command, "make the library")
+    if not made.is_file():
+        raise NotBuilt(f"{compiler[0]} has made no library, and says no error")
+    load = _IMPORT + "import ctypes; ctypes.PyDLL(sys.argv[1])"
+    _run([sys.executable, "-c", load, str(made)], f"load what {compiler[0]} has made")
+
+
+def _run(command: list[str], what: str) -> str:
+    """What a command prints. what: it is to do. Errors: NotBuilt."""
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise NotBuilt(f"{command[0]} did not {what} within {SECONDS} seconds") from None
+    except OSError as error:
+        raise NotBuilt(f"{command[0]} cannot be run: {error.strerror or error}") from None
+    if done.returncode == 0:
+        return done.stdout.decode("utf-8", "replace")
+    lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()] or lines
+    said = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
+    how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
+    raise NotBuilt(f"{command[0]} cannot {what}: it {how}{said}")
+
+
+def main() -> None:
+    """Print the path of the library."""
+    torch = torch_folder()
+    answer: dict[str, object]
+    try:
+        path, is_kept = (None, True) if torch is None else library_for(torch)
+        answer = {"library": None if path is None else str(path), "is_kept": is_kept}
+    except NotBuilt as error:
+        answer = {"error": error.message, "hint": error.hint}
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

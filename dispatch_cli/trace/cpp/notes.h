@@ -1,0 +1,317 @@
+// What a call is, as JSON: the operator, the key sets of its tensors, and the state of the thread.
+
+#pragma once
+
+#include <torch/csrc/utils/pythoncapi_compat.h>
+
+#include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/functorch/BatchedTensorImpl.h>
+#include <ATen/functorch/DynamicLayer.h>
+#include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/GeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/PythonDispatcherTLS.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+
+#include <charconv>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dispatch_cli {
+
+using c10::DispatchKeySet;
+using c10::IValue;
+
+// Python's lock, for a thread that Python knows; others do not get it: they could wait for one that waits for them.
+class PythonLock {
+ public:
+  PythonLock() : held_(PyGILState_GetThisThreadState() != nullptr) {
+    if (held_) state_ = PyGILState_Ensure();
+  }
+  ~PythonLock() {
+    if (held_) PyGILState_Release(state_);
+  }
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  bool held_;
+  PyGILState_STATE state_{};
+};
+
+// JSON.
+
+template <class Number>
+void add_number(std::string& out, Number number) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+inline void add_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      out += '\\';
+      out += letter;
+    } else if (static_cast<unsigned char>(letter) < 0x20) {
+      const char* digits = "0123456789abcdef";
+      out += "\\u00";
+      out += digits[letter >> 4];
+      out += digits[letter & 15];
+    } else {
+      out += letter;
+    }
+  }
+  out += '"';
+}
+
+inline void add_flag(std::string& out, bool flag) { out += flag ? "true" : "false"; }
+
+// Tensors.
+
+inline const char* wrapper_of(const at::Tensor& tensor, at::Tensor& inner, std::optional<int64_t>& level) {
+  if (auto* batched = at::functorch::maybeGetBatchedImpl(tensor)) {
+    inner = batched->value();
+    level = batched->level();
+    return "batched";
+  }
+  if (auto* grad = at::functorch::maybeGetTensorWrapper(tensor)) {
+    inner = grad->value();
+    level = grad->level();
+    return "grad-wrapped";
+  }
+  if (at::functionalization::impl::isFunctionalTensor(tensor)) {
+    auto* functional = at::functionalization::impl::unsafeGetFunctionalWrapper(tensor);
+    inner = functional->value();
+    if (functional->level() >= 0) level = functional->level();
+    return "functional";
+  }
+  return nullptr;
+}
+
+inline void add_tensor(std::string& out, const at::Tensor& tensor) {
+  out += '[';
+  add_number(out, tensor.unsafeGetTensorImpl()->key_set().raw_repr());
+  at::Tensor inner;
+  std::optional<int64_t> level;
+  if (!tensor.defined()) {
+    out += ",\"undefined\"";
+  } else if (const char* kind = wrapper_of(tensor, inner, level)) {
+    out.append(",\"").append(kind).append("\",");
+    if (level) add_number(out, *level); else out += "null";
+    out += ',';
+    add_tensor(out, inner);
+  }
+  out += ']';
+}
+
+// The name of a thing's class. Its metaclass is not asked: that could be any code.
+inline void add_class(std::string& out, PyObject* thing) {
+  const std::string_view name = Py_TYPE(thing)->tp_name;
+  add_text(out, name.substr(name.rfind('.') + 1));
+}
+
+// Python's object for a tensor, in whichever way this version of PyTorch keeps it.
+template <class Slot>
+PyObject* object_of(const Slot& slot) {
+  if constexpr (requires { slot.load_pyobj(); }) {
+    return slot.load_pyobj();
+  } else {
+    return slot._unchecked_untagged_pyobj();
+  }
+}
+
+// What an argument can be, by its type. plain: neither tensors nor devices nor generators.
+struct Argument {
+  bool plain = false, tensor = false, layout = false, dtype = false;
+};
+
+inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
+  std::vector<Argument> found;
+  for (const auto& argument : schema.arguments()) {
+    const c10::Type* type = argument.type().get();
+    bool is_list = false;
+    while (type->kind() == c10::TypeKind::OptionalType || type->kind() == c10::TypeKind::ListType) {
+      is_list = is_list || type->kind() == c10::TypeKind::ListType;
+      type = type->containedType(0).get();
+    }
+    Argument one;
+    switch (type->kind()) {
+      case c10::TypeKind::TensorType:
+        one.tensor = !is_list;
+        break;
+      case c10::TypeKind::IntType:
+      case c10::TypeKind::SymIntType:
+      case c10::TypeKind::FloatType:
+      case c10::TypeKind::BoolType:
+      case c10::TypeKind::StringType:
+      case c10::TypeKind::NumberType:
+        one.plain = true;
+        break;
+      default:
+        break;
+    }
+    one.layout = argument.name() == "layout";
+    one.dtype = argument.name() == "dtype";
+    found.push_back(one);
+  }
+  return found;
+}
+
+constexpr size_t LONG = 100;  // tensors of a list that are all told; of a longer one the first of each kind is
+
+// The tensors of the arguments, in order, and generators; also what stands in the place of a tensor that is not there.
+// requires_grad, devices, subclasses: of each of them.
+struct Tensors {
+  std::string keys, requires_grad, devices, subclasses;
+
+  void add(const IValue& value, bool may_be_none) {
+    if (value.isNone()) {
+      if (may_be_none) add("[0,\"none\"]");
+    } else if (value.isTensor()) {
+      add(value.toTensor());
+    } else if (value.isList()) {
+      const auto& list = value.toListRef();
+      std::set<std::string> kinds;
+      for (const IValue& one : list) {
+        if (!one.isTensor()) continue;
+        const Tensors before = list.size() > LONG ? *this : Tensors();
+        add(one.toTensor());
+        if (list.size() > LONG && (kinds.size() >= LONG || !kinds.insert(since(before)).second)) *this = before;
+      }
+    } else if (value.isGenerator() && value.toGenerator().defined()) {
+      std::string text = "[";
+      add_number(text, value.toGenerator().key_set().raw_repr());
+      add(text + ",\"generator\"]");
+    }
+  }
+
+ private:
+  void comma() {
+    if (keys.empty()) return;
+    for (auto* out : {&keys, &requires_grad, &devices, &subclasses}) *out += ',';
+  }
+
+  std::string since(const Tensors& before) const {
+    std::string found;
+    for (const auto part : {&Tensors::keys, &Tensors::requires_grad, &Tensors::devices, &Tensors::subclasses}) {
+      const auto& text = this->*part;
+      const size_t begin = (before.*part).size();
+      found.append(text, begin + (begin > 0), std::string::npos).append(" ");
+    }
+    return found;
+  }
+
+  void add(const at::Tensor& tensor) {
+    comma();
+    const auto* impl = tensor.unsafeGetTensorImpl();
+    add_tensor(keys, tensor);
+    add_flag(requires_grad, tensor.defined() && tensor.requires_grad());
+    if (const auto device = impl->device_opt_) add_text(devices, device->str()); else devices += "null";
+    if (impl->key_set().has(c10::DispatchKey::Python)) {
+      const PythonLock lock;
+      PyObject* object = lock ? object_of(*impl->pyobj_slot()) : nullptr;
+      if (object != nullptr) add_class(subclasses, object); else subclasses += "null";
+    } else {
+      subclasses += "null";
+    }
+  }
+
+  void add(std::string_view text) {
+    comma();
+    keys += text;
+    requires_grad += "false";
+    devices += "null";
+    subclasses += "null";
+  }
+};
+
+// The thread.
+
+inline void add_keys(std::string& out, DispatchKeySet included, DispatchKeySet excluded) {
+  out += '[';
+  add_number(out, included.raw_repr());
+  out += ',';
+  add_number(out, excluded.raw_repr());
+  out += ']';
+}
+
+inline void add_layers(std::string& out) {
+  static const char* kinds[] = {"torch", "vmap", "grad", "jvp", "functionalize"};
+  const char* comma = "";
+  for (const auto& layer : at::functorch::getDynamicLayerStack()) {
+    out.append(comma).append("[\"").append(kinds[static_cast<int>(layer.key())]).append("\",");
+    add_number(out, layer.layerId());
+    out += ',';
+    const auto& saved = layer.interpreter().savedLocalDispatchKeySet_;
+    if (saved) add_keys(out, saved->included_, saved->excluded_); else out += "null";
+    out += ']';
+    comma = ",";
+  }
+}
+
+// The classes of the modes of __torch_dispatch__, innermost last.
+inline void add_modes(std::string& out) {
+  const auto count = c10::impl::TorchDispatchModeTLS::stack_len();
+  if (count == 0) return;
+  const PythonLock lock;
+  for (int64_t at = 0; at < count; ++at) {
+    if (at > 0) out += ',';
+    if (lock) add_class(out, c10::impl::TorchDispatchModeTLS::get_stack_at(at)->data_); else out += "\"\"";
+  }
+}
+
+// The fields of a call, without braces. decides: those by which kernels are chosen. more: the others.
+struct Described {
+  std::string decides, more;
+};
+
+// stack: of values, an array or a vector; it ends with the arguments.
+template <class Stack>
+Described described(const std::vector<Argument>& kinds, const Stack& stack) {
+  const size_t count = std::min(kinds.size(), stack.size());
+  const c10::ArrayRef<IValue> arguments(stack.data() + stack.size() - count, count);
+  Tensors tensors;
+  std::string options;
+  bool has_device = false;
+  for (size_t at = 0; at < arguments.size(); ++at) {
+    const auto& [kind, value] = std::tie(kinds[at], arguments[at]);
+    if (!kind.plain) tensors.add(value, kind.tensor);
+    if (!has_device && value.isDevice()) {
+      has_device = true;
+      options.append(",\"device\":\"").append(c10::DeviceTypeName(value.toDevice().type(), true)).append("\"");
+    }
+    if ((kind.layout || kind.dtype) && value.isInt()) {
+      options += kind.layout ? ",\"layout\":" : ",\"dtype\":";
+      add_number(options, value.toInt());
+    }
+  }
+  Described found;
+  auto& out = found.decides;
+  out.reserve(256);
+  out.append("\"tensors\":[").append(tensors.keys).append("]").append(options).append(",\"keys\":");
+  const auto keys = c10::impl::tls_local_dispatch_key_set();
+  add_keys(out, keys.included_, keys.excluded_);
+  out += ",\"inference\":";
+  add_flag(out, c10::InferenceMode::is_enabled());
+  out += ",\"modes\":[";
+  add_modes(out);
+  out += "],\"python_dispatcher\":";
+  add_flag(out, c10::impl::PythonDispatcherTLS::get_state() != nullptr);
+  out += ",\"layers\":[";
+  add_layers(out);
+  out += ']';
+  found.more.append("\"grad_mode\":");
+  add_flag(found.more, c10::GradMode::is_enabled());
+  found.more.append(",\"requires_grad\":[").append(tensors.requires_grad).append("],\"devices\":[");
+  found.more.append(tensors.devices).append("],\"subclasses\":[").append(tensors.subclasses).append("]");
+  return found;
+}
+
+}  // namespace dispatch_cli

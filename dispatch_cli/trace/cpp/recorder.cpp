@@ -1,0 +1,702 @@
+// The recorder of `dispatch-cli trace`: every call that PyTorch's dispatcher gets in this process, written to a file.
+//
+// A callback of PyTorch (`at::addGlobalCallback`) gets each call as it begins and ends, in every thread. It runs no
+// Python code and calls no operator. Lines of Python are read from the thread's frames, with Python's lock; neither this
+// file's lock nor the dispatcher's is held meanwhile.
+//
+// What the slots of an operator hold is looked at in each call: PyTorch's own dump says what they should hold, computed
+// from the registrations, and a registration computes only some slots anew. An operator whose kernels have changed gets
+// another number.
+//
+// Built as a shared library with -fno-access-control (tables are private) and -DNDEBUG (as PyTorch's wheels are).
+
+#include "kernel_log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace dispatch_cli {
+
+// The recording: lines of a file that is never larger than its bound. It is mapped into memory, piece by piece: a line
+// is there as soon as it is copied, whatever becomes of the process, and it does not matter that the program closes
+// files. Space is reserved before it is used: a full disk is noticed then. Zeros stand behind the last line until the
+// end.
+class Output {
+ public:
+  static constexpr size_t PIECE = 1 << 16;
+  static constexpr size_t LAST = 1 << 12;  // bytes that are kept free for the last line
+  static constexpr int64_t MOST = 1'000'000;  // entries of one table: operators, places ...; readers take no more
+
+  bool stopped = false;
+
+  // position: where the file ends. most: bytes that it may have.
+  void open(const char* path, size_t position, size_t most) {
+    path_ = path;
+    at_ = position;
+    most_ = most;
+    struct stat status {};
+    if (stat(path, &status) == 0) file_ = {status.st_dev, status.st_ino};
+  }
+
+  bool write(std::string_view line) {
+    if (!has_room(line.size())) return false;
+    std::memcpy(map_ + at_, line.data(), line.size());
+    at_ += line.size();
+    return true;
+  }
+
+  // Writes the next entry of a table; returns its number, or -1. tag: of the table. values: the rest of the line.
+  int64_t write_entry(char tag, std::string_view values) {
+    auto& count = counts_[static_cast<unsigned char>(tag)];
+    if (count >= MOST) stop("limit", "the recording has reached its bound of 1,000,000 entries");
+    std::string line = "[\"";
+    line += tag;
+    line += "\",";
+    add_number(line, count);
+    line.append(",").append(values).append("]\n");
+    return write(line) ? count++ : -1;
+  }
+
+  // Writes nothing more, but why.
+  void stop(const char* reason, const std::string& text) {
+    if (stopped) return;
+    stopped = true;
+    std::string line = "[\"x\",{\"reason\":";
+    add_text(line, reason);
+    line += ",\"text\":";
+    add_text(line, text);
+    line += "}]\n";
+    if (map_ != nullptr && at_ + line.size() <= length_) {
+      std::memcpy(map_ + at_, line.data(), line.size());
+      at_ += line.size();
+    }
+  }
+
+  // Cuts the file behind the last line.
+  void close() {
+    stopped = true;
+    const int file = open_again();
+    if (file < 0) return;
+    if (ftruncate(file, static_cast<off_t>(base_ + at_)) != 0) errno = 0;  // a reader does not mind zeros
+    ::close(file);
+  }
+
+ private:
+  bool has_room(size_t size) {
+    if (stopped) return false;
+    if (map_ != nullptr && at_ + size + LAST <= length_) return true;
+    const size_t position = base_ + at_, page = position / PIECE * PIECE;
+    const size_t length = (position + size + LAST - page + PIECE - 1) / PIECE * PIECE;
+    if (page + length > most_) {
+      stop("limit", "the recording has reached its bound");
+      return false;
+    }
+    if (const char* error = map(page, length)) {
+      stop("disk", std::string("the recording cannot be written: ") + error);
+      return false;
+    }
+    at_ = position - page;
+    return true;
+  }
+
+  // Returns what went wrong, or nothing.
+  const char* map(size_t page, size_t length) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && page + length > limit.rlim_cur) {
+      return "the system lets files grow no further";  // and would send a signal
+    }
+    const int file = open_again();
+    if (file < 0) return "another file has taken its place";
+#ifdef __linux__
+    const int error = posix_fallocate(file, static_cast<off_t>(page), static_cast<off_t>(length));
+#else
+    const int error = ftruncate(file, static_cast<off_t>(page + length)) == 0 ? 0 : errno;
+#endif
+    void* piece = MAP_FAILED;
+    if (error == 0) piece = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(page));
+    ::close(file);
+    if (piece == MAP_FAILED) return std::strerror(error != 0 ? error : errno);
+    if (map_ != nullptr) munmap(map_, length_);
+    map_ = static_cast<char*>(piece);
+    base_ = page;
+    length_ = length;
+    return nullptr;
+  }
+
+  // Opens the file; not another one that has its name now.
+  int open_again() const {
+    const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    struct stat status {};
+    if (file >= 0 && (fstat(file, &status) != 0 || std::pair(status.st_dev, status.st_ino) != file_)) {
+      ::close(file);
+      return -1;
+    }
+    return file;
+  }
+
+  std::string path_;
+  std::pair<dev_t, ino_t> file_;
+  size_t most_ = 0, base_ = 0, at_ = 0, length_ = 0;
+  char* map_ = nullptr;
+  std::array<int64_t, 128> counts_{};
+};
+
+// Kernels.
+
+// What tells a kernel from all others.
+struct KernelWords {
+  const void *functor, *boxed, *unboxed, *symbolic;
+
+  explicit KernelWords(const KernelFunction& kernel)
+      : functor(kernel.boxed_kernel_func_.functor_.get()),
+        boxed(reinterpret_cast<const void*>(kernel.boxed_kernel_func_.boxed_kernel_func_)),
+        unboxed(kernel.unboxed_kernel_func_),
+        symbolic(kernel.sym_unboxed_kernel_func_) {}
+  bool operator==(const KernelWords&) const = default;
+  auto operator<=>(const KernelWords&) const = default;
+};
+
+// A kernel; of a logging kernel, the one that it stands for.
+inline const KernelFunction& original_of(const KernelFunction& kernel) {
+  const auto* logging = logging_kernel(kernel);
+  return logging == nullptr ? kernel : logging->original();
+}
+
+// The keys of the slots, by their position.
+inline const std::vector<c10::DispatchKey>& keys_of_slots() {
+  static const auto keys = [] {
+    std::vector<c10::DispatchKey> found(c10::num_runtime_entries, c10::DispatchKey::Undefined);
+    for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
+      const auto key = static_cast<c10::DispatchKey>(number);
+      const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
+      if (c10::isPerBackendFunctionalityKey(key)) continue;
+      if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
+      const int index = c10::getDispatchTableIndexForDispatchKey(key);
+      if (index > 0 && index < static_cast<int>(found.size()) && found[index] == c10::DispatchKey::Undefined) {
+        found[index] = key;
+      }
+    }
+    return found;
+  }();
+  return keys;
+}
+
+// What an operator has registered, and what its slots hold, as JSON: no addresses.
+//
+// kernels: key, text of PyTorch's dump, whether it falls through, and a number, which is the same for the same kernel;
+// the newest one of a key first. slots: the number of the kernel in each slot, 0 for none. fallbacks: of slots, by
+// position, that hold the backend fallback of their key: its text, and whether it falls through; no text where another
+// kernel should be there.
+inline std::string table_of(const OperatorHandle& op) {
+  const auto& entry = op.operatorDef_->op;
+  const auto& dispatcher = c10::Dispatcher::singleton();
+  std::map<KernelWords, size_t> numbers;
+  const auto number_of = [&](const KernelFunction& kernel) {
+    return numbers.emplace(KernelWords(original_of(kernel)), numbers.size() + 1).first->second;
+  };
+  std::string kernels, slots, fallbacks;
+  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
+    const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(number));
+    if (registered == entry.kernels_.end()) continue;
+    for (const auto& one : registered->second) {
+      kernels += kernels.empty() ? "[" : ",[";
+      add_text(kernels, c10::toString(registered->first));
+      kernels += ',';
+      add_text(kernels, one.debug);
+      kernels += ',';
+      add_flag(kernels, one.kernel.isFallthrough());
+      kernels += ',';
+      add_number(kernels, number_of(one.kernel));
+      kernels += ']';
+    }
+  }
+  for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
+    const auto& kernel = original_of(entry.dispatchTable_[at]);
+    if (at > 0) slots += ',';
+    const bool is_there = kernel.boxed_kernel_func_.isValid();
+    add_number(slots, is_there ? number_of(kernel) : 0);
+    const auto& fallback = dispatcher.backendFallbackKernels_[at];
+    if (!is_there || KernelWords(kernel) != KernelWords(original_of(fallback.kernel))) continue;
+    const auto [computed, why] = entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]);
+    const bool is_right = std::string_view(why) == "backend fallback";
+    fallbacks += fallbacks.empty() ? "[" : ",[";
+    add_number(fallbacks, at);
+    fallbacks += ',';
+    if (is_right) add_text(fallbacks, computed.debug); else fallbacks += "null";
+    fallbacks += ',';
+    add_flag(fallbacks, is_right && kernel.isFallthrough());
+    fallbacks += ']';
+  }
+  return "\"kernels\":[" + kernels + "],\"slots\":[" + slots + "],\"fallbacks\":[" + fallbacks + "]";
+}
+
+// Whether the slots hold what PyTorch's dump says: what is registered determines it.
+inline bool is_as_registered(const OperatorHandle& op) {
+  const auto& entry = op.operatorDef_->op;
+  const auto& keys = keys_of_slots();
+  for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
+    const auto& computed = entry.computeDispatchTableEntryWithDebug(c10::Dispatcher::singleton(), keys[at]).first.kernel;
+    if (KernelWords(original_of(entry.dispatchTable_[at])) != KernelWords(original_of(computed))) return false;
+  }
+  return true;
+}
+
+// Operators.
+
+// What is known of an operator as long as it is registered. number: -1 before its first call. seen: the kernels in its
+// slots when it was looked at last; kept: these, since another one could get the address of one that is gone.
+struct CalledOperator {
+  OperatorHandle handle;
+  std::vector<Argument> arguments;
+  int64_t number = -1;
+  std::vector<KernelWords> seen;
+  std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;
+};
+
+// An operator with what it had registered and what its slots held, when it was called. table: none where it could not
+// be looked at.
+struct NumberedOperator {
+  int64_t number;
+  c10::OperatorName name;
+  std::string table;
+};
+
+// Python.
+
+// The places in a function's code, by instruction. is_own: of PyTorch, or of the recorder.
+struct CodePlaces {
+  PyObject* reference = nullptr;  // weak: another code may get the address of one that is gone
+  bool is_own = false;
+  std::unordered_map<int, int64_t> places;
+};
+
+// Where a call comes from. frame: the innermost one.
+struct Caller {
+  const PyFrameObject* frame = nullptr;
+  int64_t place = -1;
+};
+
+inline std::string utf8(PyObject* text) {
+  std::string found;
+  if (PyObject* bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace")) {
+    found.assign(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    Py_DECREF(bytes);
+  }
+  return found;
+}
+
+// Keeps the error of Python that is set, whatever is called meanwhile.
+class KeptError {
+ public:
+  KeptError() { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~KeptError() { PyErr_Restore(type_, value_, trace_); }
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+
+ private:
+  PyObject *type_, *value_, *trace_;
+};
+
+// What the program calls this thread; nothing for one that Python has not made.
+inline std::string name_of_thread() {
+  const PythonLock lock;
+  if (!lock) return "";
+  const KeptError error;
+  std::string found;
+  PyObject* threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");  // borrowed, as the next two
+  PyObject* active = threading == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(threading), "_active");
+  PyObject* number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+  PyObject* thread = active == nullptr || !PyDict_Check(active) ? nullptr : PyDict_GetItemWithError(active, number);
+  if (PyObject* names = thread == nullptr ? nullptr : PyObject_GenericGetDict(thread, nullptr)) {
+    PyObject* name = PyDict_GetItemString(names, "_name");
+    if (name != nullptr && PyUnicode_CheckExact(name)) found = utf8(name);
+    Py_DECREF(names);
+  }
+  Py_XDECREF(number);
+  PyErr_Clear();
+  return found;
+}
+
+// Threads.
+
+struct OpenCall {
+  const at::RecordFunction* function;
+  Caller caller;
+  int exceptions;  // that were on their way when it began
+};
+
+// A node of autograd that runs backward. forward: PyTorch's number of the thread that made it.
+struct RunningNode {
+  const at::RecordFunction* function;
+  int64_t sequence;
+  uint64_t forward;
+};
+
+// number: -1 before its first call. open: its calls that have not ended, innermost last.
+struct CallingThread {
+  int64_t number = -1;
+  std::vector<OpenCall> open;
+  std::vector<RunningNode> nodes;
+};
+
+inline CallingThread& this_thread() {
+  thread_local CallingThread& thread = *new CallingThread;  // calls may come from destructors at the thread's end
+  return thread;
+}
+
+class Recorder final : public c10::OpRegistrationListener {
+ public:
+  std::atomic<bool> on{false};
+  std::mutex lock;
+  Output output;
+  bool lines = true;
+  std::string torch, directory, own_file;  // torch: the folder of PyTorch
+  std::chrono::steady_clock::time_point started;
+  int64_t calls = 0;
+  std::atomic<int64_t> dropped{0};
+
+  void begin(const at::RecordFunction& function) {
+    auto& thread = this_thread();
+    if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+      thread.nodes.push_back({&function, function.seqNr(), function.forwardThreadId()});
+      return;
+    }
+    const auto* schema = std::get_if<at::RecordFunction::schema_ref_t>(&function.fn_);
+    if (schema == nullptr) return;  // it has but a name
+    // first what may have Python collect garbage: finalizers can call operators
+    const Caller caller = lines ? caller_of(thread) : Caller();
+    if (thread.number < 0) number_thread(thread);
+    const auto [number, arguments] = operator_of(schema->get());
+    const auto call = described(*arguments, function.inputs());
+    std::string line = "{\"operator\":";
+    add_number(line, number);
+    line.append(",").append(call.decides).append(",").append(call.more).append("}");
+
+    const std::lock_guard<std::mutex> guard(lock);
+    const int64_t signature = numbered(signatures_, 's', line);
+    int64_t sequence = function.seqNr(), forward = -1;
+    if (!thread.nodes.empty()) {
+      sequence = thread.nodes.back().sequence;
+      const auto made_by = threads_.find(thread.nodes.back().forward);
+      if (made_by != threads_.end()) forward = made_by->second;
+    }
+    line = "[\"c\"";
+    const auto depth = static_cast<int64_t>(thread.open.size());
+    for (const int64_t part : {signature, thread.number, depth, caller.place, now(), std::max<int64_t>(sequence, -1), forward}) {
+      line += ',';
+      add_number(line, part);
+    }
+    line += "]\n";
+    if (signature < 0 || !output.write(line)) {
+      ++dropped;
+      on = !output.stopped;
+      return;
+    }
+    thread.open.push_back({&function, caller, std::uncaught_exceptions()});
+    ++calls;
+  }
+
+  void end(const at::RecordFunction& function) {
+    auto& thread = this_thread();
+    if (!thread.nodes.empty() && thread.nodes.back().function == &function) {
+      thread.nodes.pop_back();
+      return;
+    }
+    const auto is_it = [&](const OpenCall& call) { return call.function == &function; };
+    if (std::none_of(thread.open.rbegin(), thread.open.rend(), is_it)) return;
+    std::string text;
+    for (bool is_last = false; !is_last;) {
+      const OpenCall call = thread.open.back();
+      thread.open.pop_back();
+      is_last = is_it(call);
+      if (is_last && here.ended == &function) add_kernels(text, thread.number);
+      text += "[\"e\",";
+      add_number(text, thread.number);
+      text += ',';
+      add_number(text, now());
+      const bool raised = std::uncaught_exceptions() > call.exceptions;
+      text.append(",").append(is_last ? (raised ? "true" : "false") : "null").append("]\n");
+    }
+    const std::lock_guard<std::mutex> guard(lock);
+    output.write(text);
+  }
+
+  // Of the operators that were called: those whose tables the registry of now does not determine, a line each.
+  std::string tables() const {
+    std::string found;
+    for (const auto& [_, one] : operators_by_table_) {
+      if (one.table.empty()) continue;
+      const auto op = c10::Dispatcher::singleton().findSchema(one.name);
+      const bool at_end = op && one.table == table_of(*op);
+      if (at_end && is_as_registered(*op)) continue;
+      found += '[';
+      add_number(found, one.number);
+      found += ",{\"at_end\":";
+      add_flag(found, at_end);
+      found.append(",").append(one.table).append("}]\n");
+    }
+    return found;
+  }
+
+  void onOperatorRegistered(const OperatorHandle&) override {}
+
+  // Another operator may get its address.
+  void onOperatorDeregistered(const OperatorHandle& op) override {
+    std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;  // given up without the lock: that may run Python
+    const std::lock_guard<std::mutex> guard(lock);
+    const auto known = operators_.find(&op.schema());
+    if (known == operators_.end()) return;
+    kept.swap(known->second->kept);
+    gone_.push_back(std::move(known->second));
+    operators_.erase(known);
+  }
+
+ private:
+  int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
+  }
+
+  // The number of a text in a table, which is written when it is new. To be called with the lock.
+  int64_t numbered(std::unordered_map<std::string, int64_t>& table, char tag, const std::string& text) {
+    const auto known = table.find(text);
+    if (known != table.end()) return known->second;
+    const int64_t number = output.write_entry(tag, text);
+    if (table.size() >= MOST_KNOWN) table.clear();
+    if (number >= 0) table.emplace(text, number);
+    return number;
+  }
+
+  void number_thread(CallingThread& thread) {
+    std::string name;
+    add_text(name, name_of_thread());
+    const std::lock_guard<std::mutex> guard(lock);
+    thread.number = output.write_entry('t', name);
+    threads_[at::RecordFunction::currentThreadId()] = thread.number;
+  }
+
+  static void add_kernels(std::string& out, int64_t thread) {
+    here.ended = nullptr;
+    size_t begin = 0;
+    for (size_t end; (end = here.kernels.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      out += "[\"k\",";
+      add_number(out, thread);
+      out.append(",").append(here.kernels, begin, end - begin).append("]\n");
+    }
+  }
+
+  // The number of the operator that has its schema there, and its arguments.
+  std::pair<int64_t, const std::vector<Argument>*> operator_of(const c10::FunctionSchema& schema) {
+    std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;  // given up without the lock: that may run Python
+    const std::lock_guard<std::mutex> guard(lock);
+    auto& op = operators_[&schema];
+    if (op == nullptr) {
+      const auto handle = c10::Dispatcher::singleton().findOp(schema.operator_name());
+      TORCH_CHECK(handle, "there is no operator ", schema.operator_name());
+      op = std::make_unique<CalledOperator>(CalledOperator{*handle, arguments_of(schema)});
+    }
+    const auto& slots = op->handle.operatorDef_->op.dispatchTable_;
+    const auto is_same = [](const KernelWords& seen, const KernelFunction& slot) { return seen == KernelWords(slot); };
+    if (!std::equal(op->seen.begin(), op->seen.end(), slots.begin(), slots.end(), is_same)) look(*op, schema, kept);
+    return {op->number, &op->arguments};
+  }
+
+  // Looks at the slots of an operator, unless another thread registers something now.
+  void look(CalledOperator& op, const c10::FunctionSchema& schema, std::vector<c10::intrusive_ptr<c10::OperatorKernel>>& kept) {
+    const std::unique_lock<std::mutex> registering(c10::Dispatcher::singleton().guard_->mutex, std::try_to_lock);
+    if (!registering && op.number >= 0) return;
+    const auto table = registering ? table_of(op.handle) : "";
+    const auto name = c10::toString(schema.operator_name());
+    const auto key = name + "\n" + c10::toString(schema) + "\n" + table;
+    const auto known = operators_by_table_.find(key);
+    if (known != operators_by_table_.end()) {
+      op.number = known->second.number;
+    } else {
+      std::string text;
+      add_text(text, name);
+      op.number = output.write_entry('o', text);
+      if (op.number >= 0) operators_by_table_.emplace(key, NumberedOperator{op.number, schema.operator_name(), table});
+    }
+    if (!registering) return;
+    kept.swap(op.kept);
+    op.seen.clear();
+    for (const auto& kernel : op.handle.operatorDef_->op.dispatchTable_) {
+      op.seen.emplace_back(kernel);
+      op.kept.push_back(kernel.boxed_kernel_func_.functor_);
+    }
+  }
+
+  // Where a call comes from: the innermost line that is not PyTorch's.
+  Caller caller_of(const CallingThread& thread) {
+    const PythonLock python;
+    if (!python) return {};
+    PyFrameObject* frame = PyEval_GetFrame();  // borrowed
+    Caller found{frame};
+    if (!thread.open.empty() && thread.open.back().caller.frame == frame) return thread.open.back().caller;
+    Py_XINCREF(frame);
+    while (frame != nullptr) {
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      CodePlaces& known = places_of(code);
+      if (!known.is_own) {
+        const auto place = known.places.find(PyFrame_GetLasti(frame));
+        found.place = place != known.places.end() ? place->second : number_place(frame, code, known);
+        Py_DECREF(code);
+        break;
+      }
+      Py_DECREF(code);
+      PyFrameObject* back = PyFrame_GetBack(frame);
+      Py_DECREF(frame);
+      frame = back;
+    }
+    Py_XDECREF(frame);
+    return found;
+  }
+
+  CodePlaces& places_of(PyCodeObject* code) {
+    const auto known = codes_.find(code);
+    if (known != codes_.end()) {
+      PyObject* referred = nullptr;
+      const bool is_same = PyWeakref_GetRef(known->second.reference, &referred) == 1;
+      Py_XDECREF(referred);
+      if (is_same) return known->second;
+    }
+    const KeptError error;
+    PyObject* reference = PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr);  // may collect garbage
+    if (codes_.size() >= MOST_KNOWN) codes_.clear();
+    auto& made = codes_[code];
+    made.places.clear();
+    std::swap(made.reference, reference);
+    const auto file = utf8(code->co_filename);
+    const auto begins = [&](std::string_view text) { return file.compare(0, text.size(), text) == 0; };
+    made.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>") || file == own_file;
+    Py_XDECREF(reference);
+    PyErr_Clear();
+    return made;
+  }
+
+  int64_t number_place(PyFrameObject* frame, PyCodeObject* code, CodePlaces& known) {
+    const KeptError error;
+#if PY_VERSION_HEX >= 0x030B0000
+    const auto name = utf8(code->co_qualname);
+#else
+    const auto name = utf8(code->co_name);
+#endif
+    auto path = utf8(code->co_filename);
+    if (!path.empty() && path[0] != '<' && path[0] != '/') path = directory + "/" + path;
+    PyErr_Clear();
+    std::string file;
+    add_text(file, path);
+    const std::lock_guard<std::mutex> guard(lock);
+    std::string values;
+    add_number(values, numbered(files_, 'f', file));
+    values += ',';
+    add_number(values, std::max(PyFrame_GetLineNumber(frame), 0));
+    values += ',';
+    add_text(values, name);
+    const int64_t place = output.write_entry('l', values);
+    if (place >= 0) known.places[PyFrame_GetLasti(frame)] = place;
+    return place;
+  }
+
+  static constexpr size_t MOST_KNOWN = 1 << 16;  // signatures and functions; beyond, they get new numbers
+  std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<CalledOperator>> operators_;
+  std::vector<std::unique_ptr<CalledOperator>> gone_;
+  std::unordered_map<std::string, NumberedOperator> operators_by_table_;
+  std::unordered_map<std::string, int64_t> signatures_, files_;
+  std::unordered_map<uint64_t, int64_t> threads_;
+  std::unordered_map<PyCodeObject*, CodePlaces> codes_;  // by Python's lock
+};
+
+Recorder& recorder = *new Recorder;  // never destroyed: other threads may be in it at the end
+at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+
+std::unique_ptr<at::ObserverContext> call_begins(const at::RecordFunction& function) {
+  if (recorder.on) {
+    try {
+      recorder.begin(function);
+    } catch (const std::exception&) {
+      ++recorder.dropped;
+    }
+  }
+  return nullptr;
+}
+
+void call_ends(const at::RecordFunction& function, at::ObserverContext*) {
+  if (recorder.on) recorder.end(function);
+}
+
+void before_fork() { recorder.lock.lock(); }
+void after_fork() { recorder.lock.unlock(); }
+void in_child() {
+  recorder.on = false;  // the file is its parent's
+  recorder.output.stopped = true;
+  recorder.lock.unlock();
+}
+
+}  // namespace dispatch_cli
+
+extern "C" {
+
+// The recorder is not loaded into another PyTorch.
+extern const char recorder_built_for[] = "built for: " BUILT_FOR;
+
+// Records from here on, in every thread. path: the recording, which ends at position and may have most bytes.
+// elapsed: nanoseconds since the program's start.
+void recorder_start(const char* path, uint64_t position, uint64_t most, const char* torch, const char* directory,
+                    const char* own_file, bool lines, int64_t elapsed) {
+  recorder.output.open(path, position, most);
+  recorder.torch = torch;
+  recorder.directory = directory;
+  recorder.own_file = own_file;
+  recorder.lines = lines;
+  recorder.started = std::chrono::steady_clock::now() - std::chrono::nanoseconds(elapsed);
+  pthread_atfork(before_fork, after_fork, in_child);
+  static auto* registered = new auto(c10::Dispatcher::singleton().addRegistrationListener(
+      std::unique_ptr<c10::OpRegistrationListener>(&recorder)));
+  (void)registered;
+  recorder.on = true;
+  handle = at::addGlobalCallback(at::RecordFunctionCallback(call_begins, call_ends)
+                                     .needsInputs(true)
+                                     .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+// Writes a line that is not about a call.
+void recorder_write(const char* line) {
+  const std::lock_guard<std::mutex> guard(recorder.lock);
+  recorder.output.write(line);
+}
+
+// Records no more, and cuts the file behind the last line; returns the number of calls.
+int64_t recorder_stop() {
+  recorder.on = false;
+  at::removeCallback(handle);
+  const std::lock_guard<std::mutex> guard(recorder.lock);
+  recorder.output.close();
+  return recorder.calls;
+}
+
+// Calls that were not recorded.
+int64_t recorder_dropped() { return recorder.dropped; }
+
+// See Recorder::tables. To be called in a copy of the process, which no other thread changes.
+const char* recorder_tables() {
+  static std::string given;
+  given = recorder.tables();
+  return given.c_str();
+}
+
+}  // extern "C"
