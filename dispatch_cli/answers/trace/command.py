@@ -92,8 +92,7 @@ def _recording_in(said: dict[str, Any]) -> str | None:
 @click.option(
     "--verify",
     is_flag=True,
-    help="Observe every kernel, not only the first of each call: kernels that take notes are compiled, once for each "
-    "PyTorch, and put before the others.",
+    help="Observe every kernel, not only the first of each call: kernels that take notes are put before the others.",
 )
 @click.option(
     "--recorder",
@@ -184,7 +183,8 @@ def command(
 
     The program runs as `python SCRIPT` or `python -m MODULE` runs it, with its own input, output and exit code.
     Options stand before it; what stands behind it is its own. When it has ended, its calls are shown on standard error,
-    or written to the file of -o. A RECORDING of an earlier run is shown on standard output.
+    or written to the file of -o. A RECORDING of an earlier run is shown on standard output. What records is compiled
+    before the first run, for each PyTorch: that needs a C++ compiler, and takes up to a minute.
 
     The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
     recorded. The kernel is the one that the operator's table held there when it was called. The kernels after it are
