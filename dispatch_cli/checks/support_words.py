@@ -36,6 +36,7 @@ _WHY = {
         "a Python function of it cannot be called with the schema's arguments, or returns a wrong number of values"
     ),
     Reason.CAST_COPY: "autocast casts a tensor that it writes to, and the write goes to the copy",
+    Reason.LEFT_OUT: "register_autograd refuses gradients of calls that leave out arguments with defaults",
     Reason.INCOMPLETE: "the state lacks what decides it",
     Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
 }
@@ -57,22 +58,36 @@ _HELP = {
     Reason.AUTOGRAD_FUNCTION: _OWN_FUNCTION,
     Reason.FUNCTION_ARGUMENTS: "take the arguments of the schema; let a backward return a gradient for each of them",
     Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
+    Reason.LEFT_OUT: "pass every argument, or take the defaults out of the schema",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
 }
+
+
+_WHY_NOT_KNOWN = {
+    Reason.UNDECLARED_WRITE: "its kernel may write to an argument, and the schema does not declare it",
+    Reason.NO_BACKWARD: "it has a derivative for some calls only, if any",
+    Reason.NO_JVP: "it has a forward-mode derivative for some calls only, if any",
+}
+_OF_FILES = (Reason.ASSUMED, Reason.NO_BACKWARD, Reason.NO_JVP)
+"""Reasons about a kernel, with help for kernels that files register: a kernel of PyTorch's is not the user's."""
 
 
 def reason_words(cell: Cell) -> str:
     """Why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
     if cell.reason is Reason.CALL and cell.error is not None:
         return f"PyTorch raises: {cell.error}"
-    if cell.reason is Reason.UNDECLARED_WRITE and cell.verdict is Verdict.NOT_KNOWN:
-        return "its kernel may write to an argument, and the schema does not declare it"
+    if cell.reason is Reason.ASSUMED and cell.span is None:
+        return "it depends on what a kernel of PyTorch's calls, or a mode does, which is not known"
+    if cell.reason in _WHY_NOT_KNOWN and cell.verdict is Verdict.NOT_KNOWN:
+        return _WHY_NOT_KNOWN[cell.reason]
     return "" if cell.reason is None else _WHY[cell.reason]
 
 
 def help_words(cell: Cell) -> str | None:
     """Advice, where the reason gives any."""
-    return None if cell.reason is None else _HELP.get(cell.reason)
+    if cell.reason is None or (cell.reason in _OF_FILES and cell.span is None):
+        return None
+    return _HELP.get(cell.reason)
 
 
 def contexts_words(contexts: Iterable[SupportContext]) -> str:

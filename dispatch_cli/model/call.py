@@ -221,7 +221,9 @@ class Context(NamedTuple):
         kinds = {kind.value.lower(): kind for kind in ContextKind}
         kind = kinds.get(head.lower().removeprefix("torch.").removesuffix("()"))
         if kind is None:
-            hint = suggestion(head, CONTEXT_WORDS) or "`dispatch-cli resolve --help` lists the contexts"
+            hint = (
+                suggestion(head, CONTEXT_WORDS) or "`--help` of `dispatch-cli resolve` or `support` lists the contexts"
+            )
             raise CallError(f"{head!r} is not a context", text, hint)
         rest = ([value] if equals else []) + words[1:]
         if kind is ContextKind.AUTOCAST:

@@ -21,6 +21,7 @@ from dispatch_cli.cli.options import (
 )
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
 from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.model.support import PROMISED, SupportContext
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -74,8 +75,12 @@ def command(
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
     kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
     """
-    if record and (out.format != "text" or tensors or full):
-        raise click.UsageError("--record writes a declaration file; it takes no --format, --tensor or --full.")
+    words = {context.value for context in PROMISED}
+    if record and (out.format != "text" or tensors or full or not words.issuperset(contexts)):
+        raise click.UsageError(
+            "--record writes promises; it takes no --format, --tensor or --full, and no --context but "
+            f"{', '.join(context.value for context in PROMISED)}."
+        )
     state = load_state(source, out.color, ops=ops)
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, names, out.color)
@@ -116,15 +121,20 @@ def _columns(
     """The columns that are asked for; exits with 2 for what is none."""
     from dispatch_cli.answers.resolve.call_request import read_thread
     from dispatch_cli.engine.support.support import support_columns
-    from dispatch_cli.model.call import CallError
+    from dispatch_cli.model.call import CONTEXT_WORDS, CallError
     from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.support import PROMISED, SupportContext
+    from dispatch_cli.model.suggest import suggestion
 
-    words = {one.value for one in PROMISED}
+    words = [context.value for context in PROMISED]
     wanted = [SupportContext(text) for text in dict.fromkeys(contexts) if text in words]
-    problems: list[Problem] = []
     others = [text for text in dict.fromkeys(contexts) if text not in words]
-    specs, entered = read_thread(state.dispatcher.universe, dict.fromkeys(tensors), others, problems)
+    problems = [
+        Problem("context", f"--context {text!r} is no context", hint=hint)
+        for text in others
+        if text.partition(" ")[0] not in CONTEXT_WORDS and (hint := suggestion(text, words)) is not None
+    ]
+    if not problems:
+        specs, entered = read_thread(state.dispatcher.universe, dict.fromkeys(tensors), others, problems)
     if problems:
         raise BadInput(InputError(tuple(problems)), color)
     custom = [*((spec, ()) for spec in specs), *((None, (context,)) for context in entered)]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from dispatch_cli.answers.support.report import SupportColumn, SupportReport
 from dispatch_cli.checks.support_words import reason_words
-from dispatch_cli.engine.support.cell import Cell, SupportContext, Verdict
+from dispatch_cli.engine.support.cell import Cell, Verdict
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import SupportContext
 from dispatch_cli.render.document import Mark, Tone
 from dispatch_cli.render.words import plural, short_kernel
 

@@ -10,8 +10,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.support import SupportContext
 
-__all__ = ["Cell", "Column", "Reason", "SupportCall", "SupportContext", "SupportRow", "Verdict"]
-
 
 class Verdict(Enum):
     """Outcome of a cell; the value is its word in JSON.
@@ -65,8 +63,9 @@ class Reason(Enum):
 
     CALL: the simulated call raises, see `Cell.error`. INCOMPLETE: the state lacks what decides. ASSUMED: it depends on
     what a kernel does, which no declaration says. CAST_COPY: autocast casts a tensor that is written to, so that the
-    copy is written. NOT_FUNCTIONAL: no derivative, and ``register_autograd`` takes none for such a schema.
-    NOT_TRANSFORMED: no derivative in a transform of torch.func, where ``register_autograd`` does not help.
+    copy is written. LEFT_OUT: the gradient raises where a call leaves out arguments. NOT_FUNCTIONAL: no derivative, and
+    ``register_autograd`` takes none for such a schema. NOT_TRANSFORMED: no derivative in a transform of torch.func,
+    where ``register_autograd`` does not help.
     """
 
     CALL = "call"
@@ -85,6 +84,7 @@ class Reason(Enum):
     AUTOGRAD_FUNCTION = "autograd-function"
     CAST_COPY = "cast-copy"
     FUNCTION_ARGUMENTS = "function-arguments"
+    LEFT_OUT = "left-out"
     INCOMPLETE = "incomplete"
     ASSUMED = "assumed"
 

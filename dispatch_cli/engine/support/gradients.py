@@ -77,9 +77,10 @@ class Gradients:
             if above is None or is_core_fallback(self.universe, above.live):
                 return served(server)
             kernel = above.live.kernel
-            is_legacy = kernel is not None and kernel.debug == LEGACY_AUTOGRAD
-            if is_legacy or (_is_library_autograd(above) and self._leaves_out_of_lists()):
-                return Judgment(Verdict.NOT_KNOWN, Reason.ASSUMED, above)
+            if kernel is not None and kernel.debug == LEGACY_AUTOGRAD:
+                return Judgment(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above)
+            if _is_library_autograd(above) and self._leaves_out_of_lists():
+                return Judgment(Verdict.NOT_KNOWN, Reason.LEFT_OUT, above)
             return self._generated(above) or served(above)
         takes_views = lost.loss is GradientLoss.RAISES  # `register_autograd` does, of a `custom_op`
         refused = is_mutable(self.schema) if takes_views else has_aliases(self.schema)

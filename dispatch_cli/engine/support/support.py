@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.support.cell import Column, SupportContext, SupportRow
+from dispatch_cli.engine.support.cell import Column, SupportRow
 from dispatch_cli.engine.support.verdicts import Judges
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.support import PROMISED
+from dispatch_cli.model.support import PROMISED, SupportContext
 from dispatch_cli.model.universe import META, Universe
 
 USUAL = ("CPU", "CUDA")

@@ -22,7 +22,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
-from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportContext, Verdict
+from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, of_rule, served
 from dispatch_cli.engine.support.hazards import (
     drops_call,
@@ -38,6 +38,7 @@ from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
+from dispatch_cli.model.support import SupportContext
 from dispatch_cli.model.universe import BACKEND_SELECT, META
 
 _OF_PATH = {

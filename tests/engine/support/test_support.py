@@ -14,10 +14,11 @@ import pytest
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.support.cell import Cell, Reason, SupportContext, Verdict
+from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import SupportContext
 from tests.capture.support import torch_python
 from tests.engine.support.judge.compare import answers_of, version_of
 from tests.engine.support.live_rows import operator_of

@@ -66,7 +66,8 @@ def write_calls(python: str) -> None:
     asked = [name for name in state.dispatcher.names() if _is_composite(state.dispatcher, OperatorName.parse(name))]
     script = Path(__file__).with_name("live_calls.py")
     text = subprocess.check_output([python, script], input=json.dumps(asked).encode())
-    _write(tables.CALLS, {name.removeprefix("aten::"): called for name, called in sorted(json.loads(text).items())})
+    pairs = sorted(json.loads(text).items())
+    _write(tables.CALLS, {name.removeprefix("aten::"): called for name, called in pairs if called})
 
 
 def _is_composite(dispatcher: Dispatcher, name: OperatorName) -> bool:

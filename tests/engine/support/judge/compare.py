@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.api import document_of_sources, load_state
-from dispatch_cli.engine.support.cell import Cell, Column, SupportContext, Verdict
+from dispatch_cli.engine.support.cell import Cell, Column, Verdict
 from dispatch_cli.engine.support.support import support_rows
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.support import SupportContext
 
 BACKENDS = {"cpu": "CPU", "meta": "Meta"}
 LOST = ("gradient", "wrong")
