@@ -146,7 +146,8 @@ def _register_kernels(
         function = functions[looked_up]
         key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
         said = function.redispatches or _COMPUTES
-        wraps, debug = function.wrapped(WrapKind.KERNEL), operator.library.custom_op
+        kind = WrapKind.TRITON if TRITON_OP in values else WrapKind.KERNEL
+        wraps, debug = function.wrapped(kind), operator.library.custom_op
         operator.register(key, debug, wraps, function.span, said, function.body)
 
 

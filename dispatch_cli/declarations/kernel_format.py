@@ -154,9 +154,9 @@ WRAPS = Record(
             "by",
             choice(*(kind.value for kind in WrapKind)),
             "The wrapper that PyTorch put around the function. `function`: none (`torch.library.impl`). `kernel`: "
-            "that of `register_kernel` and `custom_op`. `autograd`, `vmap`, `autocast`: that of `register_autograd`, "
-            "`register_vmap`, `register_autocast`. `version-counters`, `backend-select`: what `custom_op` registers "
-            "for operators that write to arguments, or that have no tensor arguments.",
+            "that of `register_kernel` and `custom_op`; `triton`: that of `triton_op`. `autograd`, `vmap`, `autocast`: "
+            "that of `register_autograd`, `register_vmap`, `register_autocast`. `version-counters`, `backend-select`: "
+            "what `custom_op` registers for operators that write to arguments, or that have no tensor arguments.",
             required=True,
         ),
         Field("kernel", TEXT, "The name of the function.", default="none: the operator has no backward"),

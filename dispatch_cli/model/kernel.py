@@ -101,6 +101,8 @@ class WrapKind(Enum):
     """Nothing: ``torch.library.impl`` registers the function as it is."""
     KERNEL = "kernel"
     """``register_kernel`` and ``custom_op``: it checks that the results are no views of the arguments."""
+    TRITON = "triton"
+    """``triton_op``: the same; functionalization takes the operator apart, whatever its schema says."""
     AUTOGRAD = "autograd"
     """``register_autograd``: an ``autograd.Function`` around the kernels below autograd, with the user's backward."""
     VERSION_COUNTERS = "version-counters"

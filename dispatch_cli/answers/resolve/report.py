@@ -158,7 +158,7 @@ def resolve_report(
         end=call.end,
         assumed=Assumed(tuple(one.number for one in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
-        gradient=lost_in_call(call, dispatcher.universe),
+        gradient=lost_in_call(call, dispatcher.universe, schema),
         notes=_notes(state, call.operator, selections),
         advice=(),
         alternatives=(),

@@ -115,9 +115,11 @@ def gradient_sentence(lost: LostGradient) -> str:
     """What becomes of the gradient, and why."""
     match lost.loss:
         case GradientLoss.RAISES:
+            return f"The backward pass raises an error: no derivative is registered, {lost.key} only refuses it."
+        case GradientLoss.UNSEEN:
             return (
-                "The backward pass raises an error: torch.library.custom_op made the operator, without "
-                "register_autograd."
+                "Autograd does not see the call: no derivative is registered, and no tensor is returned. If it writes "
+                "to a tensor, gradients are wrong. There is no warning."
             )
         case GradientLoss.WARNS:
             return (

@@ -11,6 +11,8 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, Hop
 from dispatch_cli.model.kernel import Kernel, WrapKind
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import takes_tensors
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 
@@ -18,7 +20,9 @@ class GradientLoss(Enum):
     """What becomes of the gradient in a call with tensors that require it, where no autograd kernel gives one."""
 
     RAISES = "backward-raises"
-    """``torch.library.custom_op`` made the operator, without a backward: the backward pass raises."""
+    """PyTorch's kernel for operators without a backward ran: the backward pass raises."""
+    UNSEEN = "writes-unseen"
+    """The same, and the operator returns no tensor: autograd does not see what it writes, and nothing raises."""
     WARNS = "backward-warns"
     """Autograd's fallback ran: the backward pass warns, and gives only what operators inside have."""
     DROPPED = "dropped"
@@ -38,12 +42,20 @@ def autograd_keys(universe: Universe) -> tuple[str, ...]:
     return universe.aliases.get(AUTOGRAD, ())
 
 
-def lost_in_call(call: Call, universe: Universe) -> LostGradient | None:
+def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) -> LostGradient | None:
     """What becomes of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
     if call.end.kind is EndKind.ERROR or not any(one.requires_grad for one in call.tensors):
         return None
     thread = Contexts(TensorMaker(universe)).enter_all(call.contexts)
-    return lost_gradient(call.hops, universe) if thread.gradients else None
+    lost = lost_gradient(call.hops, universe) if thread.gradients else None
+    if (
+        lost is None
+        or lost.loss is not GradientLoss.RAISES
+        or schema is None
+        or any(map(takes_tensors, schema.returns))
+    ):
+        return lost
+    return lost._replace(loss=GradientLoss.UNSEEN)
 
 
 def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | None:

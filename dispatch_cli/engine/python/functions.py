@@ -111,7 +111,7 @@ def undeclared_writes(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argume
 
 def checks_aliases(kernel: Kernel) -> bool:
     """True if ``torch.library.custom_op`` made it of a function, whose results PyTorch compares with the arguments."""
-    return kernel.wraps is not None and kernel.wraps.kind is WrapKind.KERNEL
+    return kernel.wraps is not None and kernel.wraps.kind in (WrapKind.KERNEL, WrapKind.TRITON)
 
 
 def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[ArgumentUse]:

@@ -88,13 +88,13 @@ def not_functionalized(
 
 
 def is_triton_op(kernels: Mapping[str, Sequence[Registration]]) -> bool:
-    """True if ``torch.library.triton_op`` made the operator: its function is its fake implementation, too, at first.
+    """True if ``torch.library.triton_op`` made the operator.
 
-    Functionalization takes such an operator apart, whatever its schema says.
+    A capture does not tell it from an operator of ``custom_op``, but that its function is its fake one, too, at first.
     """
     fakes = {at.kernel.fake.function for at in kernels.get(META, ()) if at.kernel.fake is not None}
-    wrapped = (at.kernel.wraps for at in kernels.get(EXPLICIT, ()))
-    return any(of is not None and of.kind is WrapKind.KERNEL and of.function in fakes for of in wrapped)
+    wrapped = [at.kernel.wraps for at in kernels.get(EXPLICIT, ()) if at.kernel.wraps is not None]
+    return any(of.kind is WrapKind.TRITON or (of.kind is WrapKind.KERNEL and of.function in fakes) for of in wrapped)
 
 
 def returns_untraced(universe: Universe, schema: FunctionSchema) -> bool | None:

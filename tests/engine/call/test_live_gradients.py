@@ -56,15 +56,28 @@ def test_what_is_said(name: str, layout: str, grad: bool, seen: str, tmp_path: P
     tensor = f"cpu {'sparse ' if layout == 'sparse' else ''}requires_grad"
     contexts = () if grad else (Context.parse("no_grad"),)
     call = simulate(state, OperatorName.parse(f"lost::{name}"), (TensorSpec.parse(tensor),), contexts)
-    lost = lost_in_call(call, state.dispatcher.universe)
+    lost = lost_in_call(call, state.dispatcher.universe, None)
     assert (None if lost is None else lost.loss) == (LOST[seen] if grad else None)
     assert lost is None or lost.key == "AutogradCPU"
     without = simulate(state, OperatorName.parse(f"lost::{name}"), (TensorSpec.parse(tensor.split(" requires")[0]),))
-    assert lost_in_call(without, state.dispatcher.universe) is None
+    assert lost_in_call(without, state.dispatcher.universe, None) is None
 
 
 def test_a_kernel_with_a_derivative_loses_nothing() -> None:
     state = load_state((), bases=("torch-2.13",))
     for name in ("aten::mul.Tensor", "aten::linear"):
         tensors = tuple(TensorSpec.parse("cpu requires_grad") for _ in range(2))
-        assert lost_in_call(simulate(state, OperatorName.parse(name), tensors), state.dispatcher.universe) is None
+        assert lost_in_call(simulate(state, OperatorName.parse(name), tensors), state.dispatcher.universe, None) is None
+
+
+def test_what_only_writes_raises_nothing(tmp_path: Path) -> None:
+    """PyTorch 2.13: ``w(y); y.sum().backward()`` gives the gradient of before the call, without a warning."""
+    file = tmp_path / "writes.yaml"
+    file.write_text(
+        "dispatch: 1\nextends: [torch-2.13]\noperators:\n  - {custom_op: 't::w(Tensor(a!) x) -> ()', kernel: k}\n"
+    )
+    state, name = load_state([str(file)]), OperatorName.parse("t::w")
+    definition = state.dispatcher.operator(name).definition
+    call = simulate(state, name, (TensorSpec.parse("cpu requires_grad"),))
+    lost = lost_in_call(call, state.dispatcher.universe, definition and definition.known_schema)
+    assert lost is not None and lost.loss is GradientLoss.UNSEEN

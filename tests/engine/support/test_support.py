@@ -66,6 +66,7 @@ LIVE = [
     ("custom_op: t::op(Tensor(a!) x) -> () | kernel: k | autocast: {cpu: bfloat16}", "WLWWEELXW"),
     ("custom_op: t::op(int n, *, Device device) -> Tensor | kernels: {cpu: k} | fake: f", "E-WE---EE"),
     ("triton_op: t::op(Tensor x) -> () | kernel: k", "W?WWEE?WW"),
+    ("triton_op: t::op(Tensor x) -> () | kernel: k | fake: f", "W?WWEE?WW"),
 ]
 LETTERS = {Verdict.RAISES: "E", Verdict.NO_KERNEL: "E", Verdict.GRADIENT_LOST: "L", Verdict.WRONG: "X"} | {
     Verdict.NOT_KNOWN: "?",

@@ -66,7 +66,7 @@ def loss_text(loss: GradientLoss | None) -> str:
 
 
 _LOSSES = {
-    GradientLoss.RAISES: "raises: custom_op without register_autograd",
+    GradientLoss.RAISES: "raises: no derivative is registered",
     GradientLoss.WARNS: "warns, and gives no gradient of its own",
     GradientLoss.DROPPED: "does not reach it: no autograd kernel",
 }
