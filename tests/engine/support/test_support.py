@@ -241,6 +241,20 @@ from torch.library import custom_op
 def op(x: torch.Tensor) -> torch.Tensor:
     return {result}
 """
+VIEW_OF_TWO = """
+import torch
+from torch.library import custom_op
+
+
+@custom_op("t::op", mutates_args=(), schema="(Tensor(a) x) -> (Tensor(a), Tensor)")
+def op(x):
+    return x.view(-1), x.sin()
+
+
+@op.register_fake
+def _(x):
+    return x.view(-1), x.sin()
+"""
 
 
 @pytest.mark.parametrize(
@@ -252,6 +266,7 @@ def op(x: torch.Tensor) -> torch.Tensor:
         (CUSTOM.format(backward="f(g)"), "WWEEWELWW"),
         (VIEW.format(result="x"), "EEEEEEEEW"),
         (VIEW.format(result="x.view(-1)"), "WLEEEE?WW"),
+        (VIEW_OF_TWO, "EEEEEEEEW"),
     ],
 )
 def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) -> None:

@@ -52,7 +52,9 @@ def _refused(inputs: list[int], outputs: list[int]) -> str | None:
 
 
 def _unsupported(moment: Moment, schema: FunctionSchema) -> Error | None:
-    """What it says of the arguments, when it makes the view."""
+    """What it says of results and arguments, when it makes the view."""
+    if len(schema.returns) > 1 and is_tensor(schema.returns[0].type):
+        return _error("ADInplaceOrView fallback only support single output view functions")
     arguments = arguments_of(schema, len(moment.values))
     others = [
         value
