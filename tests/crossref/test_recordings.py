@@ -13,11 +13,31 @@ import pytest
 
 from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, Probed
 from dispatch_cli.crossref.compare import Count, compare, names_of
+from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, Difference, known
 from dispatch_cli.crossref.recording import read
 from dispatch_cli.crossref.replay import replay
 from tests.cli.support import call, in_terminal
 from tests.crossref.support import ADD, CONJ, DROPOUT, RELU, SILU, doctored, recording_of, written
 from tests.support import RECORDINGS
+
+
+@pytest.mark.parametrize(
+    ("difference", "counts"),
+    [
+        (("MPS", UNKNOWN_LINE, "registered at MPSFallback.mm:90 [kernel]"), False),
+        (("AutogradMPS", UNKNOWN_LINE, None), False),
+        (("MPS", None, "registered at MPSFallback.mm:90 :: (none) [ boxed ]"), False),
+        (("MPS", "add_mps :: (none) [ boxed unboxed ]", "registered at RegisterMPS_0.cpp:1 :: (…) [ boxed ]"), False),
+        (("MPS", "add_mps [kernel]", "registered at RegisterMPS_0.cpp:1 [kernel]"), False),
+        (("MPS", "add_mps [kernel]", "registered at RegisterMPS_0.cpp:1 [math kernel]"), True),
+        (("MPS", "add_mps [kernel]", None), True),
+        (("CPU", "one [kernel]", "other [kernel]"), True),
+        (("AutogradMPS", None, "other [math kernel]"), True),
+    ],
+)
+def test_only_what_is_known_can_differ(difference: Difference, counts: bool) -> None:
+    assert list(known([difference], ("MPS", "SparseMPS"))) == [difference] * counts
+
 
 CPU_KERNEL = "registered at aten/src/ATen/RegisterCPU.cpp:30455"
 DEFAULT_KERNEL = "registered at aten/src/ATen/RegisterCompositeExplicitAutograd.cpp:8363 [default backend kernel]"

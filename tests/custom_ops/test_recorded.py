@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,21 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.model.universe import Universe
+from tests.capture.support import torch_python
 from tests.custom_ops.compare import Comparison, compared
+from tests.custom_ops.live import live_comparison
 from tests.support import load_recording
+
+COUNT = 60
+
+
+@pytest.mark.live
+def test_random_operators(tmp_path: Path) -> None:
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED", random.randrange(1 << 32)))
+    _, found = live_comparison(torch_python(), seed, COUNT, tmp_path)
+    assert found.differences == [], f"DISPATCH_CLI_LIVE_SEED={seed} repeats them"
+    assert sum(found.agreed.values()) > COUNT * 4
+
 
 EMBEDDED = {"2.4.1": "torch-2.4", "2.13.0": "torch-2.15", "2.15.0": "torch-2.15"}
 """The universe with the keys of each version."""

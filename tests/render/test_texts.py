@@ -17,9 +17,26 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import SCHEMA_VERSION, json_text
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.markdown import markdown
+from dispatch_cli.render.printed import printed
 from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import keys_label, place_cell, runs_label, short_kernel
+
+LONG = 1 << 20
+
+
+@pytest.mark.parametrize("before", [LONG + 1, LONG + 62, LONG + 63, LONG + 64, LONG + 65, 1_100_000])
+@pytest.mark.parametrize("command", ["::error::x", "##[error]x"])
+@pytest.mark.parametrize("cut", [0, 1, 2, 5])
+def test_a_command_behind_a_megabyte_of_blanks(before: int, command: str, cut: int) -> None:
+    chunks = [" " * before + command[:cut], command[cut:], " " * 80, "\n"]
+    text = "".join(printed(chunks))
+    assert command[:3] not in text
+    assert text.endswith("x" + " " * 80 + "\n")
+
+
+def test_what_follows_a_long_text_is_no_command() -> None:
+    assert "".join(printed(["x" * 1_100_000, "::error::x\n"])).endswith("x::error::x\n")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,35 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.engine.dispatcher.recorded_histories import differing_steps, replays
-from tests.support import UNIVERSE_OF, load_recording
+from tests.support import UNIVERSE_OF, load_recording, replay_dump
+
+OPERATORS = {"2.4.1": 3563, "2.15.0": 3624}
+
+
+@pytest.mark.parametrize("version", OPERATORS)
+def test_every_operator_dumps_as_pytorch_does(version: str) -> None:
+    recorded = load_recording(f"{version}.state")["ops"]
+    dispatcher = Dispatcher(universes.load(UNIVERSE_OF[version]))
+    names = [replay_dump(dispatcher, texts["dump"]) for texts in recorded.values()]
+    assert len(names) == OPERATORS[version]
+    different = []
+    for name in names:
+        texts = recorded[str(name)]
+        if dump_registrations(dispatcher, name) != texts["dump"] or dump_table(dispatcher, name) != texts["table"]:
+            different.append(str(name))
+    assert different == []
+
+
+@pytest.mark.parametrize("version", OPERATORS)
+def test_operators_share_plans(version: str) -> None:
+    recorded = load_recording(f"{version}.state")["ops"]
+    dispatcher = Dispatcher(universes.load(UNIVERSE_OF[version]))
+    names = [replay_dump(dispatcher, texts["dump"]) for texts in recorded.values()]
+    assert len({id(dispatcher.table(name).plan) for name in names}) < 450
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
