@@ -119,6 +119,7 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     found.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "completed", "tail"),
     [

@@ -359,6 +359,7 @@ def test_one_operator_of_a_base_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> 
     assert set(read) == {"aten::to.dtype"}
 
 
+@pytest.mark.slow
 def test_what_is_not_needed_is_not_imported() -> None:
     assert packages(imported("explain", "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
     for format_ in ("json", "markdown"):

@@ -236,6 +236,7 @@ def test_nothing_is_written_through_links_out_of_the_project(tmp_path: Path) -> 
     assert (project / "inner.txt").read_text(encoding="utf-8") == (outside / "there.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_devices_and_pipes_can_be_written_to(tmp_path: Path) -> None:
     assert process(*TABLE, "-o", "/dev/stdout").out == call(*TABLE).out
     with (tmp_path / "opened.txt").open("wb") as file:

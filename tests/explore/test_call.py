@@ -124,6 +124,7 @@ def test_what_is_refused_is_refused_by_the_command() -> None:
         assert refused.value.problems[0].message in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.13.0", "2.15.0"])
 def test_recorded_calls_of_pytorch(version: str) -> None:
     """The steps that are shown are the kernels that ran: where registered, at which slot, with which keys."""

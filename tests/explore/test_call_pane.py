@@ -22,6 +22,8 @@ from tests.cli.support import call
 from tests.explore.support import drive as drive_app
 from tests.explore.support import flat, newest, screen_text, until
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\u202e"
 
 

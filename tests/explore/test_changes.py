@@ -36,6 +36,8 @@ from dispatch_cli.whatif.written import HEAD
 from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WIDE = (200, 60)
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
@@ -79,7 +81,6 @@ async def switch_off(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
     await pilot.pause()
 
 
-@pytest.mark.slow
 def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Task 1: aten::to.dtype fails at AutogradPrivateUse1; without its kernel, and with one of aten::_to_copy, not."""
     scenario = str(ROOT / SCENARIO)
@@ -257,7 +258,6 @@ def test_without_changes_it_is_what_register_prints() -> None:
     assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
 
 
-@pytest.mark.slow
 def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All operators are checked again in a thread, which is held here until the slots have been looked at."""
     monkeypatch.chdir(tmp_path)
@@ -289,7 +289,6 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
     drive(session, steps, WIDE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 300])
 def test_findings_of_a_large_namespace_are_looked_for_in_a_thread(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -510,7 +509,6 @@ def _no_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WhatIf, "search", lambda _: FindingsEffect)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_no_findings")
 @pytest.mark.parametrize("view", ["1", "2"])
 def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
@@ -537,7 +535,6 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
     drive(session, steps)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_no_findings")
 def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Meanwhile keys go on, and What if says what is being done; undo and redo find the same."""
@@ -580,7 +577,6 @@ def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.
     assert [(one.place, one.changes) for one in again.slots] == [(one.place, one.changes) for one in found.slots]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_no_findings")
 def test_all_operators_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a backend fallback. Meanwhile keys go on, nothing of the time before is shown, and what is done is said."""

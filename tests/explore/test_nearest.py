@@ -61,6 +61,7 @@ def test_abbreviations_find_what_their_letters_find(query: str) -> None:
     assert catalogue.search(query) == (catalogue.find(query), "")
 
 
+@pytest.mark.slow
 def test_a_name_with_a_letter_twice_is_found() -> None:
     """Whatever else has its letters here and there; not where they are an abbreviation of what is found."""
     catalogue, chance = Catalogue(newest()), random.Random(20263)
@@ -105,6 +106,7 @@ def test_a_long_search_takes_no_longer(query: str) -> None:
     assert 0 < steps[0] < 50 * len(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 10)])
 def test_the_list_says_that_these_are_the_nearest(size: tuple[int, int]) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:

@@ -13,7 +13,8 @@ from tests.explore.support import drive, newest, screen_text, until
 WORDS = " ".join(f"word{number}" for number in range(100))
 
 
-@pytest.mark.parametrize("width", [40, 41, 80, 120, 200])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [41, 120])
 def test_a_notice_is_there_to_its_last_letter(width: int) -> None:
     """Also where its text is about as long as the terminal is wide, or twice as long."""
 

@@ -13,6 +13,8 @@ from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.short_names import CUT, short_name
 from tests.explore.support import drive, newest, screen_text, until
 
+pytestmark = pytest.mark.slow
+
 WHAT = "div", "mul", "addcdiv"
 FOREACH = [f"aten::_foreach_{what}_.{which}" for what in WHAT for which in ("ScalarList", "Scalar")]
 
