@@ -113,6 +113,39 @@ MISTAKES = {
         "RuntimeError: operator mine::g does not exist",
         'lib.impl("h", lambda x: x, "CPU")',
     ),
+    "default that is left out": Mistake(
+        DEFINE + 'lib.define("f(Tensor x, Tensor? count=None) -> Tensor")\n'
+        'def f_cpu(x, count):\n    return x + 1\nlib.impl("f", f_cpu, "CPU")\n',
+        "[function-signature]: mine::f: f_cpu does not take the arguments of the schema",
+        "torch.ops.mine.f(torch.ones(2), None)",
+        "TypeError: f_cpu() missing 1 required positional argument: 'count'",
+        "torch.ops.mine.f(torch.ones(2), torch.ones(2))",
+    ),
+    "keyword of another name": Mistake(
+        DEFINE + 'lib.define("f.out(Tensor x, *, Tensor(a!) output) -> Tensor(a!)")\n'
+        'def f_cpu(x, *, out):\n    return out.copy_(x)\nlib.impl("f.out", f_cpu, "CPU")\n',
+        "[function-signature]: mine::f.out: f_cpu does not take the arguments of the schema",
+        "torch.ops.mine.f.out(torch.ones(2), output=torch.ones(2))",
+        "TypeError: f_cpu() got an unexpected keyword argument 'output'",
+        "f_cpu(torch.ones(2), out=torch.ones(2))",
+    ),
+    "result that is an argument": Mistake(
+        DEFINE + '@torch.library.custom_op("mine::f", mutates_args=())\n'
+        "def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:\n    return x, y\n",
+        "[returned-argument]: mine::f: f returns ",
+        "torch.ops.mine.f(torch.ones(2), torch.ones(2))",
+        "RuntimeError: f (with implementation in",
+        "f._init_fn(torch.ones(2), torch.ones(2))",
+    ),
+    "write that the schema leaves out": Mistake(
+        DEFINE + 'lib.define("f(Tensor x) -> ()")\nlib.impl("f", lambda x: None if x.add_(1) is x else None, "CPU")\n'
+        'torch.library.register_fake("mine::f", lambda x: None, lib=lib)\n'
+        "def calls(x):\n    torch.ops.mine.f(x)\n    return x\n",
+        "mine::f",
+        '1 // int(torch.compile(calls, backend="aot_eager")(torch.zeros(1)))',
+        "ZeroDivisionError",  # the call is removed
+        "1 // int(calls(torch.zeros(1)))",
+    ),
 }
 
 
