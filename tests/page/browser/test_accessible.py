@@ -12,28 +12,9 @@ from tests.page.browser.tab import Tab
 BYPASS = "examples/scenarios/10_sparse_bypass.yaml"
 STALE = "examples/stale.yaml"
 ADDRESSES = (
-    *(
-        "!start",
-        "!changes",
-        "!findings",
-        "!coverage",
-        "!coverage/CPU",
-        "!keys",
-        "!keys/CUDA",
-        "!keys/Autograd",
-        "!fallbacks",
-    ),
-    *(
-        "!higher-order",
-        "!about",
-        "!support",
-        "!support/1,stale::explicit",
-        "!support/x",
-        "stale::explicit",
-        "stale::explicit/AutogradCPU",
-        "stale::nothing",
-        "!nothing",
-    ),
+    *("!start", "!changes", "!findings", "!coverage", "!coverage/CPU", "!keys", "!keys/CUDA", "!keys/Autograd"),
+    *("!fallbacks", "!higher-order", "!about", "!support", "!support/1,stale::explicit", "!support/x"),
+    *("stale::explicit", "stale::explicit/AutogradCPU", "stale::nothing", "!nothing"),
 )
 _RUN = """axe.run(document, { resultTypes: ['violations'], ONLY }).then(found => found.violations.flatMap(one =>
   one.nodes.map(node => `${one.id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`)))"""
