@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -119,22 +118,17 @@ def test_the_action_has_no_expression_in_a_script() -> None:
 
 
 def test_installing_runs_nothing_of_the_checkout(tmp_path: Path) -> None:
-    """There is nothing to install, so that the steps end with what pip itself says."""
+    """There is nothing to install, so that the steps end with what pip itself says.
+
+    `tests.ci.steps` looks at the same of the action and the recipe.
+    """
     be_hostile(tmp_path)
-    other = tmp_path / "other"  # the workflow's environment has the name of the action's
-    other.mkdir()
-    be_hostile(other)
     nothing = tmp_path / "nothing"
     nothing.mkdir()
-    with ThreadPoolExecutor() as both:
-        action = both.submit(run_action, tmp_path, {"files": "a.yaml"}, source=nothing)
-        recipe = both.submit(run_recipe, tmp_path, {"DISPATCH_CLI": str(nothing)})
-        pages = both.submit(run_pages, other, {"DISPATCH_CLI": str(nothing)})
-        jobs = (action.result(), recipe.result(), pages.result())
-    assert not (tmp_path / OWNED).exists() and not (other / OWNED).exists()
-    for job in jobs:
-        assert job.code == 1
-        assert "Neither 'setup.py' nor 'pyproject.toml' found" in job.steps[0].err
+    job = run_pages(tmp_path, {"DISPATCH_CLI": str(nothing)})
+    assert not (tmp_path / OWNED).exists()
+    assert job.code == 1
+    assert "Neither 'setup.py' nor 'pyproject.toml' found" in job.steps[0].err
 
 
 def test_reports_in_the_checkout_are_not_those_of_the_job(folder: Path) -> None:

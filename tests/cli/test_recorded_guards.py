@@ -123,9 +123,9 @@ def test_recorded_guards_notice_a_change_with_every_pytorch(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("recorded", "checked"), [("torch-2.15", "torch-2.4"), ("torch-2.4", "torch-2.15")])
-def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another(recorded: str, checked: str) -> None:
+def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another() -> None:
     """The file loads; what the versions differ in is a finding, and operators that are alike are none."""
+    recorded, checked = "torch-2.4", "torch-2.15"
     assert call("guards", "--base", recorded, "--record", "-o", "g.yaml") == Result(0, "", "")
     text = Path("g.yaml").read_text(encoding="utf-8")
     assert ".cpp" not in text and ".py" not in text
