@@ -100,6 +100,7 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
         assert found.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b --view rows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
@@ -156,6 +157,7 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
     assert script.ask("target", "#!about") == {"view": "about", "argument": None}
 
 
+@pytest.mark.slow
 def test_a_long_name_that_is_not_there_is_answered() -> None:
     with script_of(page_of("examples/overlay.yaml")) as found:
         names = [one["name"] for one in found.ask("similar", "aten::addmmz")]

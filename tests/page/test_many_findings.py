@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dispatch_cli.checks.listing import OF_CHECK
 from tests.cli.support import call
 from tests.page.node import needs_node, script_of
@@ -12,6 +14,7 @@ OPERATORS = OF_CHECK + 20
 """Each has a CPU kernel over a composite one, which a check warns of."""
 
 
+@pytest.mark.slow
 @needs_node
 def test_an_operator_whose_findings_are_not_listed_says_so(tmp_path: Path) -> None:
     file, page = tmp_path / "big.yaml", tmp_path / "big.html"
