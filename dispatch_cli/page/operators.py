@@ -15,6 +15,7 @@ from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
@@ -42,6 +43,15 @@ def _attributes(found: _Attributes) -> Any:
     return data_of(found) | {"flags": found.flags.split()}
 
 
+class _Header(NamedTuple):
+    """Of an operator, what many have in common. alias_analysis: None of one that is not defined."""
+
+    debug: str | None
+    tags: tuple[str, ...]
+    alias_analysis: str | None
+    origin: Origin
+
+
 class OperatorColumns:
     """The operators as columns, and what several of them share.
 
@@ -56,6 +66,7 @@ class OperatorColumns:
         self.attributes, self.headers, self.notes, self.before = Pool(), Pool(), Pool(), Pool()
         self.live: dict[int, list[Any]] = {}
         self._notes: dict[Hashable, int] = {}
+        self._signatures: dict[int, str] = {}
         self._own = frozenset(state.own_operators())
 
     def data(self, names: Iterable[OperatorName]) -> dict[str, Any]:
@@ -76,14 +87,17 @@ class OperatorColumns:
         operator = dispatcher.operator(name)
         definition = operator.definition
         schema = None if definition is None else str(definition.schema)
-        header = {} if definition is None else {"debug": definition.debug, "tags": definition.tags}
-        header |= {} if definition is None else {"alias_analysis": alias_analysis_text(definition)}
-        header |= data_of(state.operator_origin(name))
+        header = _Header(
+            debug=None if definition is None else definition.debug,
+            tags=() if definition is None else definition.tags,
+            alias_analysis=None if definition is None else alias_analysis_text(definition),
+            origin=state.operator_origin(name),
+        )
         is_new = state.base is not None and name not in state.base
         return (
             str(name),
             pools.texts.opt(schema),
-            _json(self.headers, header),
+            self.headers.made(header, data_of),
             pools.place(None if definition is None else definition.span),
             self.outcomes.plan_of(name),
             [number for found in self._by_key(operator.kernels) for one in found for number in self._kernel(one)],
@@ -105,7 +119,7 @@ class OperatorColumns:
         attributes = _Attributes(
             debug=None if kernel.debug == kernel.label else kernel.debug,
             fallthrough=kernel.fallthrough,
-            signature=None if kernel.signature is None else str(kernel.signature),
+            signature=self._signature(kernel.signature),
             flags=kernel_flags(kernel),
             python=kernel.python,
             redispatches=kernel.redispatches,
@@ -116,6 +130,15 @@ class OperatorColumns:
         )
         text, place = pools.texts.add(kernel.label), pools.place(kernel.span)
         return pools.key[registration.key], text, self.attributes.made(attributes, _attributes), place
+
+    def _signature(self, signature: FunctionSchema | None) -> str | None:
+        """A signature as text; most kernels share one with others."""
+        if signature is None:
+            return None
+        number = id(signature)  # the state keeps them all; a hash would look at every argument
+        if number not in self._signatures:
+            self._signatures[number] = str(signature)
+        return self._signatures[number]
 
     def _table(self, number: int, name: OperatorName, schema: str | None) -> tuple[int, int]:
         """The notes on the table, and what the slots held in the base."""
@@ -129,15 +152,5 @@ class OperatorColumns:
         shared = (*dispatcher.shape(name), takes, frozenset(stale))
         if shared not in self._notes:
             self._notes[shared] = self.notes.made(table_notes(dispatcher, table, schema, [*table], stale), data_of)
-        before = changed_slots(state, name)
-        return (
-            self._notes[shared],
-            _json(self.before, [[slots[key], data_of(one)] for key, one in before.items()]),
-        )
-
-
-def _json(pool: Pool, value: Any) -> int:
-    """The number of a value in a pool of what is data already, or becomes it."""
-    from json import dumps
-
-    return pool.made(dumps(data_of(value)), lambda _: data_of(value))
+        before = tuple((slots[key], was) for key, was in changed_slots(state, name).items())
+        return self._notes[shared], self.before.made(before, data_of)

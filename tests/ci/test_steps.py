@@ -170,6 +170,7 @@ def test_the_recipe_fails_for_bad_input(folder: Path) -> None:
     assert "XLLA" in (folder / "dispatch.junit.xml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_workflow_writes_the_pages_that_it_publishes(folder: Path) -> None:
     """A site of one version: all of them take half a minute."""
     program = folder / "temp" / "dispatch-cli" / "bin" / "dispatch-cli"

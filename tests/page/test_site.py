@@ -63,6 +63,7 @@ def test_the_marks_are_what_the_dumps_of_every_version_say() -> None:
             assert set(marks.replace("\N{MIDDLE DOT}", "")) == wanted, (name, version)
 
 
+@pytest.mark.slow
 def test_every_cell_leads_to_the_operator_in_the_page_of_its_version() -> None:
     data = index()
     pages = {version: page(f"torch-{version}") for version, *_ in data["versions"]}
@@ -81,6 +82,7 @@ def test_every_cell_leads_to_the_operator_in_the_page_of_its_version() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_operators_without_a_row_are_the_same_in_every_version() -> None:
     """By the records of the embedded states: equal schemas, and kernels at the same keys."""
     states = [bases.load(version) for version in SITE_VERSIONS]
@@ -92,6 +94,7 @@ def test_operators_without_a_row_are_the_same_in_every_version() -> None:
         assert len({(one[0], tuple(sorted({kernel[0] for kernel in one[_KERNELS]}))) for one in records}) == 1, name
 
 
+@pytest.mark.slow
 def test_the_folder_has_the_pages_and_their_index() -> None:
     assert {one.name for one in site().iterdir()} == {"index.html", *(f"{version}.html" for version in SITE_VERSIONS)}
     assert site().stat().st_mode & 0o777 == 0o777 & ~_umask()
@@ -141,6 +144,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(
     assert sorted(project.rglob("*")) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_folder_is_written_whole_or_not_at_all(exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if exists:
