@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from dispatch_cli.answers.explain.advice.document import advice_lines
+from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
+from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.findings.report import FindingsReport
@@ -44,7 +45,12 @@ def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, in
 
 
 def _advice(found: tuple[Advice, ...]) -> Any:
-    return {"advice": data_of(found), "lines": [[run.text for run in runs] for runs in advice_lines(found)]}
+    best = (changes[0].edits if changes else () for changes in new_changes(found))
+    return {
+        "advice": data_of(found),
+        "lines": [[run.text for run in runs] for runs in advice_lines(found)],
+        "fixes": [*map(fragment, best)],
+    }
 
 
 def _slots(state: State, findings: FindingsReport) -> Iterator[tuple[OperatorName, str]]:

@@ -427,6 +427,30 @@ def test_an_operator_whose_findings_are_cut_off_the_list_has_its_mark_and_its_fi
     drive(Session(api.load_state((str(file),)), (str(file),)), steps)
 
 
+def test_the_operators_of_the_list_over_the_versions() -> None:
+    """Those of a glob are those of its command, also where they are gone; from a cell to the operator and back."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"aten::_sparse_*softmax.*", "enter", "9")
+        await until(pilot, lambda: bool(app.query(HistoryPane)))
+        pane = view(app, HistoryPane)
+        await until(pilot, lambda: pane.answer is not None)
+        await pilot.press("v")
+        await until(pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None)
+        printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
+        names = [one["operator"] for one in printed["operators"]]
+        assert len(names) > 1
+        gone = [one["operator"] for one in printed["operators"] if one["versions"][-1]["last"] != "torch-2.15"]
+        assert gone and not {*gone} & {entry.name for entry in app.catalogue.entries}
+        assert [*dict.fromkeys(one.place.row.target[0] for one in pane.picture.cells.targets)] == names
+        assert all(name in screen_text(app) for name in names)
+        pane.picture.point(names[1])
+        await pilot.press("enter")
+        await until(pilot, lambda: command(pane) == f"history {names[1]}" and str(app.spot.operator) == names[1])
+
+    drive(of_newest(), steps, (140, 40))
+
+
 def test_coverage_says_which_operators_are_not_counted() -> None:
     session = of_newest()
 

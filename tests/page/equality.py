@@ -20,7 +20,8 @@ from dispatch_cli import cli
 from dispatch_cli.answers.coverage.document import words
 from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
 from dispatch_cli.answers.coverage.wording import training_words
-from dispatch_cli.answers.explain.advice.document import advice_lines
+from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
+from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
 from dispatch_cli.answers.explain.wording import around_sentences, slot_sentences
@@ -142,7 +143,9 @@ def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> 
 
 def _advised(state: State, name: OperatorName, key: str) -> Any:
     found = slot_advice(state, name, key)
-    return {"advice": data_of(found), "lines": [[run.text for run in runs] for runs in advice_lines(found)]}
+    texts = [[run.text for run in runs] for runs in advice_lines(found)]
+    fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(found)]
+    return {"advice": data_of(found), "lines": texts, "fixes": fixes}
 
 
 def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:

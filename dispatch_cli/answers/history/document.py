@@ -42,7 +42,7 @@ def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:
     if len(report.operators) == 1:
         yield from _whole(report, report.operators[0])
     else:
-        yield from _lines(report)
+        yield from picture(report)
 
 
 def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
@@ -85,7 +85,7 @@ def _changed_in(versions: tuple[str, ...]) -> str:
     return f"changed in {' and '.join([', '.join(names[:-1]), names[-1]][len(names) < 2 :])}"
 
 
-def _lines(report: HistoryReport) -> Iterator[Block]:
+def picture(report: HistoryReport) -> Iterator[Block]:
     """A picture of what changed when; with a key, a line each with what the operator has there."""
     if report.key is None:
         yield history_matrix(report)
@@ -100,7 +100,7 @@ def _lines(report: HistoryReport) -> Iterator[Block]:
 
 
 def history_matrix(report: HistoryReport) -> Matrix:
-    """The operators over the versions. A cell's target is the version, where that has the operator."""
+    """The operators over the versions. A cell's target: operator and version, where that has it."""
     rows = [MatrixRow(one.operator, [*_cells(report, one)]) for one in report.operators]
     return Matrix([MatrixHead(short(one.name)) for one in report.versions], rows, "Operator")
 
@@ -125,7 +125,9 @@ def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixC
             kinds = ((_SCHEMA, change.schema), (_REGISTRATIONS, registered), (_SLOTS, change.slots))
             found += [mark for mark, rows in kinds if rows]
         marks = tuple(found or [_SAME] * is_there)
-        yield MatrixCell(marks, ", ".join(mark.meaning for mark in marks), name if is_there else None)
+        yield MatrixCell(
+            marks, ", ".join(mark.meaning for mark in marks), (operator.operator, name) if is_there else None
+        )
 
 
 def _at_key(operator: OperatorHistory) -> str:

@@ -88,8 +88,12 @@ function fixOf({ fingerprint }) {
   const text = page.fixes[fingerprint];
   if (text === undefined) return null;
   const toggled = (event) => keepChoice("fix", event.target.open ? fingerprint : null);
-  return make("details", { open: chosenIn("fix") === fingerprint ? "" : null, toggle: toggled },
-    make("summary", {}, "A fix, as declarations"), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
+  return declarations("A fix, as declarations", text, { open: chosenIn("fix") === fingerprint ? "" : null, toggle: toggled });
+}
+
+/** Declarations that can be opened and copied. */
+function declarations(title, text, attributes = {}) {
+  return make("details", attributes, make("summary", {}, title), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
 }
 
 /** Lines of code as they are: what is not text in them is spelled out. */

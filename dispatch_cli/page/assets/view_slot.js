@@ -52,7 +52,10 @@ function heldAround(row) {
 /** What would help, as `explain` says it; where the page does not have it, who says it. */
 function adviceParts(advice) {
   if (advice === null) return make("p", { class: "dim" }, "This page has no advice for this slot. There may be some: the command above prints it.");
-  return advice.lines.map(([label, ...texts]) => make("p", { class: "note advice" }, make("strong", {}, label), ...texts));
+  return advice.lines.map(([label, ...texts], at) => [
+    make("p", { class: "note advice" }, make("strong", {}, label), ...texts),
+    advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at]),
+  ]);
 }
 
 function rulesTable(found) {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
@@ -68,6 +69,20 @@ def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab, page_of: Pages) -> N
     advice = tab.texts(".slot-view .advice")
     assert len(advice) == len(explained["advice"])
     assert set(advice) <= set(printed)
+    registered = [
+        [edit["key"] for edit in one["changes"][0]["edits"] if edit["action"] != "remove"]
+        for one in explained["advice"]
+        if one["changes"]
+    ]
+    tab.click(".slot-view details summary")
+    fix = tab.evaluate("document.querySelector('.slot-view details pre').textContent")
+    (changed,) = yaml.safe_load(fix)["operators"]
+    assert changed["name"] == name and [*changed["dispatch"]] == next(filter(None, registered))
+    tab.evaluate(
+        "window.copied_text = null; navigator.clipboard.writeText = async text => { window.copied_text = text }"
+    )
+    tab.click(".slot-view details button")
+    assert tab.evaluate("window.copied_text") == fix + "\n"
     assert commands(tab)[-1] == f"dispatch-cli explain {name} {key} {OVERRIDE}"
     assert "dispatch-cli explore" in go_and_read(tab, "!start")
 
