@@ -21,6 +21,7 @@ from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_l
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.failing import Failing
+from dispatch_cli.explore.first_frame import late
 from dispatch_cli.explore.going import Going
 from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
 from dispatch_cli.explore.keys_in_turn import KeysInTurn
@@ -129,6 +130,9 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.tabs, self.crumb = Tabs([*self.stage.entries.values()]), Crumb()
         self.command_bar = CommandBar()
 
+    def show_first_frame(self) -> None:
+        """Nothing, where the terminal shows each frame."""
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
         filters = super().get_line_filters()
@@ -160,6 +164,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
 
     def on_ready(self) -> None:
         """The first frame is there."""
+        self.show_first_frame()
         self.screen.remove_class(STARTING)
 
     async def on_resize(self, event: Resize) -> None:
@@ -264,6 +269,7 @@ def run(session: Session, comes_back: bool = True) -> int:
         from dispatch_cli.explore.terminal_input import read_with_own_parser
 
         read_with_own_parser(app.driver_class)
+    app.driver_class = late(app.driver_class)
     try:
         app.run()
         spot = app.spot

@@ -436,7 +436,9 @@ def test_the_operators_of_the_list_over_the_versions() -> None:
         pane = view(app, HistoryPane)
         await until(pilot, lambda: pane.answer is not None)
         await pilot.press("v")
-        await until(pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None)
+        await until(
+            pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None
+        )
         printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
         names = [one["operator"] for one in printed["operators"]]
         assert len(names) > 1
