@@ -179,10 +179,10 @@ def is_in_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequenc
 def test_every_order_of_random_registrations(universe: str, in_blocks: bool) -> None:
     random, layout = Random(f"{universe} {in_blocks}"), universes.load(universe)
     sensitive = 0
-    for _ in range(200):
+    for _ in range(100):
         dispatcher = random_dispatcher(random, layout)
         sensitive += check(dispatcher, random_blocks(random, layout, single=not in_blocks), in_blocks) > 0
-    assert 20 < sensitive < 180
+    assert 10 < sensitive < 90
 
 
 def dispatcher_with(*keys: str, functions: Sequence[str | None] = ()) -> Dispatcher:
@@ -227,10 +227,10 @@ def test_a_catch_all_refreshes_every_slot() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("universe", UNIVERSES)
 def test_many_registrations_at_few_keys(universe: str) -> None:
-    """Thousands of kernels, each of a function of its own, are what a few of them are."""
+    """Very many kernels, each of a function of its own, are what a few of them are."""
     keys = ["Autograd", CATCH_ALL, "NestedTensorCPU", "QuantizedCPU", "FuncTorchBatchedDecomposition"]
     few, many = (Dispatcher(universes.load(universe)) for _ in range(2))
-    for dispatcher, count in ((few, 2), (many, 1_500)):
+    for dispatcher, count in ((few, 2), (many, 500)):
         for key in keys:
             for number in range(count):
                 dispatcher.implement(NAME, key, Kernel(f"{key} {number}"))
@@ -240,7 +240,7 @@ def test_many_registrations_at_few_keys(universe: str) -> None:
         [one.key for one in slot.shortest] for slot in expected
     ]
     for one in found:
-        assert len(one.order) == 1_500 * len(keys)
+        assert len(one.order) == 500 * len(keys)
         assert run(Dispatcher(few.universe), one.order) >= {shown(one)}
 
 
