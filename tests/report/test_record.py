@@ -36,10 +36,10 @@ dispatch: 1
 support:
   - op: "a::*"
     backends: [cpu, cuda]
-    contexts: [eager, train, autocast, inference]
+    contexts: [eager, autocast, inference]
   - op: a::f
     backends: [cpu, cuda]
-    contexts: [fake, compile, vmap]
+    contexts: [train, fake, compile, vmap]
   - op: "b::*"
     backends: cpu
     contexts: [eager, vmap, autocast, inference]
