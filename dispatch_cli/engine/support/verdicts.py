@@ -25,6 +25,7 @@ from dispatch_cli.engine.support.calls import Caller, functional_column, with_co
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, of_rule, served
 from dispatch_cli.engine.support.hazards import (
+    decomposes,
     drops_call,
     is_triton_op,
     not_functionalized,
@@ -39,7 +40,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.support import SupportContext
-from dispatch_cli.model.universe import BACKEND_SELECT, META
+from dispatch_cli.model.universe import BACKEND_SELECT, IMPLICIT, META
 
 _OF_PATH = {
     FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,
@@ -358,7 +359,9 @@ class Judge:
         if drops and fake.verdict.works and not is_triton_op(self.operator.kernels):
             verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
             return traced._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE, error=None)
-        if not eager.verdict.works:
+        python = {kernel.dispatch_key for kernel in self._state.python_kernels(self.name)}
+        keys = self.keys | python
+        if not eager.verdict.works and not (IMPLICIT in python and decomposes(self.universe, schema, keys)):
             return eager
         if not fake.verdict.works or is_triton_op(self.operator.kernels):
             return fake
@@ -366,7 +369,7 @@ class Judge:
         if untraced is not False:
             verdict = Verdict.NOT_KNOWN if untraced is None else Verdict.RAISES
             return traced._replace(verdict=verdict, reason=Reason.CALL, error=UNTRACED)
-        refused = not_functionalized(self.universe, schema, self.tags, self.keys)
+        refused = not_functionalized(self.universe, schema, self.tags, keys)
         if refused is not None:
             failed = self._cell(functional_column(column))
             return eager._replace(verdict=Verdict.RAISES, reason=refused, error=failed.error, call=failed.call)
