@@ -229,5 +229,22 @@ def test_what_is_recorded_holds(tmp_path: Path) -> None:
     options = ("--select", "broken-promise", "--config", "none", "--format", "json")
     checked = json.loads(call("check-invariants", OPERATORS, "--guards", str(file), *options).out)
     assert checked["findings"] == []
-    refused = call("support", OPERATORS, "--record", "--format", "json")
-    assert (refused.code, "takes no --format" in refused.err) == (2, True)
+    for options in (("--format", "json"), ("--context", "autocast cpu")):
+        refused = call("support", OPERATORS, "--record", *options)
+        assert (refused.code, "takes no --format" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("trian", "did you mean train?"), ("vmpa", "did you mean vmap?"), ("x", "`--help`")]
+)
+def test_a_wrong_context_is_refused_with_a_hint(text: str, hint: str) -> None:
+    result = call("support", OPERATORS, "--context", text)
+    assert (result.code, f"  help: {hint}" in result.err) == (2, True)
+
+
+def test_what_is_not_known_names_what_was_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.yaml"
+    file.write_text("dispatch: 1\noperators:\n  - {name: 'a::b', dispatch: {CPU: k}}\n", encoding="utf-8")
+    out = call("support", str(file)).out
+    assert "? not known: what was read has no schema of it\n" in out
+    assert "name the sources that define it" in out

@@ -85,6 +85,7 @@ class Reason(Enum):
     CAST_COPY = "cast-copy"
     FUNCTION_ARGUMENTS = "function-arguments"
     LEFT_OUT = "left-out"
+    NO_SCHEMA = "no-schema"
     INCOMPLETE = "incomplete"
     ASSUMED = "assumed"
 

@@ -179,7 +179,7 @@ class Judge:
 
     def _cell(self, column: Column) -> Cell:
         if self.schema is None:
-            return INCOMPLETE
+            return Cell(Verdict.NOT_KNOWN, Reason.NO_SCHEMA)
         if not self._applies(column):
             return NOT_APPLICABLE
         if column.context is SupportContext.COMPILE:
