@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from tests.engine.support.judge.operators import Operator
+
 RESULTS = {
     "Tensor": "x * 2",
     "()": "None",
@@ -33,7 +35,7 @@ def g(x):
 """
 
 
-def operator_of(declared: str, number: int) -> dict[str, Any]:
+def operator_of(declared: str, number: int) -> Operator:
     """The operator of a row, under a name of its own. Kernels double a tensor, or write the double to it."""
     row = {key: yaml.safe_load(text) for key, text in (part.split(": ", 1) for part in declared.split(" | ")[1:])}
     form, _, schema = declared.split(" | ")[0].partition(": ")
@@ -48,14 +50,16 @@ def operator_of(declared: str, number: int) -> dict[str, Any]:
     functions = [f"def {one}({given}){hint}:\n{first}{write}    return {result}\n" for one in ("k", "m", "body")]
     functions += [f"def f({given}):\n{first}    return {result}\n"]
     registered = _by_library(name, schema, row) if form == "func" else _by_custom_op(form, name, schema, row)
-    return {
-        "name": name,
-        "source": "\n".join([*functions, *registered]),
-        "body": functions[2],
-        "values": {"n": 2, "device": "device"} if is_factory else {"x": "tt" if first else "t"},
-        "writes": ["x"] if writes else [],
-        "keywords": ["device"] if is_factory else [],
-    }
+    return Operator(
+        name=name,
+        source="\n".join([*functions, *registered]),
+        cpp="",
+        body=functions[2],
+        values={"n": 2, "device": "device"} if is_factory else {"x": "tt" if first else "t"},
+        keywords=["device"] if is_factory else [],
+        writes=["x"] if writes else [],
+        faithful=True,
+    )
 
 
 def _by_library(name: str, schema: str, row: dict[str, Any]) -> list[str]:
