@@ -184,7 +184,7 @@ class FindingDetail:
         text = fragment(edits)
         if text is not None:
             yield Gap()
-            yield Paragraph("A fix, as declarations: enter tries it", kind=ParagraphKind.SECTION)
+            yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
             (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
             self._fixes = {id(code): (code, FindingFix(tuple(edits)))}
             yield code

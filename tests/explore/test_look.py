@@ -96,7 +96,7 @@ def test_a_fix_of_a_finding_is_tried_with_enter() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(SCALE, "findings")
         pane = app.query_one(FindingsPane)
-        await until(pilot, lambda: "enter tries it" in pane.detail.text)
+        await until(pilot, lambda: "enter on it tries it" in pane.detail.text)
         number = next(n for n in range(pane.detail.choices()) if isinstance(pane.detail.choice(n).target, FindingFix))
         pane.detail.focus()
         pane.detail.move_to(number)

@@ -312,7 +312,7 @@ def _overview_lines(report: CoverageOverviewReport, width: int) -> ShownSlots:
     return picture_rows(
         matrices(report, in_viewer=True),
         width,
-        lines_of([Paragraph(overview_title(report), kind=ParagraphKind.TITLE)], width),
+        lines_of([Paragraph(f"{overview_title(report)}; b: any backend", kind=ParagraphKind.TITLE)], width),
     )
 
 
