@@ -107,6 +107,7 @@ def history_matrix(report: HistoryReport) -> Matrix:
 
 _DEFINED, _GONE = Mark("+", Tone.KERNEL, "defined"), Mark("-", Tone.BAD, "gone")
 _SCHEMA, _REGISTRATIONS = Mark("s", Tone.WARN, "schema changed"), Mark("r", Tone.ALIAS, "registrations changed")
+_TAGS = Mark("g", Tone.PLAIN, "tags or alias analysis changed")
 _SLOTS, _SAME = Mark("t", Tone.FALLBACK, "slots changed"), Mark("\N{MIDDLE DOT}", Tone.DIM, "as before")
 
 
@@ -122,7 +123,13 @@ def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixC
         if is_there and was_there and name in changes:
             change = changes[name]
             registered = change.registrations or change.moves or change.python_kernels or change.implementations
-            kinds = ((_SCHEMA, change.schema), (_REGISTRATIONS, registered), (_SLOTS, change.slots))
+            texts = change.schema is not None and change.schema.old != change.schema.new
+            kinds = (
+                (_SCHEMA, texts),
+                (_TAGS, change.schema and not texts),
+                (_REGISTRATIONS, registered),
+                (_SLOTS, change.slots),
+            )
             found += [mark for mark, rows in kinds if rows]
         marks = tuple(found or [_SAME] * is_there)
         yield MatrixCell(
