@@ -1,4 +1,4 @@
-"""Which kernel PyTorch's dispatcher runs for an operator, and why: computed from declarations, without PyTorch.
+"""The kernel that PyTorch's dispatcher runs for an operator, and why: computed from declarations, without PyTorch.
 
 The names below are imported when they are first used; ``import dispatch_cli`` alone costs next to nothing.
 """

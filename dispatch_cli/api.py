@@ -125,7 +125,7 @@ def _run_over(declarations: Declarations, when: Mapping[str, str] | None, known:
 
 
 def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = None) -> ExtractedDocument:
-    """What sources and directories of sources register, for `load_state`. Nothing in them is executed or imported.
+    """Declarations from sources and directories of sources, for `load_state`. Nothing in them is executed or imported.
 
     settings: how they are read. Errors: InputError for what cannot be read.
     """
@@ -216,7 +216,7 @@ def run_declarations(
 
 
 def _variants(declarations: Declarations, when: Mapping[str, str]) -> Variants | None:
-    """What conditions can lead to; None where there are none. Errors: InputError for a choice of what is in none."""
+    """Variants by the conditions; None if there are none. Errors: InputError for a choice of what is in none."""
     from dispatch_cli.model.declarations import has_conditions
 
     if not has_conditions(declarations):
@@ -318,7 +318,7 @@ def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | Over
 
 
 def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None:
-    """What is wrong where declarations are not written for the layout of the state that they continue."""
+    """Message for declarations that are not written for the layout of the state that they continue."""
     if universe is base.universe:
         return None
     state, names = base.name, (universe.name, base.universe.name)
@@ -352,7 +352,7 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
 
 
 def _extended(declarations: Declarations, state: str) -> Span | None:
-    """Where a file extends an embedded state; None where the caller asked for it."""
+    """Place where a file extends an embedded state; None where the caller asked for it."""
     found = (one.through for one in declarations.inherited if one.is_state and one.name == state)
     return next((through[-1] for through in found if through), None)
 

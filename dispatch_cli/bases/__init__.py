@@ -44,7 +44,7 @@ _HERE = os.path.dirname(__file__)
 
 
 class Description(NamedTuple):
-    """What a state is of. kernels: registered kernels, inactive ones too. bytes: size of the file."""
+    """Description of a state. kernels: registered kernels, inactive ones too. bytes: size of the file."""
 
     name: str
     universe: str
@@ -101,7 +101,7 @@ def resolve(text: str) -> Resolved:
 
 @cache
 def common_text() -> bytes:
-    """What zlib knows before the first byte of a block: records of one state."""
+    """Preset dictionary of zlib for every block: records of one state."""
     with open(os.path.join(_HERE, COMMON), "rb") as file:
         return file.read()
 
@@ -164,7 +164,7 @@ class Records:
         return kernels
 
     def fake_rules(self, name: str) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
+        """Facts about an operator that ``FakeTensorMode`` asks for. Errors: KeyError when there is no such operator."""
         from dispatch_cli.model.fake_tensor import FakeRules
 
         rules = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
@@ -198,13 +198,13 @@ class Base(Records):
 
     @cached_property
     def description(self) -> Description:
-        """What the state is of."""
+        """Description of the state."""
         fields = ("name", "universe", "torch", "git", "build", "operators", "kernels", "higher_order_operators")
         return Description(**{field: self._head[field] for field in fields}, bytes=os.path.getsize(self._path))
 
     @property
     def name(self) -> str:
-        """What the state is called, such as ``torch-2.15``."""
+        """Name of the state, such as ``torch-2.15``."""
         name: str = self._head["name"]
         return name
 

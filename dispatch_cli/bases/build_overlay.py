@@ -64,7 +64,7 @@ def build(python: str, backend: str) -> tuple[str, bytes]:
 
 
 def _extracted(folder: Path, backend: str) -> dict[str, Any]:
-    """What torchgen generates for a build with that backend, as ``dispatch-cli extract`` writes it."""
+    """Document of what torchgen generates for a build with that backend, as ``dispatch-cli extract`` writes it."""
     files = (folder / "ATen/native/native_functions.yaml", folder / "autograd/derivatives.yaml")
     command = [sys.executable, "-m", "dispatch_cli", "extract", *map(str, files), "--format", "json", "--strict"]
     with tempfile.TemporaryDirectory() as temporary:

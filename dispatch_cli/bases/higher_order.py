@@ -7,7 +7,7 @@ from typing import Any
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 
 _FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
-"""What an implementation's record says only where it is not the default."""
+"""Facts in an implementation's record that are there only where they are not the default."""
 
 
 def record_of(operator: HigherOrderOperator) -> dict[str, Any]:

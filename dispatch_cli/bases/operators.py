@@ -57,7 +57,7 @@ def _kernel(
 
 
 def functions_of(kernels: list[list[Any]]) -> dict[str, tuple[FakeImpl | None, Wrapped | None]]:
-    """What is known of the functions that the active kernels of a record are made of. kernels: oldest first."""
+    """Known facts about the functions that the active kernels of a record are made of. kernels: oldest first."""
     active = {kernel[0]: kernel for kernel in kernels}
     return {key: _function(*kernel[MADE_OF:]) for key, kernel in active.items() if len(kernel) > MADE_OF}
 

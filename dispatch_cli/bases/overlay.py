@@ -32,7 +32,7 @@ _HERE = os.path.dirname(__file__)  # noqa: PTH120 (pathlib takes longer to impor
 
 
 class OverlayDescription(NamedTuple):
-    """What an overlay is of.
+    """Description of an overlay.
 
     over: the embedded state that it belongs to. incomplete: the keys at which it may lack kernels and fallbacks.
     kernels: those that it has. operators: those that it has kernels of. bytes: size of the file.
@@ -71,7 +71,7 @@ class Overlay:
 
     @property
     def name(self) -> str:
-        """What it is called, such as ``torch-2.15-mps``."""
+        """Name of the overlay, such as ``torch-2.15-mps``."""
         return self.description.name
 
     @property
@@ -101,7 +101,7 @@ class OverlaidBase:
 
     @property
     def name(self) -> str:
-        """What the state below is called."""
+        """Name of the state below."""
         return self._base.name
 
     def part_of(self, operator: str, key: str) -> str:
@@ -135,7 +135,7 @@ class OverlaidBase:
         return self._base.python_kernels(name)
 
     def fake_rules(self, name: str) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
+        """Facts about an operator that ``FakeTensorMode`` asks for. Errors: KeyError when there is no such operator."""
         return self._base.fake_rules(name)
 
     @property
@@ -164,7 +164,7 @@ def _kernel(name: str) -> Kernel:
 
 
 class Conflict(NamedTuple):
-    """Why states and overlays do not go together. name: the overlay, or the second state."""
+    """Conflict between states and overlays that do not go together. name: the overlay, or the second state."""
 
     name: str
     message: str
@@ -180,7 +180,7 @@ def load(name: str) -> Overlay:
 
 
 def conflict(names: Sequence[str]) -> Conflict | None:
-    """Why embedded states and overlays of these names, each there once, do not go together; None where they do."""
+    """Conflict between embedded states and overlays of these names, each there once; None where they go together."""
     known = bases.overlay_names()
     states = [name for name in names if name not in known]
     if len(states) > 1:

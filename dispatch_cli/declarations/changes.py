@@ -117,7 +117,7 @@ def _number(problems: Problems, node: Node | None) -> int | None:
 
 
 class _History:
-    """What the files have said so far, after the changes of those that have some."""
+    """Registrations of the files so far, after the changes of those that have some."""
 
     def __init__(self, said: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
         """before: the steps of a history that the files continue."""
@@ -130,7 +130,7 @@ class _History:
         self._looked_through = 0
 
     def add(self, steps: Sequence[Step], python_kernels: Sequence[PythonKernel]) -> None:
-        """What comes next."""
+        """Add the registrations that come next."""
         self._steps += steps
         self._python_kernels += python_kernels
 

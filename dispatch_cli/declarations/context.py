@@ -1,4 +1,4 @@
-"""What every reader of a section needs to know, and what it adds to."""
+"""State that every reader of a section needs and adds to."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DefinedOperator(NamedTuple):
 
 @dataclass(slots=True)
 class ReadSoFar:
-    """What all files that are read have said so far, as far as later entries depend on it.
+    """Content of all files that are read so far, as far as later entries depend on it.
 
     functions: how functions go on with a call. operators: those that are defined.
     python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.

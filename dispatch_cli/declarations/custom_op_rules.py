@@ -1,4 +1,4 @@
-"""What ``torch.library`` refuses of a custom operator, in its words, and what it asks of a schema.
+"""Refusals of custom operators by ``torch.library``, in its words, and its demands on their schemas.
 
 Sources: ``CustomOpDef`` in torch/_library/custom_ops.py, ``register_autograd`` and its like in torch/library.py, and
 torch/_library/utils.py.
@@ -90,7 +90,7 @@ def _nameless(schema: FunctionSchema) -> str:
 
 
 def refused_schema(schema: FunctionSchema, tags: tuple[str, ...]) -> str | None:
-    """Why ``custom_op`` refuses the schema; None where it takes it."""
+    """Message with which ``custom_op`` refuses the schema; None where it takes it."""
     if keyword_tensors(schema) and OUT not in tags:
         text = str(schema).partition("::")[2]
         return f"custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: {text}"
@@ -98,7 +98,7 @@ def refused_schema(schema: FunctionSchema, tags: tuple[str, ...]) -> str | None:
 
 
 def refused_devices(schema: FunctionSchema, library: TorchLibrary) -> str | None:
-    """Why ``register_kernel`` refuses a device type for an operator without tensors; None where it takes it."""
+    """Message with which ``register_kernel`` refuses devices for operators without tensors; None if it takes them."""
     if not library.backend_select or has_tensors(schema) or has_device(schema):
         return None
     return "Functions without tensor inputs are required to have a `device: torch.device` argument"
@@ -112,7 +112,7 @@ def has_device(schema: FunctionSchema) -> bool:
 def refused_autograd(
     schema: FunctionSchema, tags: tuple[str, ...], of_custom_op: bool, library: TorchLibrary
 ) -> str | None:
-    """Why ``register_autograd`` refuses the operator; None where it takes it."""
+    """Message with which ``register_autograd`` refuses the operator; None where it takes it."""
     if schema.unknown is not None:
         return None
     shown = f"<CustomOpDef({schema.name})>" if of_custom_op else schema.name.in_python
@@ -135,7 +135,7 @@ def refused_autograd(
 
 
 def refused_vmap(schema: FunctionSchema, of_custom_op: bool) -> str | None:
-    """Why ``register_vmap`` refuses the operator; None where it takes it."""
+    """Message with which ``register_vmap`` refuses the operator; None where it takes it."""
     if of_custom_op or not keyword_tensors(schema):
         return None
     return (
@@ -145,10 +145,10 @@ def refused_vmap(schema: FunctionSchema, of_custom_op: bool) -> str | None:
 
 
 def refused_device(device: str, library: TorchLibrary) -> str:
-    """What ``torch.device`` says of a device type that it does not know."""
+    """Message of ``torch.device`` about a device type that it does not know."""
     return f"Expected one of {', '.join(library.device_types)} device type at start of device string: {device}"
 
 
 def refused_autocast(device: str, library: TorchLibrary) -> str | None:
-    """Why ``register_autocast`` refuses a device type that PyTorch knows; None where it takes it."""
+    """Message with which ``register_autocast`` refuses a device type that PyTorch knows; None where it takes it."""
     return None if device in library.autocast_devices else f"Device type '{device}' does not support autocast."

@@ -13,7 +13,7 @@ BOOLEANS = ("true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What a value may be.
+    """Type of a value.
 
     words: for messages and the reference. shapes: the nodes it may be. json: its JSON Schema.
     choices: the only texts it may be; plain: those without quotes. filled: a list must not be empty.

@@ -1,4 +1,4 @@
-"""What a file says about itself before its sections: format version, universe, and what it extends."""
+"""Header of a file, before its sections: format version, universe, and what it extends."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) ->
 
 
 def base_hint(name: str) -> str:
-    """What to write in the place of an unknown state."""
+    """Hint for an unknown state: a name to write in its place."""
     if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
         return overlay
     known = bases.names()

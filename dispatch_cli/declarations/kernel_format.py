@@ -26,7 +26,7 @@ FALLTHROUGH = "fallthrough"
 CATCH_ALL = "CatchAll"
 """The word for a registration without a dispatch key."""
 GOES_ON = (*BOOLEANS, *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")))
-"""What the field `redispatches` of a kernel may be, beside a mapping."""
+"""Words that the field `redispatches` of a kernel may be, beside a mapping."""
 A_KERNEL = text_or("a kernel name", "kernel")
 KERNELS = some(A_KERNEL, "kernels")
 MEMBERS = some(text_or("a kernel name", "library_kernel"), "kernels")

@@ -19,7 +19,7 @@ NAME_OF_A_KERNEL = (
     "the name of a kernel",
     "remove the key if nothing is registered there, or write fallthrough",
 )
-"""What is expected where a kernel is named, and what to write for what else may have been meant."""
+"""The value expected where a kernel is named, and a hint for what else may have been meant."""
 
 
 def entries(problems: Problems, node: Node) -> tuple[Node, ...]:

@@ -1,4 +1,4 @@
-"""How much of a declaration file is read before it is refused, beside the budget that all readers have."""
+"""Limits beyond which a declaration file is refused, beside the budget that all readers have."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ MAX_KERNELS = 1_000
 """Kernels at one key of one operator in one place; in PyTorch there are at most a few."""
 
 MAX_DEPTH = 64
-"""How deep lists and mappings may stand in each other; the format itself needs nine."""
+"""Greatest depth of lists and mappings in each other; the format itself needs nine."""
 
 MAX_FILES = 1_000
 """Files of one run, those reached through `extends` included."""
 
 MAX_EXTENDS = 64
-"""How long a chain of files that extend each other may be."""
+"""Greatest length of a chain of files that extend each other."""
 
 MAX_PROBLEMS = 100
 """Problems that are reported of one file; the rest is counted."""

@@ -273,7 +273,7 @@ class _Loader:
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
     def _extended(self, named: frozenset[str]) -> int:
-        """How many files of the history come before the first one that the user named."""
+        """Number of files in the history before the first one that the user named."""
         return sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
 
     def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
@@ -376,7 +376,7 @@ class _Loader:
                 self._add(extension.target, through, file.only_guards, file.project)
 
     def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
-        """What the user did not name, in the order of reading; states first."""
+        """Files and states that the user did not name, in the order of reading; states first."""
         for base, through in self._bases.items():
             if through:
                 yield Inherited(base, True, through)
@@ -559,7 +559,7 @@ def _registrant(file: _File) -> Registrant:
 
 
 def _by(step: Step, context: FileContext) -> Registrant:
-    """Who took a step; what settles a snapshot's tables belongs to the snapshot."""
+    """Registrant of a step; what settles a snapshot's tables belongs to the snapshot."""
     return context.by if isinstance(step, Settle) else step.block.by
 
 

@@ -50,7 +50,7 @@ PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
     "register_kernel": ("kernels",),
     "register_vmap": ("vmap",),
 }
-"""What PyTorch calls something that has another name here: the fields that it may be, for hints."""
+"""Fields that a name of PyTorch's may mean where the name is another one here, for hints."""
 CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
 MAKERS = (CUSTOM_OP, TRITON_OP)
 """The fields with the schema of an operator that ``torch.library`` makes."""

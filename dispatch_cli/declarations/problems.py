@@ -39,7 +39,7 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """How many problems there are."""
+        """Number of problems."""
         return len(self._found) + self._more
 
     @property

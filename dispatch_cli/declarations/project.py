@@ -1,4 +1,4 @@
-"""What a project's ``pyproject.toml`` says in ``[tool.dispatch-cli]``."""
+"""Reading ``[tool.dispatch-cli]`` in a project's ``pyproject.toml``."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def read_defaults(path: Path) -> CheckSettings:
 
 
 def read_source_settings(path: Path, allow_outside: bool = False) -> SourceSettings:
-    """How sources are read, as a project file says; its other settings are not looked at. Errors: InputError."""
+    """Settings of a project file for reading sources; its other settings are not looked at. Errors: InputError."""
     return _reader(path, allow_outside).of_sources()
 
 
@@ -276,7 +276,7 @@ class _SettingsReader:
         self._problems.add(code, message, Place(*at), hint)
 
     def _offset(self, field: str) -> int:
-        """Where a field stands, or else the table."""
+        """Start of a field, or else of the table."""
         start = self._source.text.find(field, self._head)
         return self._head if start < 0 else start
 
@@ -285,6 +285,6 @@ class _SettingsReader:
 
     @cached_property
     def _head(self) -> int:
-        """Where the table begins."""
+        """Start of the table."""
         match = _HEAD.search(self._source.text)
         return 0 if match is None else match.start()

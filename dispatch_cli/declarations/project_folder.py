@@ -14,7 +14,7 @@ from dispatch_cli.files import paths
 from dispatch_cli.files.paths import is_in
 
 _MARKS = ("pyproject.toml", ".git")
-"""What the folder of a project has."""
+"""Entries that mark the folder of a project."""
 
 
 def project_folder(file: str) -> str:
@@ -68,5 +68,5 @@ def _down_to(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def within(file: str, allow_outside: bool) -> str | None:
-    """Where a file has to be that the user named, links resolved: in its project; None where it can be anywhere."""
+    """Project folder that a file named by the user has to be in, links resolved; None where it can be anywhere."""
     return None if allow_outside else project_folder(file)

@@ -1,4 +1,4 @@
-"""What a project's ``pyproject.toml`` says in ``[tool.dispatch-cli.extract]``: how sources are read."""
+"""Reading ``[tool.dispatch-cli.extract]`` in a project's ``pyproject.toml``: settings for reading sources."""
 
 from __future__ import annotations
 

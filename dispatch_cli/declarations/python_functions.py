@@ -29,7 +29,7 @@ class PythonFunction(NamedTuple):
     body: FunctionBody | None = None
 
     def wrapped(self, kind: WrapKind) -> Wrapped:
-        """What PyTorch makes a kernel of."""
+        """This function with the wrapper that PyTorch puts around it to make a kernel."""
         return Wrapped(kind, self.name, self.place)
 
 

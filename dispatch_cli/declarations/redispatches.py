@@ -21,7 +21,7 @@ _BOOLEAN_HINTS = {
 
 
 def read_redispatches(problems: Problems, keys: KeyReader, node: Node | None) -> Redispatch | None:
-    """What the field says; None, noting why, when it says nothing that can be understood."""
+    """Value of the field; None, noting why, when it says nothing that can be understood."""
     if type(node) is Scalar:
         return _of_word(problems, node)
     return _of_mapping(problems, keys, node) if type(node) is Mapping else None
@@ -71,7 +71,7 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
 
 
 class Functions:
-    """What declarations say of functions, by the names of kernels: kernels of one name are one function."""
+    """Declared redispatches of functions, by the names of kernels: kernels of one name are one function."""
 
     def __init__(self) -> None:
         self._said: dict[str, Redispatch] = {}

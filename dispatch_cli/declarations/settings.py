@@ -1,4 +1,4 @@
-"""What a file says about the checks: the sections ``check`` and ``suppress``, and comments beside a line."""
+"""Settings of the checks in a file: the sections ``check`` and ``suppress``, and comments beside a line."""
 
 from __future__ import annotations
 

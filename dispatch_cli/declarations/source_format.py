@@ -29,12 +29,12 @@ REGISTERS = (
     "register_autocast",
     "py_impl",
 )
-"""What something undecided registers."""
+"""Kinds of things that an undecided statement registers."""
 UNKNOWN_FIELDS = ("name", "namespace", "dispatch_key", "device")
-"""What of it can be unknown."""
+"""Fields of such a statement that can be unknown."""
 _AT = Field("at", TEXT, AT.doc, required=True)
 KNOWN_FIELDS = ("name", "namespace", "dispatch_key", "kernel", "schema")
-"""What of it can be known."""
+"""Fields of such a statement that can be known."""
 UNDECIDED = Record(
     "undecided",
     "an undecided registration",

@@ -61,7 +61,7 @@ class TomlSource(Source):
 
 @lru_cache(maxsize=1)  # whether a file has settings is asked before they are read
 def parse_toml(text: str) -> Mapping[str, Any]:
-    """What a TOML file says; not to be changed. Errors: TomlError."""
+    """Content of a TOML file; not to be changed. Errors: TomlError."""
     _refuse_long_keys(text)
     if sys.version_info >= (3, 11):
         import tomllib

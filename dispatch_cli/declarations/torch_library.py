@@ -1,6 +1,6 @@
-"""What the functions of Python's ``torch.library`` register for an operator: ``register_kernel`` and its like.
+"""Registrations by functions of Python's ``torch.library`` for an operator: ``register_kernel`` and its like.
 
-Sources: torch/library.py. What an operator of ``custom_op`` does otherwise is in `custom_ops`.
+Sources: torch/library.py. Differences of operators of ``custom_op`` are in `custom_ops`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ CODE = "torch-library"
 """The code of a problem with what ``torch.library`` is asked to register."""
 BATCHED = "FuncTorchBatched"
 DEFAULT = "default"
-"""What stands for all device types in ``torch.library.impl``."""
+"""Word for all device types in ``torch.library.impl``."""
 BATCHED = "FuncTorchBatched"
 DEFAULT = "default"
-"""What stands for all device types in ``torch.library.impl``."""
+"""Word for all device types in ``torch.library.impl``."""
 _CUSTOM_HINT = "write the schema as custom_op, or register kernels with 'dispatch'"
 _DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
@@ -84,7 +84,7 @@ class LibraryOperator(NamedTuple):
         self.context.implement(self.block, self.name, key, kernel, span)
 
     def debug(self, function: str) -> str:
-        """What a dump shows of what a function registers."""
+        """Debug text, in a dump, of the kernels that a function registers."""
         default = f"registered at {self.block.file}:{self.block.line}"
         return self.library.custom_op if self.custom else self.library.functions.get(function) or default
 
@@ -109,7 +109,7 @@ def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] 
 
 
 def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
-    """What ``torch.library`` registers for an operator that is not of ``custom_op``; mistakes are noted."""
+    """Read registrations by ``torch.library`` for an operator that is not of ``custom_op``; mistakes are noted."""
     for field in ONLY_CUSTOM:
         if (node := values.get(field)) is not None:
             message = f"{field!r} is only for an operator with the field 'custom_op'"
@@ -141,7 +141,7 @@ def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
 
 
 def _key(operator: LibraryOperator, device: str) -> str:
-    """Where ``torch.library.impl`` registers for a device type; it takes a dispatch key in the place of one, too."""
+    """Dispatch key at which ``torch.library.impl`` registers for a device type; it takes a key for a type, too."""
     if device in operator.universe.parseable:
         return device
     return EXPLICIT if device == DEFAULT else operator.universe.devices[device]

@@ -39,7 +39,7 @@ class Mapping(NamedTuple):
 Node = Scalar | Sequence | Mapping
 
 NULLS = frozenset({"", "~", "null"})
-"""What a plain scalar says when nothing is meant."""
+"""Texts of plain scalars that stand for nothing."""
 
 
 _OTHER_THAN_TEXT = {
@@ -55,7 +55,7 @@ def is_nothing(node: Scalar) -> bool:
 
 
 def other_than_text(node: Scalar) -> str | None:
-    """What YAML takes a piece of text for that is written without quotes, where that is no text: ``a number``."""
+    """Words for the value that YAML reads from text without quotes, where that is no text: ``a number``."""
     text = node.text
     if not node.plain or not text:
         return None
@@ -81,7 +81,7 @@ def plain_data(node: Node) -> object:
 
 
 def kind_of(node: Node) -> str:
-    """What *node* is, in the words of a message: ``a list``, ``nothing``, ``the text 'x'``."""
+    """Words for *node* in a message: ``a list``, ``nothing``, ``the string 'x'``."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):

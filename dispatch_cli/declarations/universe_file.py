@@ -68,7 +68,7 @@ def read_file(name: str) -> Universe:
 
 
 def _universe_in(problems: Problems, root: Node) -> Node | None:
-    """Where a file has a universe: all of it is one, or it has declarations with one in it, as captures have."""
+    """Node of the universe in a file: all of it is one, or it has declarations with one in it, as captures have."""
     if not isinstance(root, Mapping) or not any(key.text == "dispatch" for key, _ in root.pairs):
         return root
     found = next((value for key, value in root.pairs if key.text == "universe"), None)
@@ -90,7 +90,7 @@ def read_universe(problems: Problems, node: Node) -> Universe | None:
 
 
 def _at(node: Node, way: tuple[str, ...]) -> Node:
-    """What stands at the end of a way through mappings and lists, or as far as it goes."""
+    """Node at the end of a way through mappings and lists, or as far as it goes."""
     for part in way:
         inner: Node | None = None
         if isinstance(node, Mapping):

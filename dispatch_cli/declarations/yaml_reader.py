@@ -22,7 +22,7 @@ from dispatch_cli.model.budget import MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""What YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
+"""Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 
 _CONFLICT = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
 _TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
@@ -31,7 +31,7 @@ _TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
 
 
 class EventParser(Protocol):
-    """What is used of PyYAML's parsers."""
+    """The part of PyYAML's parsers that is used."""
 
     def get_event(self) -> Any:
         """The next event, or None at the end."""

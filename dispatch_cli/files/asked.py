@@ -1,4 +1,4 @@
-"""What a user means by ``REV:PATH``, and opening the revision."""
+"""Resolution of a user's ``REV:PATH``, and opening of its revision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dispatch_cli.model.suggest import suggestion
 MAX_REVISION = 250
 """Characters of a revision."""
 _A_FILE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z][A-Za-z0-9+.-]*://|\.{0,2}/")
-"""What is no revision: a drive of Windows, an address, a path that begins as one."""
+"""Start of a text that is no revision: a drive of Windows, an address, a path that begins as one."""
 MAX_SHOWN = 200
 """Characters of a name that a message shows."""
 
@@ -66,7 +66,7 @@ def _resolve(text: str, must_exist: bool) -> str:
 
 
 def absent(old: str, new: str) -> str | None:
-    """Of two names for one path, at least one of them at a revision, the one that no file has if the other has one.
+    """The one of two names for one path, at least one of them at a revision, that no file has while the other has one.
 
     It is a file that was added since, or deleted. Both names are as `resolve` gives them.
     """
@@ -103,7 +103,7 @@ def _open(revision: str, text: str) -> RevisionTree:
 
 
 def _no_repository(said: str, text: str) -> RevisionError:
-    """What is wrong where git finds no repository, or does not trust it."""
+    """The error where git finds no repository, or does not trust it."""
     what = f"there is no file {text[:MAX_SHOWN]!r}, and as REV:PATH it cannot be read"
     if "not a git repository" in said and "GIT_DIR" in os.environ:
         return RevisionError("not-a-repository", f"{what}: GIT_DIR is set, and does not lead to a git repository")
@@ -121,7 +121,7 @@ def _first(said: str) -> str:
 
 
 def _unknown(revision: str, text: str, said: str) -> RevisionError:
-    """What is wrong with a revision that git does not know."""
+    """The error for a revision that git does not know."""
     message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {revision!r} in this repository"
     if "Needed a single revision" not in said and said.strip():
         message = f"{message}: {cleaned(said)}"
@@ -153,7 +153,7 @@ def _check_there(name: str, revision: str, text: str, must_exist: bool) -> None:
 
 
 def _hint(name: str) -> str | None:
-    """What to do about a file that is not there at a revision."""
+    """Hint for a file that is not there at a revision."""
     if os.path.lexists(paths.relative(name)):
         return "the working tree has it: it is new since then, or has another name there"
     try:

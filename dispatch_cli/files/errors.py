@@ -1,4 +1,4 @@
-"""What can be wrong with a file at a revision."""
+"""Errors of files at a revision."""
 
 from __future__ import annotations
 

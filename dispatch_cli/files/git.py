@@ -48,14 +48,14 @@ _NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
 
 
 class ObjectHead(NamedTuple):
-    """What an object is. size: of its content in bytes."""
+    """Kind and size of an object. size: of its content in bytes."""
 
     kind: str
     size: int
 
 
 def executable() -> str:
-    """Where git is. Errors: RevisionError."""
+    """Path of git. Errors: RevisionError."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):  # noqa: PTH117 (one of the working directory is not taken)
         raise RevisionError("no-git", "git is not installed, or not in PATH", "install git to read files at a revision")
@@ -67,7 +67,7 @@ def _environment() -> dict[str, str]:
 
 
 def ask(*arguments: str) -> str:
-    """What a command of git prints. Errors: RevisionError with what git says."""
+    """Output of a command of git. Errors: RevisionError with git's message."""
     code, out, said = attempt(*arguments)
     if code:
         raise RevisionError("git", f"git cannot tell: {cleaned(said) or f'it ended with {code}'}")
@@ -94,7 +94,7 @@ def attempt(*arguments: str) -> tuple[int, str, str]:
 
 
 def cleaned(said: str) -> str:
-    """What git says of an error, in one line, without its marks and without control characters."""
+    """Git's message of an error, in one line, without its marks and without control characters."""
     lines = (line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in said.splitlines())
     return _NOT_PRINTED.sub(" ", "; ".join(filter(None, lines)))[:MAX_MESSAGE]
 
@@ -111,7 +111,7 @@ class Objects:
         self._contents = _Batch("--batch")
 
     def head(self, name: str) -> ObjectHead:
-        """What an object is. Errors: RevisionError, also where it is not in the repository."""
+        """Kind and size of an object. Errors: RevisionError, also where it is not in the repository."""
         return self._head_of(self._heads, name)
 
     def content(self, name: str, most: int | None = None, what: str = "file") -> bytes:
@@ -189,7 +189,7 @@ class _Batch:
         return bytes(found)
 
     def _some(self) -> bytes:
-        """What comes next, at least one byte."""
+        """The next bytes, at least one."""
         if self._rest:
             found, self._rest = self._rest, b""
             return found
@@ -242,7 +242,7 @@ class _Batch:
 
 
 def first_colon(text: str) -> int:
-    """Where ``REV`` ends in ``REV:PATH``: at the first colon outside of braces, as git finds it; -1 for none."""
+    """End of ``REV`` in ``REV:PATH``: the first colon outside of braces, as git finds it; -1 for none."""
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")

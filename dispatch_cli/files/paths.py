@@ -1,4 +1,4 @@
-"""What ``os.path`` and ``os.scandir`` do, for files of the working tree and for those of a revision, ``REV:PATH``.
+"""Functions of ``os.path`` and ``os.scandir`` for files of the working tree and for those of a revision, ``REV:PATH``.
 
 A path at a revision leads to nothing else than files of that revision: whatever is joined to it, the result begins with
 ``REV:``. A name of the working tree never begins like one: ``./`` is put before it.
@@ -35,11 +35,11 @@ class Tree(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What the names of its files begin with: ``REV:``."""
+        """Start of the names of its files: ``REV:``."""
 
     @property
     def here(self) -> str:
-        """Where the working directory is in it; empty for the top."""
+        """Path of the working directory in it; empty for the top."""
 
     def mode(self, path: str, follow: bool = True) -> int:
         """The mode of a file, as ``os.stat`` gives it, or ``os.lstat``."""
@@ -48,10 +48,10 @@ class Tree(Protocol):
         """The path with links resolved, as far as there is one; None where it leads out of the tree."""
 
     def entries(self, path: str) -> list[FolderEntry]:
-        """What is in a folder."""
+        """Entries of a folder."""
 
     def target(self, path: str) -> str:
-        """What a link says."""
+        """Target of a link, as written in it."""
 
     def read(self, path: str, count: int) -> bytes:
         """The first bytes of a regular file, at most *count*."""
@@ -226,13 +226,13 @@ def _has_mode(name: str, kind: int | None, follow: bool = True) -> bool:
 
 
 def target(name: str) -> str:
-    """What a link says. Errors: OSError."""
+    """Target of a link, as written in it. Errors: OSError."""
     tree = tree_of(name)
     return os.readlink(name) if tree is None else tree.target(name[len(tree.prefix) :])  # noqa: PTH115
 
 
 def each_entry(name: str) -> Iterator[FolderEntry]:
-    """What is in a folder, in no order. Errors: OSError."""
+    """Entries of a folder, in no order. Errors: OSError."""
     tree = tree_of(name)
     if tree is not None:
         yield from tree.entries(name[len(tree.prefix) :])

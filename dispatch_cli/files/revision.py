@@ -102,7 +102,7 @@ class RevisionTree:
             return path
 
     def entries(self, path: str) -> list[FolderEntry]:
-        """What is in a folder. Errors: OSError."""
+        """Entries of a folder. Errors: OSError."""
         entry = self._find(path, True)[1]
         if entry.mode == _SUBMODULE:
             return [TreeEntry(_GIT, stat.S_IFREG, "")]
@@ -113,7 +113,7 @@ class RevisionTree:
         return list(folder.values())
 
     def target(self, path: str) -> str:
-        """What a link says. Errors: OSError."""
+        """Target of a link, as written in it. Errors: OSError."""
         return self._target(self._find(path, False)[1])
 
     def read(self, path: str, count: int) -> bytes:
@@ -178,7 +178,7 @@ class RevisionTree:
         return posixpath.sep.join(entry.name for entry in way[1:]), way[-1]
 
     def _in(self, way: Sequence[TreeEntry], name: str) -> TreeEntry | None:
-        """What has that name in the folder at the end of a way; None where nothing has."""
+        """Entry with that name in the folder at the end of a way; None where there is none."""
         folder = way[-1]
         if folder.mode == _SUBMODULE:
             if name == _GIT:

@@ -1,4 +1,4 @@
-"""What one collection has and another has not, where things can be in both more than once."""
+"""Items that one collection has beyond another, where items can be in both more than once."""
 
 from __future__ import annotations
 

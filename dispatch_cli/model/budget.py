@@ -1,7 +1,7 @@
-"""How much one file may unpack to and say. Files come from anywhere, and small ones can stand for large ones.
+"""Limits on the bytes and things of one file. Files come from anywhere, and small ones can stand for large ones.
 
 Every reader spends from the same budget: bytes after decompression, and *things*, which are texts, lists, mappings and
-what they are multiplied to by aliases and by lists of keys. How much there is depends on the size of the file, so that
+what they are multiplied to by aliases and by lists of keys. The amount depends on the size of the file, so that
 one of a few kilobytes is refused before it costs seconds and hundreds of megabytes.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 MAX_BYTES = 64 << 20
 """Bytes of a file after decompression. A recording of all of PyTorch 2.15 has 45 MiB, a capture 5."""
 FREE_BYTES, BYTES_PER_BYTE = 16 << 20, 200
-"""What a file may unpack to whatever its size, and for each of its bytes. Recordings unpack to 75 to 172 per byte."""
+"""Bytes after decompression, whatever a file's size, and for each of its bytes. Recordings have 75 to 172 per byte."""
 
 MAX_THINGS = 1_500_000
 """Things of a file, and of all files of a run. A capture of PyTorch 2.15 has 400,000."""
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{,]', re.DOTALL)
 _LONG = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _STEP = 7
 _SAMPLE = re.compile(rf"[0-9]{{{(MAX_DIGITS + 1) // _STEP}}}")
-"""Of the digits of such a number, so many are at multiples of the step, wherever it begins."""
+"""Digits of such a number at multiples of the step: it has so many, wherever it begins."""
 _LONG_OUTSIDE = re.compile(rf'"[^"\\]*(?:\\.[^"\\]*)*"?|({_LONG.pattern})', re.DOTALL)
 """A text, or a number that is too long."""
 
@@ -50,7 +50,7 @@ class OverBudget(Exception):
 
 
 class Budget:
-    """What one file may still say.
+    """Limits of one file, and the count of what it says.
 
     size: its bytes, before decompression. left: the things that the run may still have. bytes: what it may unpack to.
     things: what it may say; *spent* counts that.
@@ -71,7 +71,7 @@ class Budget:
             raise self.over()
 
     def over(self) -> OverBudget:
-        """What is said where the things are too many."""
+        """The error for too many things."""
         said = "values, counting expanded aliases and key lists"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
             return OverBudget(

@@ -1,4 +1,4 @@
-"""What a built library registers in a running PyTorch, to hold declarations against."""
+"""Registrations of a built library in a running PyTorch, to compare declarations with."""
 
 from __future__ import annotations
 

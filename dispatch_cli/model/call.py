@@ -1,4 +1,4 @@
-"""What a call is made of, as a user writes it: its tensor arguments, and the contexts that it happens in.
+"""Parts of a call, as a user writes it: its tensor arguments, and the contexts that it happens in.
 
 The texts name devices and dispatch keys; whether they exist is the universe's to say, when the call is simulated.
 """
@@ -18,7 +18,7 @@ MAX_WRAPPERS = 64
 
 
 class EndKind(Enum):
-    """How a call ends."""
+    """End of a call."""
 
     KERNEL = "kernel"
     DECOMPOSITION = "decomposition"
@@ -41,7 +41,7 @@ class CallError(Exception):
 
 
 class Layout(Enum):
-    """How a tensor keeps its elements; the value is the word for it."""
+    """Layout of a tensor's elements; the value is the word for it."""
 
     STRIDED = "strided"
     SPARSE = "sparse"
@@ -62,7 +62,7 @@ class Bit(Enum):
 
 
 class WrapperKind(Enum):
-    """What functionalization or a functorch transform wraps a tensor in; the value is the word for it."""
+    """Wrapper that functionalization or a functorch transform puts around a tensor; the value is the word for it."""
 
     FUNCTIONAL = "functional"
     BATCHED = "batched"
@@ -70,7 +70,7 @@ class WrapperKind(Enum):
 
 
 class Absent(Enum):
-    """What stands in the place of a tensor that is not there; the value is the word for it."""
+    """Stand-in for a tensor that is not there; the value is the word for it."""
 
     UNDEFINED = "undefined"
     """An undefined tensor, as C++'s ``Tensor()``; None becomes one where a schema has ``Tensor``."""

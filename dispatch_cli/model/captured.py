@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_ALIAS_ANALYSIS = "default"
-"""How a record of a captured operator says that the kind was left at its default."""
+"""Word in the record of a captured operator for a kind that was left at its default."""
 
 MADE_OF = 6
-"""Where the record of a captured kernel says what it is made of, if it does."""
+"""Index of the first field in the record of a captured kernel that says what it is made of, if it does."""
 
 
 class CapturedOperator(NamedTuple):
@@ -40,7 +40,7 @@ class CapturedOperator(NamedTuple):
 
 
 class CapturedHeader(NamedTuple):
-    """What a table of a captured operator needs, so that nothing has to be parsed.
+    """Data for the table of a captured operator, so that nothing has to be parsed.
 
     schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.
     overridden: the keys with more than one kernel.
@@ -56,7 +56,7 @@ class CapturedHeader(NamedTuple):
 
 
 class CapturedListing(NamedTuple):
-    """What is compared of a captured operator, so that nothing has to be parsed.
+    """Data for comparisons of a captured operator, so that nothing has to be parsed.
 
     schema: as text. alias_analysis: by name; None where it was left at its default. kernels: dispatch key, debug text
     and whether it falls through, oldest first. python_kernels: dispatch key and function name.
@@ -74,7 +74,7 @@ class StateSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What the state is called, such as ``torch-2.15``."""
+        """Name of the state, such as ``torch-2.15``."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -104,7 +104,7 @@ class StateSource(Protocol):
         """The kernels of the Python dispatcher for the same operator: key and function name."""
 
     def fake_rules(self, name: str) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of the same operator, beside its kernels."""
+        """Facts about the same operator that ``FakeTensorMode`` asks for, beside its kernels."""
 
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
@@ -116,4 +116,4 @@ class StateSource(Protocol):
 
     @property
     def modes(self) -> tuple[ModeType, ...]:
-        """What is known of its mode types."""
+        """Known facts about its mode types."""

@@ -22,11 +22,11 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 CATCH_ALL_WORD = "CatchAll"
-"""How an addition says that it has no key."""
+"""Word for the key of an addition that has none."""
 
 
 class RegistrationKind(Enum):
-    """What is registered."""
+    """Kind of a registration."""
 
     KERNEL = "kernel"
     """A kernel of an operator."""
@@ -37,9 +37,9 @@ class RegistrationKind(Enum):
 
 
 class RegistrationName(NamedTuple):
-    """Which registration is meant.
+    """Description of the registration that is meant.
 
-    operator: whose; None for a backend fallback. key: where it is registered. python: a kernel of the Python
+    operator: its operator; None for a backend fallback. key: where it is registered. python: a kernel of the Python
     dispatcher. kernel: its name or debug text. number: the first, second, … of those that fit the other fields,
     oldest first; None where there is only one.
     """
@@ -52,7 +52,7 @@ class RegistrationName(NamedTuple):
 
     @property
     def kind(self) -> RegistrationKind:
-        """What is registered."""
+        """Kind of the registration."""
         return (
             RegistrationKind.FALLBACK
             if self.operator is None
@@ -113,7 +113,7 @@ Change = Addition | Removal | Reordering
 
 
 class ChangeProblem(Enum):
-    """Why a change cannot be made."""
+    """Reason why a change cannot be made."""
 
     UNKNOWN = "unknown-registration"
     """A registration is not there."""
@@ -148,7 +148,7 @@ class ChangeError(ValueError):
 
 
 class AdditionPlace(NamedTuple):
-    """Where a file says that something is added. block: the entry; registration, kernel: these in it."""
+    """Places in a file that add something. block: the entry; registration, kernel: these in it."""
 
     block: Span
     registration: Span

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 MAX_NESTING = 50
-"""How deeply parentheses of a condition may nest."""
+"""Greatest depth of parentheses in a condition."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the debug text of a registration says about the file that it is in."""
+"""Files and places in the debug texts of registrations."""
 
 from __future__ import annotations
 

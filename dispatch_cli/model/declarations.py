@@ -1,4 +1,4 @@
-"""What declaration files say, once read: one history of registrations, and what is declared beside it.
+"""Content of declaration files, once read: one history of registrations, and what is declared beside it.
 
 The history is flat and in order: PyTorch runs static initialisers one after the other, and so does the engine.
 """
@@ -34,7 +34,7 @@ class LibraryKind(Enum):
 
 
 class Registrant(Enum):
-    """Who registered something.
+    """Party that registered something.
 
     USER: the author of the files, or the modules that a capture imported. PYTORCH: PyTorch itself, as a capture noted.
     UNKNOWN: a capture that does not say.
@@ -72,7 +72,7 @@ class Block(NamedTuple):
 
     @property
     def where(self) -> str:
-        """How PyTorch's messages about the block end."""
+        """End of PyTorch's messages about the block."""
         return f"(Error occurred while processing {self.kind.value} block at {self.file}:{self.line})"
 
     def qualified(self, name: OperatorName) -> OperatorName | None:
@@ -212,7 +212,7 @@ class UnreadStatement(NamedTuple):
 
 
 class RefusedDeclaration(NamedTuple):
-    """What PyTorch refuses of what sources say; the rest counts all the same.
+    """Declaration in sources that PyTorch refuses; the others count all the same.
 
     message: PyTorch's text, or why PyTorch cannot read it. operator: what it is about, where that is known.
     related: other places that matter, in words. line_text, hint: as in `Problem`. when: the conditions of what is
@@ -243,7 +243,7 @@ class CapturedRegistration(NamedTuple):
 
 
 class NameNote(NamedTuple):
-    """What to tell the user about a name that means another one. span: where it is; None for a name of the caller."""
+    """Note for the user about a name that means another one. span: where it is; None for a name of the caller."""
 
     message: str
     span: Span | None
@@ -271,7 +271,7 @@ class OwnChange(NamedTuple):
 
 
 class OwnChanges(NamedTuple):
-    """What the sections ``changes`` of the user's own files do.
+    """Effects of the sections ``changes`` of the user's own files.
 
     made: the registrations that they concern. steps, python_kernels, without: what the declarations would have in these
     fields without the changes.

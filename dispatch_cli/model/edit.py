@@ -12,7 +12,7 @@ from dispatch_cli.model.universe import META
 
 
 class Action(Enum):
-    """What is done; the value is the name in machine formats."""
+    """Action of an edit; the value is the name in machine formats."""
 
     REGISTER = "register"
     """A kernel is registered, after everything else."""
@@ -23,7 +23,7 @@ class Action(Enum):
 
 
 class Function(Enum):
-    """Which function is registered; the value is the name in machine formats."""
+    """Function that an edit registers; the value is the name in machine formats."""
 
     OWN = "own"
     """A new one, to be written."""
@@ -63,7 +63,7 @@ _GOES_ON = {
     "CompositeImplicitAutogradNestedTensor": RedispatchKind.OTHER_OPERATORS,
     "FuncTorchBatchedDecomposition": RedispatchKind.OTHER_OPERATORS,
 }
-"""How a kernel has to go on, by the key at which it is registered."""
+"""Required kind of redispatch of a kernel, by the key at which it is registered."""
 
 
 def own_kernel(operator: OperatorName, key: str) -> Edit:

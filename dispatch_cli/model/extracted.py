@@ -1,7 +1,7 @@
-"""What is found in sources: registrations with their places and conditions, and what was not understood.
+"""Things found in sources: registrations with their places and conditions, and what was not understood.
 
 The readers of C++, Python and torchgen's YAML make these; `extract.document` makes a declaration document of them.
-In all of them, *at* is the place in the source, *when* what must all hold (none: always).
+In all of them, *at* is the place in the source, *when* the conditions that must all hold (none: always).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dispatch_cli.model.span import Span
 
 
 class SourceKind(Enum):
-    """What a file is, by its content."""
+    """Kind of a file, by its content."""
 
     CPP = "C++"
     PYTHON = "Python"
@@ -125,7 +125,7 @@ class CustomOperator(NamedTuple):
 
 
 class FunctionRole(Enum):
-    """What ``torch.library`` is given a function for; the value is the name of its function."""
+    """Purpose of a function that ``torch.library`` is given; the value is the name of the function that takes it."""
 
     FAKE = "register_fake"
     KERNEL = "register_kernel"
@@ -210,7 +210,7 @@ Extracted = (
 
 
 class Extraction(NamedTuple):
-    """What the files of one kind say.
+    """Content of the files of one kind.
 
     found: in the order of files, then of places. A block comes before what is in it.
     accounted: the places (file, line) of source text that registers something, as a reader finds it by looking for
@@ -219,7 +219,7 @@ class Extraction(NamedTuple):
     read: the files that were read, headers included. missing: names that would decide more, such as macros for
         ``-D``, with the number of statements that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
-    functions: that register something of it when they are called.
+    functions: those that register something of it when they are called.
     """
 
     found: tuple[Extracted, ...] = ()

@@ -1,4 +1,4 @@
-"""What ``FakeTensorMode`` asks for of an operator, beside its kernels and its fake implementation."""
+"""Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels and its fake implementation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class FakeRules(NamedTuple):
-    """What is registered in PyTorch's Python code for one operator.
+    """Registrations in PyTorch's Python code for one operator.
 
     decomposition: the function that decomposes it, where that runs for sizes that are numbers
         (``torch._decomp.decomposition_table``, and ``torch_decomp_decompositions`` in ``fake_tensor.py``).

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class GuardField(Enum):
-    """What a guard can ask of a slot, of an operator, or of a call; the value is the field of the declaration.
+    """Question of a guard about a slot, an operator, or a call; the value is the field of the declaration.
 
     RULE, NOT: the rule that fills the slot is, or is not, one of the texts.
     KERNEL, NOT_KERNEL: what a dump shows of the kernel, or the Python function that it was made of, matches one, or
@@ -54,7 +54,7 @@ class GuardedCall(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What must hold for every operator that matches.
+    """Expectations that must hold for every operator that matches.
 
     ops: globs over operator names. keys: runtime keys, globs over them, and alias keys, which stand for all that they
     cover; none where the guard speaks of a backend or a call. wants: all of them must hold.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dispatch_cli.model.span import Span
 
 FALLTHROUGH = "fallthrough"
-"""What stands in the place of an implementation where a key falls through (``HigherOrderOperator.fallthrough``)."""
+"""Stand-in for an implementation where a key falls through (``HigherOrderOperator.fallthrough``)."""
 AUTOGRAD_NOT_IMPLEMENTED = "autograd_not_implemented"
 """PyTorch's helper for operators without a derivative (``torch/_higher_order_ops/utils.py``)."""
 FUNCTIONAL_MODE = "FunctionalTensorMode"
@@ -26,7 +26,7 @@ def is_autograd_not_implemented(kernel: str) -> bool:
 
 
 class ImplKind(Enum):
-    """What an implementation is registered for."""
+    """Kind of the thing that an implementation is registered for."""
 
     DISPATCH = "dispatch"
     """A dispatch key: ``py_impl(DispatchKey.X)``."""
@@ -43,13 +43,13 @@ class ImplKind(Enum):
 
 
 RAISES = "raises"
-"""Of how an implementation goes on: it raises an error."""
+"""Word for an implementation that does not go on, but raises an error."""
 ERROR_PLACES = {ImplKind.DISPATCH: "dispatch", ImplKind.MODE: "modes", ImplKind.TRANSFORM: "transforms"}
-"""Where an implementation for functionalization is registered, and what that place is called in a declaration."""
+"""Kinds of places where an implementation for functionalization is registered, with their words in a declaration."""
 
 
 class ImplPlace(NamedTuple):
-    """Where an implementation stands: in the table of a kind, under a name."""
+    """Place of an implementation: in the table of a kind, under a name."""
 
     kind: ImplKind
     name: str

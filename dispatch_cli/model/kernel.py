@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AliasAnalysisKind(Enum):
-    """What PyTorch assumes about an operator's aliasing; the value is the name that a dump shows."""
+    """PyTorch's assumption about an operator's aliasing; the value is the name that a dump shows."""
 
     FROM_SCHEMA = "FROM_SCHEMA"
     CONSERVATIVE = "CONSERVATIVE"
@@ -46,7 +46,7 @@ class RedispatchKind(Enum):
 
 
 class Redispatch(NamedTuple):
-    """How a kernel goes on. keys: of TO, the one; of EXCLUDE, all of them. span: where it is declared."""
+    """Way in which a kernel goes on. keys: of TO, the one; of EXCLUDE, all of them. span: where it is declared."""
 
     kind: RedispatchKind
     keys: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class FakeImpl(NamedTuple):
 
 
 class WrapKind(Enum):
-    """What PyTorch puts around a user's function before it registers it; the value is the word in a declaration."""
+    """Wrapper that PyTorch registers around a user's function; the value is the word in a declaration."""
 
     FUNCTION = "function"
     """Nothing: ``torch.library.impl`` registers the function as it is."""
@@ -131,7 +131,7 @@ class Wrapped(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What reports call the kernel, in the place of a dump's text, which is the same for all of an operator."""
+        """Name of the kernel in reports; a dump's text is the same for all kernels of an operator."""
         place = "" if self.place is None else f" at {self.place}"
         match self.kind:
             case WrapKind.AUTOGRAD:
@@ -187,7 +187,7 @@ class Kernel(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What reports call it: the user's Python function, where that is known, or else what a dump shows."""
+        """Name of the kernel in reports: the user's Python function, where that is known, or else what a dump shows."""
         if self.wraps is not None:
             return self.wraps.label
         if self.fake is None:

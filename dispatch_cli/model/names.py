@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 DEFAULT_OVERLOAD = ".default"
-"""How PyTorch's Python names the overload that has no name."""
+"""Name in PyTorch's Python for the overload that has no name."""
 NO_DEFAULT_OVERLOAD = "leave '.default' out: only torch.ops calls the overload without a name so"
-"""What helps where this overload is refused."""
+"""Hint where this overload is refused."""
 HIGHER_ORDER_NAMESPACE = "higher_order"
-"""Where PyTorch's Python keeps higher-order operators."""
+"""Namespace of higher-order operators in PyTorch's Python."""
 
 
 class OperatorName(NamedTuple):

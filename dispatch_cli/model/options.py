@@ -1,4 +1,4 @@
-"""What a call is given beside its tensors that counts for dispatch: the options of a factory, and a generator."""
+"""Arguments of a call beside its tensors that count for dispatch: the options of a factory, and a generator."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ OTHER_NAMES = {
 QUANTIZED = frozenset({"qint8", "quint8", "qint32", "quint4x2", "quint2x4"})
 """``isQIntType``: those whose strided tensors have a Quantized key."""
 DEFAULT = "float32"
-"""What PyTorch starts with; ``torch.set_default_dtype`` takes no quantized one."""
+"""Default dtype with which PyTorch starts; ``torch.set_default_dtype`` takes no quantized one."""
 _PREFIX = "torch."
 BOXED = "boxed"
-"""Of a call: through ``torch.ops``, or a boxed kernel."""
+"""Word for a call through ``torch.ops``, or of a boxed kernel."""
 LAYOUT_NUMBERS = (
     Layout.STRIDED,
     Layout.SPARSE,

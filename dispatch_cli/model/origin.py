@@ -1,4 +1,4 @@
-"""Where declared things come from, beyond their place: the files and states that others extend."""
+"""Origins of declared things, beyond their place: the files and states that others extend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Inherited(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """How something came to be declared.
+    """Origin of a declared thing.
 
     state: the embedded state that it is from; None for what has a place in a file, and for what was registered by hand.
     through: the entries of ``extends`` that led to its file or state, that of the user's own file first; none for what
@@ -32,4 +32,4 @@ class Origin(NamedTuple):
 
 
 OWN = Origin()
-"""Of what the user named."""
+"""Origin of what the user named."""

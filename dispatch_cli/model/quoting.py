@@ -6,7 +6,7 @@ import json
 import re
 
 CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
-"""What a text of several lines cannot have; the inside of a class of a regular expression."""
+"""Characters that a text of several lines cannot have; the inside of a class of a regular expression."""
 _FORMATTING = (
     "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u2028\u2029\ud800-\udfff\ufff9-\ufffb"
     "\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -19,7 +19,7 @@ _NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(
     f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
 )
 UNSEEN = _FORMATTING + _IGNORABLE + _NO_CHARACTERS
-"""What nobody sees; as `CONTROL`. Characters of the categories Cf (those that change direction are among them), Cs, Zl
+"""Unseen characters, as in `CONTROL`: those of the categories Cf (those that change direction are among them), Cs, Zl
 and Zp, those with the property Default_Ignorable_Code_Point, which is about what has no glyph (variation selectors,
 fillers, tags), and the noncharacters, which no text has and HTML forbids. From the Unicode Character Database, 16.0."""
 HARMFUL = f"(?![\t\n -~])[{CONTROL}{UNSEEN}]"
@@ -27,7 +27,7 @@ HARMFUL = f"(?![\t\n -~])[{CONTROL}{UNSEEN}]"
 as long, because it goes through all its ranges for every character."""
 _ASCII_CONTROL = tuple(sign for sign in map(chr, range(128)) if re.match(f"[{CONTROL}]", sign))
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
-"""What begins a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
+"""Start of a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
 
 
 def quoted(text: str) -> str:

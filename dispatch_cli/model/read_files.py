@@ -1,4 +1,4 @@
-"""Which files an answer is made from, so that the answer does not take the place of one."""
+"""Record of the files that an answer is made from, so that the answer does not take the place of one."""
 
 from __future__ import annotations
 

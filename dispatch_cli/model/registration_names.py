@@ -139,7 +139,7 @@ class RegistrationIndex:
             yield NamedRegistration(name, debug, None, fallthrough, None, None, captured)
 
     def _instead(self, wanted: RegistrationName, keys: Mapping[str, RegistrationsAtKey]) -> str | None:
-        """What may be meant instead."""
+        """Hint at the registration or key that may be meant instead."""
         suggest = self._suggestions.suggest
         there = keys.get(wanted.key)
         if there is not None:

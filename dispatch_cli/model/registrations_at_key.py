@@ -35,7 +35,7 @@ class NamedRegistration(NamedTuple):
 
     @property
     def kernel_names(self) -> frozenset[str]:
-        """What a name can call its kernel."""
+        """Names by which its kernel can be called."""
         names = (self.kernel, self.function, FALLTHROUGH if self.fallthrough else None)
         return frozenset(name for name in names if name is not None)
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Rule(Enum):
-    """Why a slot holds what it holds.
+    """Reason for the content of a slot.
 
     value: our short name. dump_text: what PyTorch's table dump prints in brackets.
     NOT_KNOWN: the state is incomplete, and what it lacks could fill the slot.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class SchemaPart(Enum):
-    """What of a schema differs; the value is the name in machine formats."""
+    """Part of a schema that differs; the value is the name in machine formats."""
 
     ARGUMENT = "argument"
     ORDER = "order"

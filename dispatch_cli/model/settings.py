@@ -1,4 +1,4 @@
-"""What a run of the checks is asked to do: which checks, and what makes it fail."""
+"""Settings of a run of the checks: which checks, and what makes it fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 
 
 class CheckSettings(NamedTuple):
-    """What one place says about the checks: a declaration file, a project file or the command line.
+    """Settings of the checks from one place: a declaration file, a project file or the command line.
 
     select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes

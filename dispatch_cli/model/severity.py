@@ -1,4 +1,4 @@
-"""How bad a finding is."""
+"""Severity of a finding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Severity(Enum):
-    """How bad a finding is, worst first."""
+    """Severity of a finding, worst first."""
 
     ERROR = "error"
     WARNING = "warning"

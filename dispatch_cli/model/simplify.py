@@ -14,7 +14,7 @@ MOST_WORLDS = 256
 MOST_LENGTH = 200
 """Characters of a text; of more, the first parts are said and how many more there are."""
 Case = Sequence[bool]
-"""What each of some conditions is."""
+"""Truth values of some conditions, in their order."""
 
 
 def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[int, bool]]]:

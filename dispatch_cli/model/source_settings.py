@@ -1,4 +1,4 @@
-"""What a project file or the command line says about how sources are read."""
+"""Settings of a project file or the command line for reading sources."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _DEFINED = re.compile(rf"{_NAME}(?:{_PARAMETERS})?", re.ASCII)
 
 
 class FileSettings(NamedTuple):
-    """What holds for some files.
+    """Settings for some files.
 
-    globs: which, as in ``.gitignore``. defines: macros, with their parameters if they have some, and their values.
+    globs: as in ``.gitignore``. defines: macros, with their parameters if they have some, and their values.
     undefines: macros that are not defined. values: what names of Python stand for. when: what holds where the files are
     in the build.
     """
@@ -30,7 +30,7 @@ class FileSettings(NamedTuple):
 
 
 class SourceSettings(NamedTuple):
-    """What one place says about all files, and about some.
+    """Settings from one place, for all files and for some.
 
     every: what holds for all files; it has no globs and no conditions. files: what holds for some, the later the
     stronger. include: directories of headers, as they can be opened from here. exclude: globs of files to leave out.
@@ -50,7 +50,7 @@ class SourceSettings(NamedTuple):
 
 
 NO_SOURCE_SETTINGS = SourceSettings()
-"""What holds where nothing is said."""
+"""Settings where nothing is said."""
 
 
 def macro_name(text: str) -> str:

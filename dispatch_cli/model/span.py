@@ -1,4 +1,4 @@
-"""Where a declared thing stands in a file, and the part of its line that is shown."""
+"""Place of a declared thing in a file, and the part of its line that is shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_LINE = 160
 
 
 def cut_start(column: int) -> int:
-    """How many characters of a line its snippet leaves out at the front, when *column* (1-based) is to blame.
+    """Number of characters that a snippet leaves out at the front of its line, for an error at *column* (1-based).
 
     It depends on the column alone, so that the caret can be placed in the snippet.
     """

@@ -14,7 +14,7 @@ KEYS_LISTED = (
 )
 """The hint for a key that resembles none."""
 _OTHER_WORDS = {"gpu": "cuda"}
-"""What people write, and what PyTorch calls it."""
+"""Words that people write, with PyTorch's words for the same."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """The parts of a name: ``Autograd`` and ``CPU`` of ``AutogradCPU``."""
 _VERSION = re.compile(r"(?:py)?(?:torch)?[- =v]*([0-9]{1,3})\.([0-9]{1,3})(?:\..*)?", re.ASCII)
@@ -138,7 +138,7 @@ def _version(name: str) -> tuple[int, int] | None:
 
 
 def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    """How far apart two versions are; of two that are as far, the newer one comes first."""
+    """Distance between two versions, to sort by; of two at the same distance, the newer one comes first."""
     return abs((one[0] - other[0]) * 1000 + one[1] - other[1]), -one[1]
 
 

@@ -51,7 +51,7 @@ class CoreFallback(NamedTuple):
 
 
 class TorchLibrary(NamedTuple):
-    """What a PyTorch version's ``torch.library`` does.
+    """Behaviour of ``torch.library`` in a PyTorch version.
 
     custom_op: the debug text of what ``custom_op`` defines and registers. fake: that of its kernel at Meta.
     functions: of ``torch.library``'s functions, and the debug text of what they register for an operator that is not of
@@ -80,7 +80,7 @@ class TorchLibrary(NamedTuple):
 
 
 class HigherOrderCalls(NamedTuple):
-    """What ``HigherOrderOperator.dispatch`` does at the key Python.
+    """Behaviour of ``HigherOrderOperator.dispatch`` at the key Python.
 
     The errors are ``TYPE: TEXT``, with ``{operator}``, ``{mode}``, ``{subclass}`` (its class), ``{names}`` and
     ``{classes}`` (of the arguments) in their places. The defaults are those of PyTorch 2.13 to 2.15.
@@ -222,7 +222,7 @@ class Universe:
 
     @cached_property
     def backend_name(self) -> str:
-        """What the backend at PrivateUse1 is called, such as ``npu``; ``privateuseone`` as long as it has no name."""
+        """Name of the backend at PrivateUse1, such as ``npu``; ``privateuseone`` as long as it has no name."""
         return next((device for device, key in self.devices.items() if key == PRIVATE_USE1), UNNAMED_BACKEND)
 
     def with_backend(self, name: str) -> Universe:
@@ -247,7 +247,7 @@ class Universe:
         return key if is_named and key in self.ids and text not in self.ids else text
 
     def key_in_error(self, key: str) -> str:
-        """How the error of a missing kernel names a key: ``Sparsenpu`` where the backend is called ``npu``."""
+        """Name of a key in the error of a missing kernel: ``Sparsenpu`` where the backend is called ``npu``."""
         if self.backend_name == UNNAMED_BACKEND or not key.endswith(PRIVATE_USE1):
             return key
         return f"{key.removesuffix(PRIVATE_USE1)}{self.backend_name}"

@@ -1,4 +1,4 @@
-"""Which atoms of conditions can be true together.
+"""Sets of atoms of conditions that can be true together.
 
 Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
 consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
@@ -32,7 +32,7 @@ MOST = 4_096
 MOST_VALUES = 100
 """Values of one name that are looked at."""
 UNDEFINED = "undefined"
-"""What `Choice` says of a name that is not defined."""
+"""Word in the choices of a user for a name that is not defined."""
 _NAME = r"[A-Za-z_][\w.]*"
 _INTEGER = r"(-?(?:0[xX][0-9a-fA-F]{1,15}|\d{1,18}))[uUlL]*"
 _STRING = r"'([^'\\]*)'|\"([^\"\\]*)\""
@@ -44,11 +44,11 @@ _BRANCH = re.compile(r"branch ([1-9]\d{0,8}) of (\S.*)")
 _MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
 
 Value = int | str | None
-"""What a name stands for; None where it is not defined."""
+"""Value of a name; None where it is not defined."""
 
 
 class Meaning(NamedTuple):
-    """What an atom says of a name. operator: ``defined``, ``true`` or a comparison with *constant*."""
+    """Statement of an atom about a name. operator: ``defined``, ``true`` or a comparison with *constant*."""
 
     name: str
     operator: str
@@ -84,7 +84,7 @@ def _compare(one: int, operator: str, other: int) -> bool:
 
 @cache
 def meaning(atom: str) -> Meaning | None:
-    """What an atom says of one name; None for one that says something else."""
+    """Statement of an atom about one name; None for an atom that says something else."""
     if re.fullmatch(_NAME, atom):
         return Meaning(atom, "true")
     if match := _DEFINED.fullmatch(atom):
@@ -128,9 +128,9 @@ class AtomGroup(NamedTuple):
 
 
 def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> list[AtomGroup]:
-    """What atoms speak of, in the order of the first atom of each.
+    """Groups of the atoms that speak of the same thing, in the order of the first atom of each.
 
-    chosen: what names stand for, or whether atoms are true; ``undefined`` for a name that is not defined.
+    chosen: values of names, or whether atoms are true; ``undefined`` for a name that is not defined.
     """
     by_name: dict[str, dict[str, Meaning | None]] = {}
     of_files: dict[str, FileChoice] = {}
@@ -196,7 +196,7 @@ def _value(text: str) -> Value:
 
 
 def _values(meanings: Iterable[Meaning]) -> list[Value]:
-    """What a name can stand for, as far as it makes a difference."""
+    """Values that a name can have, as far as they make a difference."""
     found: dict[Value, None] = {1: None, None: None, 0: None, -1: None}
     for one in meanings:
         if isinstance(one.constant, str):
@@ -213,7 +213,7 @@ def assignments(those: Sequence[AtomGroup]) -> Iterator[dict[str, bool]]:
 
 
 def count(those: Sequence[AtomGroup]) -> int:
-    """How many there are."""
+    """Number of combinations of their worlds."""
     return prod(len(one.worlds) for one in those)
 
 

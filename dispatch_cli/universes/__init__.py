@@ -27,7 +27,7 @@ _HERE = os.path.dirname(__file__)
 
 
 class Fault(NamedTuple):
-    """What is wrong with a universe.
+    """Fault of a universe.
 
     field: the way to it, such as ``("per_backend", "Dense")``; empty for the whole.
     """
@@ -126,12 +126,12 @@ HIGHER_ORDER_FALLTHROUGH = (
     "AutocastCPU",
     "AutocastCUDA",
 )
-"""What a universe file says with its field ``higher_order_fallthrough``; older files do not have it, and then it is
-this (PyTorch 2.0 to 2.4), as far as the universe has the keys."""
+"""Default of the field ``higher_order_fallthrough`` for universe files that are older than it (PyTorch 2.0 to 2.4), as
+far as the universe has the keys."""
 FAKE_FALLBACKS = ("aten", "prims", "debugprims", "quantized", "vision", "torchaudio", "torchtext", "xla")
-"""What a universe file says with its field ``fake_fallbacks``; the same holds of older files (PyTorch 2.4 to 2.15)."""
+"""Default of the field ``fake_fallbacks`` for universe files that are older than it (PyTorch 2.4 to 2.15)."""
 WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
-"""What a universe file says with its field ``wrapped``; the same holds of older files."""
+"""Default of the field ``wrapped`` for universe files that are older than it."""
 _FLAGS = (
     "mask_by_arguments",
     "grad_ends_inference",
@@ -226,7 +226,7 @@ class _UniverseReader:
         return None if self.faults else Universe(**values)
 
     def _torch_library(self, data: object) -> TorchLibrary | None:
-        """What ``torch.library`` registers; older files do not say."""
+        """Behaviour of ``torch.library``; None for older files, which do not say."""
         if data is None:
             return None
         name = "torch_library"
@@ -244,7 +244,7 @@ class _UniverseReader:
         return TorchLibrary(**values)
 
     def _higher_order_calls(self, data: object) -> HigherOrderCalls:
-        """What a call of a higher-order operator does; older files do not say."""
+        """Behaviour of calls of higher-order operators; the defaults for older files, which do not say."""
         name = "higher_order_calls"
         if data is None:
             return HigherOrderCalls()

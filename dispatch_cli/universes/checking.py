@@ -34,7 +34,7 @@ _GRAMMAR = {"name": (_NAME, "the name of a universe"), "torch": (_BUILD, "a vers
 
 
 class UniverseChecker:
-    """What the engine takes for granted: each key is known, is one of its kind, and is there once."""
+    """Checker of what the engine takes for granted: each key is known, is one of its kind, and is there once."""
 
     def __init__(
         self, universe: Universe, lists: Sequence[str], maps: Sequence[str], add: Callable[[tuple[str, ...], str], None]

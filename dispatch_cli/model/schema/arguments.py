@@ -1,4 +1,4 @@
-"""What an argument of a schema is: a tensor, a list of tensors, one that is written to; and whether there is one."""
+"""Tests of a schema's arguments: for tensors, for lists of tensors, and for those that are written to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two schemas of one operator differ: argument by argument, return by return."""
+"""Differences between two schemas of one operator: argument by argument, return by return."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Constant = None | bool | int | float | complex | str
 """A single value. Strings hold UTF-8 bytes; bytes that are no UTF-8 are kept as surrogates."""
 
 Value = Constant | tuple[Constant, ...]
-"""What an argument has for a default."""
+"""Default of an argument."""
 
 NAMED_CONSTANTS = {"Mean": 1, "complex": 9, "contiguous_format": 0, "float": 6, "long": 4, "strided": 0}
 """The words that a default of any type can be, with the enum values PyTorch keeps for them."""

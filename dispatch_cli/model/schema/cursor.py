@@ -110,7 +110,7 @@ class Cursor:
 
     @cached_property
     def _ends_of_defaults(self) -> frozenset[int]:
-        """Where a default can end, as numbers of tokens: before the returns, and at commas before a further argument.
+        """Tokens, by number, where a default can end: before the returns, and at commas before a further argument.
 
         PyTorch prints strings without quotes where the argument is no string. A comma in one is taken for what it is
         where no type can follow, and a bracket encloses commas only if it has a partner.

@@ -26,7 +26,7 @@ _SINGLE = frozenset(
 _LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.COMPLEX: complex, TypeKind.BOOL: bool}
 _EXPECTED = {int: "expected int", float: "expected double", bool: "expected bool"}
 _TAGS = {type(None): "None", bool: "Bool", int: "Int", float: "Double", str: "String"}
-"""What PyTorch calls a value of another type where it wanted a complex one."""
+"""PyTorch's words for values of other types where it wanted a complex one."""
 
 
 def read_default(cursor: Cursor, seen: SchemaType, real: SchemaType, size: int | None) -> Value:

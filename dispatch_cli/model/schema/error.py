@@ -1,4 +1,4 @@
-"""What goes wrong when schema text is read, and the limits that keep hostile text from hurting."""
+"""Errors of reading schema text, and the limits that keep hostile text from hurting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_LENGTH = 64 * 1024
 """The longest schema text that is read, in characters."""
 
 MAX_DEPTH = 64
-"""How deep types may nest: ``int[]`` has depth 1, ``Dict(str, int[])`` depth 2."""
+"""Greatest depth of nested types: ``int[]`` has depth 1, ``Dict(str, int[])`` depth 2."""
 
 MAX_BROADCAST = 64 * 1024
 """The longest list that a default such as ``float[3] x=1`` may stand for."""

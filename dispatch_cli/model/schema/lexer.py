@@ -106,7 +106,7 @@ def is_token(token: str) -> bool:
 
 
 def kind_of(token: str) -> str:
-    """What PyTorch's messages call *token* (``kindToString``)."""
+    """Word for *token* in PyTorch's messages (``kindToString``)."""
     if is_string(token):
         return "string_literal"
     if is_number(token):

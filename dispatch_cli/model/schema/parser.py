@@ -24,7 +24,7 @@ from dispatch_cli.model.schema.types import TypeKind
 
 
 class Reading(Enum):
-    """Where a text is from, and so what may be in it."""
+    """Source of a text, which decides what may be in it."""
 
     WRITTEN = auto()
     """Written for PyTorch to read."""

@@ -1,4 +1,4 @@
-"""How PyTorch refuses a schema: the exception that it raises, with the text that it has.
+"""PyTorch's refusal of a schema: the exception that it raises, with its text.
 
 Sources: ``Lexer::expected`` in lexer.h, error_report.cpp, and ``SourceRange::print_with_context`` in source_range.cpp,
 all below ``torch/csrc/jit/frontend``. Places there are bytes, so the texts are made of bytes here as well.
@@ -16,7 +16,7 @@ _CONTEXT = 3
 
 
 class ErrorForm(Enum):
-    """What PyTorch puts around the words of an error."""
+    """Text that PyTorch puts around the words of an error."""
 
     EXPECTED = auto()
     """``expected WORDS but found 'KIND' here:``, and the place of the token that is there."""
@@ -39,7 +39,7 @@ class Theirs(NamedTuple):
 
 
 class SchemaRefusal(NamedTuple):
-    """What PyTorch raises; the text need not be valid UTF-8."""
+    """The error that PyTorch raises; the text need not be valid UTF-8."""
 
     exception: type[Exception]
     text: bytes
@@ -75,7 +75,7 @@ def internal_assert_text(condition: str, source: str, words: str) -> str:
 
 
 def refusal(text: str, lexemes: list[Lexeme], current: int, theirs: Theirs) -> SchemaRefusal:
-    """What PyTorch raises when it refuses *text* at the token with the number *current*."""
+    """The error that PyTorch raises when it refuses *text* at the token with the number *current*."""
     words = _bytes(theirs.words)
     if theirs.form is ErrorForm.PLAIN:
         return _refusal(words, theirs.exception)
@@ -90,7 +90,7 @@ def refusal(text: str, lexemes: list[Lexeme], current: int, theirs: Theirs) -> S
 
 
 def lexer_refusal(text: str, lexemes: list[Lexeme], bad: int) -> SchemaRefusal:
-    """What PyTorch raises for the token with the number *bad*, which is none."""
+    """The error that PyTorch raises for the token with the number *bad*, which is no valid one."""
     lexeme = lexemes[bad]
     data = _bytes(text)
     start = len(_bytes(text[: lexeme.start]))
@@ -157,7 +157,7 @@ def _line_end(data: bytes, position: int) -> int:
 
 
 def _context_end(data: bytes, stop: int) -> int:
-    """Where the last line that is shown ends."""
+    """End of the last line that is shown."""
     end = _line_end(data, stop)
     for _ in range(_CONTEXT - 1):
         end = _line_end(data, end + 1) if end < len(data) else end

@@ -122,7 +122,7 @@ BASE_TYPES = {
     "int": INT,
     "str": STRING,
 }
-"""What a single word stands for (``SchemaTypeParser::parseBaseType``); Tensor is read apart, as PyTorch does."""
+"""Types of single words (``SchemaTypeParser::parseBaseType``); Tensor is read separately, as PyTorch does."""
 PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
 """Words that PyTorch prints and does not read: that of a class which is registered as an opaque type, for one."""
 
