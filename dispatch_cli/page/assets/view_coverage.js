@@ -58,9 +58,10 @@ function overviewParts(short) {
   const shownOnes = short ? matrices.slice(0, 2).map(({ rows, ...one }) => ({ ...one, rows: rows.slice(0, 8) })) : matrices;
   return [
     make("p", { class: "lead" }, `${title}: percent that are served, and by what.`),
+    !short && choice,
     legend(matrices[0].legend),
     shownOnes.map((one) => blockMatrix(one.head || "All operators", one, ([key, options]) => coverageLink(key, groupOf(options)))),
-    short ? paragraph(make("a", { href: page.linkTo("coverage") }, "All groups, by namespace, tag and kind of schema")) : choice,
+    short && paragraph(make("a", { href: page.linkTo("coverage") }, "All groups, by namespace, tag and kind of schema")),
   ];
 }
 
