@@ -33,7 +33,7 @@ SHOWN_LINES = 8
 """Lines of a compiler's errors that an error message shows, each of so many characters:"""
 MAX_LINE = 500
 FLAGS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control")
-_IMPORT = "import sys; sys.path[:] = [one for one in sys.path if one]; import torch; "
+_IMPORT = "import sys; sys.path[:] = [path for path in sys.path if path]; import torch; "
 
 
 class NotBuilt(Exception):
@@ -71,22 +71,22 @@ def library_for(torch: Path) -> tuple[Path, bool]:
     if folder is not None and _is_own_file(folder / name):
         return folder / name, True
     print("note: compiling the recorder, once for this PyTorch; this takes up to a minute", file=sys.stderr, flush=True)
-    made = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / name
+    output = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / name
     is_kept = False
     try:
-        _build(torch, compiler, made)
+        _build(torch, compiler, output)
         if folder is not None:
             with contextlib.suppress(OSError):
                 new = folder / f"{name}.{os.getpid()}"
-                shutil.copyfile(made, new)
+                shutil.copyfile(output, new)
                 new.replace(folder / name)
                 is_kept = True
     except BaseException:
-        shutil.rmtree(made.parent, ignore_errors=True)
+        shutil.rmtree(output.parent, ignore_errors=True)
         raise
     if folder is None or not is_kept:
-        return made, False
-    shutil.rmtree(made.parent, ignore_errors=True)
+        return output, False
+    shutil.rmtree(output.parent, ignore_errors=True)
     return folder / name, True
 
 
@@ -148,20 +148,20 @@ def _digest(torch: Path, compiler: list[str]) -> str:
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
 
 
-def _build(torch: Path, compiler: list[str], made: Path) -> None:
+def _build(torch: Path, compiler: list[str], output: Path) -> None:
     """Errors: NotBuilt."""
     abi = _run([sys.executable, "-c", _IMPORT + "print(int(torch.compiled_with_cxx11_abi()))"], "import PyTorch")
     headers = (SOURCES, SOURCES / "stand_in", torch / "include", _python_headers())
     command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", f'-DBUILT_FOR="{torch}"']
-    command += [f"-I{one}" for one in headers]
-    command += [str(SOURCES / "recorder.cpp"), "-o", str(made), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
+    command += [f"-I{folder}" for folder in headers]
+    command += [str(SOURCES / "recorder.cpp"), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
     command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
     command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
     _run(command, "make the library")
-    if not made.is_file():
+    if not output.is_file():
         raise NotBuilt(f"{compiler[0]} has made no library, and says no error")
     load = _IMPORT + "import ctypes; ctypes.PyDLL(sys.argv[1])"
-    _run([sys.executable, "-c", load, str(made)], f"load what {compiler[0]} has made")
+    _run([sys.executable, "-c", load, str(output)], f"load what {compiler[0]} has made")
 
 
 def _run(command: list[str], what: str) -> str:
@@ -176,9 +176,9 @@ def _run(command: list[str], what: str) -> str:
         return done.stdout.decode("utf-8", "replace")
     lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()] or lines
-    said = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
+    shown = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
     how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
-    raise NotBuilt(f"{command[0]} cannot {what}: it {how}{said}")
+    raise NotBuilt(f"{command[0]} cannot {what}: it {how}{shown}")
 
 
 def main() -> None:

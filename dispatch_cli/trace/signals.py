@@ -64,7 +64,7 @@ def run(command: Sequence[str]) -> int:
 
 
 def _run_without_signals(command: Sequence[str]) -> int:
-    """Run a program that gets the interrupts of a terminal. Elsewhere than on Linux nothing is recorded."""
+    """Run a program that gets the interrupts of a terminal, as it does elsewhere than on Linux."""
     process = subprocess.Popen(command, close_fds=False)
     while True:
         with suppress(KeyboardInterrupt):

@@ -61,18 +61,29 @@ inline std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& f
   return nullptr;
 }
 
-inline void name_slots() {
-  logged.slot_names.assign(c10::num_runtime_entries, "");
-  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
-    const auto key = static_cast<c10::DispatchKey>(number);
-    logged.key_names.push_back(c10::toString(key));
-    const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
-    if (key > c10::DispatchKey::EndOfRuntimeBackendKeys || c10::isPerBackendFunctionalityKey(key)) continue;
-    if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
-    const int index = c10::getDispatchTableIndexForDispatchKey(key);
-    if (index >= 0 && index < static_cast<int>(logged.slot_names.size()) && logged.slot_names[index].empty()) {
-      logged.slot_names[index] = logged.key_names.back();
+// The keys of the slots, by their position.
+inline const std::vector<c10::DispatchKey>& keys_of_slots() {
+  static const auto keys = [] {
+    std::vector<c10::DispatchKey> slots(c10::num_runtime_entries, c10::DispatchKey::Undefined);
+    for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
+      const auto key = static_cast<c10::DispatchKey>(number);
+      const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
+      if (c10::isPerBackendFunctionalityKey(key)) continue;
+      if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
+      const int index = c10::getDispatchTableIndexForDispatchKey(key);
+      if (index > 0 && index < static_cast<int>(slots.size()) && slots[index] == c10::DispatchKey::Undefined) {
+        slots[index] = key;
+      }
     }
+    return slots;
+  }();
+  return keys;
+}
+
+inline void name_slots() {
+  for (const auto key : keys_of_slots()) logged.slot_names.push_back(c10::toString(key));
+  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
+    logged.key_names.push_back(c10::toString(static_cast<c10::DispatchKey>(number)));
   }
 }
 
@@ -114,10 +125,10 @@ void kernel_log_remove() {
     if (!op) continue;
     for (auto& place : op->operatorDef_->op.dispatchTable_) restore(place);
     for (auto& [key, kernels] : op->operatorDef_->op.kernels_) {
-      for (auto& one : kernels) restore(one.kernel);
+      for (auto& kernel : kernels) restore(kernel.kernel);
     }
   }
-  for (auto& one : dispatcher.backendFallbackKernels_) restore(one.kernel);
+  for (auto& fallback : dispatcher.backendFallbackKernels_) restore(fallback.kernel);
 }
 
 // Every call is also written to that file when its first kernel ends; a child that is forked writes nothing. Returns

@@ -113,12 +113,12 @@ inline void write_call(const Call& call, const Node& node) {
 
 // The fields of a call, without braces. in_full: with gradients and devices of its tensors.
 inline std::string fields_of(const OperatorHandle& op, const c10::Stack& stack, bool redispatched, bool in_full) {
-  const auto found = described(arguments_of(op.schema()), stack);
+  const auto call = described(arguments_of(op.schema()), stack);
   std::string out = "\"operator\":";
   add_text(out, c10::toString(op.operator_name()));
   out += ",\"redispatched\":";
   add_flag(out, redispatched);
-  return out + "," + found.decides + (in_full ? "," + found.more : "");
+  return out + "," + call.decides + (in_full ? "," + call.more : "");
 }
 
 // The kernel in every slot.

@@ -133,7 +133,7 @@ struct Argument {
 };
 
 inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
-  std::vector<Argument> found;
+  std::vector<Argument> result;
   for (const auto& argument : schema.arguments()) {
     const c10::Type* type = argument.type().get();
     bool is_list = false;
@@ -141,10 +141,10 @@ inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
       is_list = is_list || type->kind() == c10::TypeKind::ListType;
       type = type->containedType(0).get();
     }
-    Argument one;
+    Argument kind;
     switch (type->kind()) {
       case c10::TypeKind::TensorType:
-        one.tensor = !is_list;
+        kind.tensor = !is_list;
         break;
       case c10::TypeKind::IntType:
       case c10::TypeKind::SymIntType:
@@ -152,16 +152,16 @@ inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
       case c10::TypeKind::BoolType:
       case c10::TypeKind::StringType:
       case c10::TypeKind::NumberType:
-        one.plain = true;
+        kind.plain = true;
         break;
       default:
         break;
     }
-    one.layout = argument.name() == "layout";
-    one.dtype = argument.name() == "dtype";
-    found.push_back(one);
+    kind.layout = argument.name() == "layout";
+    kind.dtype = argument.name() == "dtype";
+    result.push_back(kind);
   }
-  return found;
+  return result;
 }
 
 constexpr size_t LONG = 100;  // tensors of a list that are all told; of a longer one the first of each kind is
@@ -179,10 +179,10 @@ struct Tensors {
     } else if (value.isList()) {
       const auto& list = value.toListRef();
       std::set<std::string> kinds;
-      for (const IValue& one : list) {
-        if (!one.isTensor()) continue;
+      for (const IValue& element : list) {
+        if (!element.isTensor()) continue;
         const Tensors before = list.size() > LONG ? *this : Tensors();
-        add(one.toTensor());
+        add(element.toTensor());
         if (list.size() > LONG && (kinds.size() >= LONG || !kinds.insert(since(before)).second)) *this = before;
       }
     } else if (value.isGenerator() && value.toGenerator().defined()) {
@@ -199,13 +199,13 @@ struct Tensors {
   }
 
   std::string since(const Tensors& before) const {
-    std::string found;
+    std::string result;
     for (const auto part : {&Tensors::keys, &Tensors::requires_grad, &Tensors::devices, &Tensors::subclasses}) {
       const auto& text = this->*part;
       const size_t begin = (before.*part).size();
-      found.append(text, begin + (begin > 0), std::string::npos).append(" ");
+      result.append(text, begin + (begin > 0), std::string::npos).append(" ");
     }
-    return found;
+    return result;
   }
 
   void add(const at::Tensor& tensor) {
@@ -292,8 +292,8 @@ Described described(const std::vector<Argument>& kinds, const Stack& stack) {
       add_number(options, value.toInt());
     }
   }
-  Described found;
-  auto& out = found.decides;
+  Described call;
+  auto& out = call.decides;
   out.reserve(256);
   out.append("\"tensors\":[").append(tensors.keys).append("]").append(options).append(",\"keys\":");
   const auto keys = c10::impl::tls_local_dispatch_key_set();
@@ -307,11 +307,11 @@ Described described(const std::vector<Argument>& kinds, const Stack& stack) {
   out += ",\"layers\":[";
   add_layers(out);
   out += ']';
-  found.more.append("\"grad_mode\":");
-  add_flag(found.more, c10::GradMode::is_enabled());
-  found.more.append(",\"requires_grad\":[").append(tensors.requires_grad).append("],\"devices\":[");
-  found.more.append(tensors.devices).append("],\"subclasses\":[").append(tensors.subclasses).append("]");
-  return found;
+  call.more.append("\"grad_mode\":");
+  add_flag(call.more, c10::GradMode::is_enabled());
+  call.more.append(",\"requires_grad\":[").append(tensors.requires_grad).append("],\"devices\":[");
+  call.more.append(tensors.devices).append("],\"subclasses\":[").append(tensors.subclasses).append("]");
+  return call;
 }
 
 }  // namespace dispatch_cli

@@ -1,8 +1,8 @@
 // The recorder of `dispatch-cli trace`: every call that PyTorch's dispatcher gets in this process, written to a file.
 //
 // A callback of PyTorch (`at::addGlobalCallback`) gets each call as it begins and ends, in every thread. It runs no
-// Python code and calls no operator. Lines of Python are read from the thread's frames, with Python's lock; neither this
-// file's lock nor the dispatcher's is held meanwhile.
+// Python code and calls no operator. Lines of Python are read from the thread's frames, with Python's lock; neither
+// this file's lock nor the dispatcher's is held meanwhile.
 //
 // What the slots of an operator hold is looked at in each call: PyTorch's own dump says what they should hold, computed
 // from the registrations, and a registration computes only some slots anew. An operator whose kernels have changed gets
@@ -177,25 +177,6 @@ inline const KernelFunction& original_of(const KernelFunction& kernel) {
   return logging == nullptr ? kernel : logging->original();
 }
 
-// The keys of the slots, by their position.
-inline const std::vector<c10::DispatchKey>& keys_of_slots() {
-  static const auto keys = [] {
-    std::vector<c10::DispatchKey> found(c10::num_runtime_entries, c10::DispatchKey::Undefined);
-    for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
-      const auto key = static_cast<c10::DispatchKey>(number);
-      const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
-      if (c10::isPerBackendFunctionalityKey(key)) continue;
-      if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
-      const int index = c10::getDispatchTableIndexForDispatchKey(key);
-      if (index > 0 && index < static_cast<int>(found.size()) && found[index] == c10::DispatchKey::Undefined) {
-        found[index] = key;
-      }
-    }
-    return found;
-  }();
-  return keys;
-}
-
 // What an operator has registered, and what its slots hold, as JSON: no addresses.
 //
 // kernels: key, text of PyTorch's dump, whether it falls through, and a number, which is the same for the same kernel;
@@ -213,15 +194,15 @@ inline std::string table_of(const OperatorHandle& op) {
   for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
     const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(number));
     if (registered == entry.kernels_.end()) continue;
-    for (const auto& one : registered->second) {
+    for (const auto& registration : registered->second) {
       kernels += kernels.empty() ? "[" : ",[";
       add_text(kernels, c10::toString(registered->first));
       kernels += ',';
-      add_text(kernels, one.debug);
+      add_text(kernels, registration.debug);
       kernels += ',';
-      add_flag(kernels, one.kernel.isFallthrough());
+      add_flag(kernels, registration.kernel.isFallthrough());
       kernels += ',';
-      add_number(kernels, number_of(one.kernel));
+      add_number(kernels, number_of(registration.kernel));
       kernels += ']';
     }
   }
@@ -250,13 +231,15 @@ inline bool is_as_registered(const OperatorHandle& op) {
   const auto& entry = op.operatorDef_->op;
   const auto& keys = keys_of_slots();
   for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
-    const auto& computed = entry.computeDispatchTableEntryWithDebug(c10::Dispatcher::singleton(), keys[at]).first.kernel;
-    if (KernelWords(original_of(entry.dispatchTable_[at])) != KernelWords(original_of(computed))) return false;
+    const auto& computed = entry.computeDispatchTableEntryWithDebug(c10::Dispatcher::singleton(), keys[at]).first;
+    if (KernelWords(original_of(entry.dispatchTable_[at])) != KernelWords(original_of(computed.kernel))) return false;
   }
   return true;
 }
 
 // Operators.
+
+using Functors = std::vector<c10::intrusive_ptr<c10::OperatorKernel>>;
 
 // What is known of an operator as long as it is registered. number: -1 before its first call. seen: the kernels in its
 // slots when it was looked at last; kept: these, since another one could get the address of one that is gone.
@@ -265,7 +248,7 @@ struct CalledOperator {
   std::vector<Argument> arguments;
   int64_t number = -1;
   std::vector<KernelWords> seen;
-  std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;
+  Functors kept;
 };
 
 // An operator with what it had registered and what its slots held, when it was called. table: none where it could not
@@ -292,12 +275,12 @@ struct Caller {
 };
 
 inline std::string utf8(PyObject* text) {
-  std::string found;
+  std::string result;
   if (PyObject* bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace")) {
-    found.assign(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    result.assign(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
     Py_DECREF(bytes);
   }
-  return found;
+  return result;
 }
 
 // Keeps the error of Python that is set, whatever is called meanwhile.
@@ -317,19 +300,19 @@ inline std::string name_of_thread() {
   const PythonLock lock;
   if (!lock) return "";
   const KeptError error;
-  std::string found;
+  std::string result;
   PyObject* threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");  // borrowed, as the next two
   PyObject* active = threading == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(threading), "_active");
   PyObject* number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
   PyObject* thread = active == nullptr || !PyDict_Check(active) ? nullptr : PyDict_GetItemWithError(active, number);
   if (PyObject* names = thread == nullptr ? nullptr : PyObject_GenericGetDict(thread, nullptr)) {
     PyObject* name = PyDict_GetItemString(names, "_name");
-    if (name != nullptr && PyUnicode_CheckExact(name)) found = utf8(name);
+    if (name != nullptr && PyUnicode_CheckExact(name)) result = utf8(name);
     Py_DECREF(names);
   }
   Py_XDECREF(number);
   PyErr_Clear();
-  return found;
+  return result;
 }
 
 // Threads.
@@ -397,7 +380,8 @@ class Recorder final : public c10::OpRegistrationListener {
     }
     line = "[\"c\"";
     const auto depth = static_cast<int64_t>(thread.open.size());
-    for (const int64_t part : {signature, thread.number, depth, caller.place, now(), std::max<int64_t>(sequence, -1), forward}) {
+    sequence = std::max<int64_t>(sequence, -1);
+    for (const int64_t part : {signature, thread.number, depth, caller.place, now(), sequence, forward}) {
       line += ',';
       add_number(line, part);
     }
@@ -438,26 +422,26 @@ class Recorder final : public c10::OpRegistrationListener {
 
   // Of the operators that were called: those whose tables the registry of now does not determine, a line each.
   std::string tables() const {
-    std::string found;
-    for (const auto& [_, one] : operators_by_table_) {
-      if (one.table.empty()) continue;
-      const auto op = c10::Dispatcher::singleton().findSchema(one.name);
-      const bool at_end = op && one.table == table_of(*op);
+    std::string out;
+    for (const auto& [_, called] : operators_by_table_) {
+      if (called.table.empty()) continue;
+      const auto op = c10::Dispatcher::singleton().findSchema(called.name);
+      const bool at_end = op && called.table == table_of(*op);
       if (at_end && is_as_registered(*op)) continue;
-      found += '[';
-      add_number(found, one.number);
-      found += ",{\"at_end\":";
-      add_flag(found, at_end);
-      found.append(",").append(one.table).append("}]\n");
+      out += '[';
+      add_number(out, called.number);
+      out += ",{\"at_end\":";
+      add_flag(out, at_end);
+      out.append(",").append(called.table).append("}]\n");
     }
-    return found;
+    return out;
   }
 
   void onOperatorRegistered(const OperatorHandle&) override {}
 
   // Another operator may get its address.
   void onOperatorDeregistered(const OperatorHandle& op) override {
-    std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;  // given up without the lock: that may run Python
+    Functors kept;  // given up without the lock: that may run Python
     const std::lock_guard<std::mutex> guard(lock);
     const auto known = operators_.find(&op.schema());
     if (known == operators_.end()) return;
@@ -501,7 +485,7 @@ class Recorder final : public c10::OpRegistrationListener {
 
   // The number of the operator that has its schema there, and its arguments.
   std::pair<int64_t, const std::vector<Argument>*> operator_of(const c10::FunctionSchema& schema) {
-    std::vector<c10::intrusive_ptr<c10::OperatorKernel>> kept;  // given up without the lock: that may run Python
+    Functors kept;  // given up without the lock: that may run Python
     const std::lock_guard<std::mutex> guard(lock);
     auto& op = operators_[&schema];
     if (op == nullptr) {
@@ -516,7 +500,7 @@ class Recorder final : public c10::OpRegistrationListener {
   }
 
   // Looks at the slots of an operator, unless another thread registers something now.
-  void look(CalledOperator& op, const c10::FunctionSchema& schema, std::vector<c10::intrusive_ptr<c10::OperatorKernel>>& kept) {
+  void look(CalledOperator& op, const c10::FunctionSchema& schema, Functors& kept) {
     const std::unique_lock<std::mutex> registering(c10::Dispatcher::singleton().guard_->mutex, std::try_to_lock);
     if (!registering && op.number >= 0) return;
     const auto table = registering ? table_of(op.handle) : "";
@@ -545,7 +529,7 @@ class Recorder final : public c10::OpRegistrationListener {
     const PythonLock python;
     if (!python) return {};
     PyFrameObject* frame = PyEval_GetFrame();  // borrowed
-    Caller found{frame};
+    Caller caller{frame};
     if (!thread.open.empty() && thread.open.back().caller.frame == frame) return thread.open.back().caller;
     Py_XINCREF(frame);
     while (frame != nullptr) {
@@ -553,7 +537,7 @@ class Recorder final : public c10::OpRegistrationListener {
       CodePlaces& known = places_of(code);
       if (!known.is_own) {
         const auto place = known.places.find(PyFrame_GetLasti(frame));
-        found.place = place != known.places.end() ? place->second : number_place(frame, code, known);
+        caller.place = place != known.places.end() ? place->second : number_place(frame, code, known);
         Py_DECREF(code);
         break;
       }
@@ -563,7 +547,7 @@ class Recorder final : public c10::OpRegistrationListener {
       frame = back;
     }
     Py_XDECREF(frame);
-    return found;
+    return caller;
   }
 
   CodePlaces& places_of(PyCodeObject* code) {
@@ -577,15 +561,15 @@ class Recorder final : public c10::OpRegistrationListener {
     const KeptError error;
     PyObject* reference = PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr);  // may collect garbage
     if (codes_.size() >= MOST_KNOWN) codes_.clear();
-    auto& made = codes_[code];
-    made.places.clear();
-    std::swap(made.reference, reference);
+    auto& entry = codes_[code];
+    entry.places.clear();
+    std::swap(entry.reference, reference);
     const auto file = utf8(code->co_filename);
     const auto begins = [&](std::string_view text) { return file.compare(0, text.size(), text) == 0; };
-    made.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>") || file == own_file;
+    entry.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>") || file == own_file;
     Py_XDECREF(reference);
     PyErr_Clear();
-    return made;
+    return entry;
   }
 
   int64_t number_place(PyFrameObject* frame, PyCodeObject* code, CodePlaces& known) {
