@@ -9,14 +9,6 @@ let drawnFor = "";
 
 const SAME = "as before";
 
-function byId(id) {
-  return document.getElementById(id);
-}
-
-function say(text) {
-  byId("said").textContent = page.safe(text);
-}
-
 /** What is chosen: letters of a name, a kind of change, the number of a version, an operator. */
 function chosen() {
   return new URLSearchParams(location.hash.slice(1));

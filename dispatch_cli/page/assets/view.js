@@ -20,10 +20,6 @@ const VIEWS = {
   trace: traceView,
 };
 
-function byId(id) {
-  return document.getElementById(id);
-}
-
 /** What the address asks for; nothing in it is the start. */
 function wanted() {
   const [address] = location.hash.split("?");
@@ -130,11 +126,6 @@ function arrive(target, title) {
   closeHits();
   redrawHits();
   showOpenHit();
-}
-
-/** Say something to those who do not see the page. */
-function say(text) {
-  byId("said").textContent = page.safe(text);
 }
 
 const THEMES = ["auto", "light", "dark"];

@@ -1,5 +1,14 @@
 /* Elements. All text in the page is set as text; no name ever becomes markup, and links stay in the page. */
 
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Say something to those who do not see the page. */
+function say(text) {
+  byId("said").textContent = page.safe(text);
+}
+
 /** Text as it may be shown: control, direction and invisible characters are spelled out. */
 function shown(text) {
   return page ? page.safe(String(text)) : String(text);
