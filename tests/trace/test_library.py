@@ -25,7 +25,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def python_with(folder: Path, headers: bool) -> str:
-    """A Python that finds a package named torch in a folder."""
+    """A Python that finds a package named torch in a folder, and headers of its own."""
     package = folder / "torch"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("def compiled_with_cxx11_abi():\n    return True\n", encoding="utf-8")
@@ -34,6 +34,11 @@ def python_with(folder: Path, headers: bool) -> str:
         dispatcher = package / "include" / "ATen" / "core" / "dispatch"
         dispatcher.mkdir(parents=True)
         (dispatcher / "Dispatcher.h").write_text("", encoding="utf-8")
+    include = package / "python"
+    include.mkdir()
+    (include / "Python.h").write_text("", encoding="utf-8")
+    paths = f"import sysconfig\nsysconfig.get_paths = lambda: {{'include': {str(include)!r}}}\n"
+    (folder / "sitecustomize.py").write_text(paths, encoding="utf-8")
     python = folder / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
@@ -94,10 +99,8 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_headers_of_python(tmp_path: Path) -> None:
     python = python_with(tmp_path, headers=True)
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sysconfig\nsysconfig.get_paths = lambda: {'include': '/nowhere'}\n", encoding="utf-8"
-    )
-    assert "there is no /nowhere/Python.h" in refused(python)
+    (tmp_path / "torch" / "python" / "Python.h").unlink()
+    assert "torch/python/Python.h" in refused(python)
 
 
 def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
