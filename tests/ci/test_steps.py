@@ -81,6 +81,20 @@ def test_the_action_fails_for_bad_input(folder: Path) -> None:
     assert run["invocations"][0]["exitCode"] == 2
 
 
+def test_a_broken_promise_is_shown_at_its_operator(folder: Path) -> None:
+    (folder / "a.yaml").write_text(GOOD, encoding="utf-8")
+    promise = '[[tool.dispatch-cli.support]]\nop = "demo::*"\nbackends = "cuda"\ncontexts = "eager"\n'
+    (folder / "pyproject.toml").write_text(promise, encoding="utf-8")
+    job = action(folder, files="a.yaml")
+    assert job.code == 1
+    assert "::error file=a.yaml,line=3,col=" in job.out and "title=broken-promise::demo::op: the promise of" in job.out
+    assert "| error | a.yaml:3:" in job.summary
+    recipe = run_recipe(folder, {"DISPATCH_FILES": "a.yaml"}, installed=folder / "environment")
+    assert recipe.code == 1
+    (failure,) = ElementTree.parse(folder / "dispatch.junit.xml").iter("failure")
+    assert (failure.text or "").startswith("a.yaml:3:")
+
+
 def test_the_action_finds_drift_after_a_failed_check(folder: Path) -> None:
     text = GOOD.replace("XLA: op_xla", "CUDA: op_cuda").replace(
         " # dispatch-cli: ignore[no-fake-kernel] not compiled", ""
