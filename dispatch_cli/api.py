@@ -99,13 +99,13 @@ def load_state(
 
 def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:
     """The state of the recording that is among the names of states; None where there is none. Errors: InputError."""
-    found = [name for name in names if not name.startswith("torch-")]
-    if not found:
+    candidates = [name for name in names if not name.startswith("torch-")]
+    if not candidates:
         return None
     from dispatch_cli.trace.recording import is_recording, read
     from dispatch_cli.trace.state import state_of
 
-    files = [name for name in found if is_recording(name)]
+    files = [name for name in candidates if is_recording(name)]
     if not files:
         return None
     if len(names) > 1:
@@ -132,8 +132,8 @@ def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = 
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.extract.run import run
 
-    found = run(paths, () if settings is None else (settings,))
-    return ExtractedDocument(paths[0], found.document, found.lines)
+    extraction = run(paths, () if settings is None else (settings,))
+    return ExtractedDocument(paths[0], extraction.document, extraction.lines)
 
 
 def _with_refusals(error: InputError, known: RegistrationsKnown | None) -> tuple[Problem, ...]:
@@ -146,8 +146,8 @@ def _with_refusals(error: InputError, known: RegistrationsKnown | None) -> tuple
         order = {file: position for position, file in enumerate(error.partial.files)}
         # what is wrong with a block itself is said already
         new = (problem for problem in refused.problems if problem.code != Refusal.BLOCK_MISUSE.value)
-        found = (*error.problems, *new)
-        return tuple(sorted(found, key=lambda problem: _place(problem, order)))
+        problems = (*error.problems, *new)
+        return tuple(sorted(problems, key=lambda problem: _place(problem, order)))
     return error.problems
 
 
@@ -179,11 +179,11 @@ def load_universes(
     """
     from dispatch_cli.declarations.universe_file import named_backend
 
-    found = [_universe(name, allow_outside) for name in names]
-    problems = tuple(problem for one in found if isinstance(one, tuple) for problem in one)
+    results = [_universe(name, allow_outside) for name in names]
+    problems = tuple(problem for result in results if isinstance(result, tuple) for problem in result)
     if problems:
         raise InputError(problems)
-    return [named_backend(one, privateuse1) for one in found if not isinstance(one, tuple)]
+    return [named_backend(result, privateuse1) for result in results if not isinstance(result, tuple)]
 
 
 def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem, ...]:
@@ -312,7 +312,7 @@ def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | Over
 
     conflict = overlay.conflict(names)
     if conflict is not None:
-        place = next((found for name in (conflict.name, *names[1:]) if (found := _extended(declarations, name))), None)
+        place = next((span for name in (conflict.name, *names[1:]) if (span := _extended(declarations, name))), None)
         raise InputError((Problem("several-states", conflict.message, place, hint=conflict.hint),))
     return overlay.combined(names)
 
@@ -344,7 +344,7 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
     steps = declarations.steps
     missing = {step.operator.namespace for step in steps if isinstance(step, Implement) and step.span == problem.span}
     missing -= {step.schema.name.namespace for step in steps if isinstance(step, Define)}
-    states = [one for one in map(bases.load, bases.names()) if not _other_universe(declarations.universe, one)]
+    states = [state for state in map(bases.load, bases.names()) if not _other_universe(declarations.universe, state)]
     for state in states:
         if any(name.partition("::")[0] in missing for name in state.names):
             return problem._replace(hint=f"to load PyTorch's own operators, add extends: [{state.name}]")
@@ -353,8 +353,8 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
 
 def _extended(declarations: Declarations, state: str) -> Span | None:
     """Place where a file extends an embedded state; None where the caller asked for it."""
-    found = (one.through for one in declarations.inherited if one.is_state and one.name == state)
-    return next((through[-1] for through in found if through), None)
+    chains = (entry.through for entry in declarations.inherited if entry.is_state and entry.name == state)
+    return next((through[-1] for through in chains if through), None)
 
 
 def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:

@@ -59,20 +59,20 @@ class Description(NamedTuple):
 
 def names() -> tuple[str, ...]:
     """Names of the embedded states, newest PyTorch first."""
-    found = [name.removesuffix(SUFFIX) for name in os.listdir(_HERE) if name.endswith(SUFFIX)]
-    return tuple(sorted(found, key=universes.version_of, reverse=True))
+    states = [name.removesuffix(SUFFIX) for name in os.listdir(_HERE) if name.endswith(SUFFIX)]
+    return tuple(sorted(states, key=universes.version_of, reverse=True))
 
 
 def newest_for(universe: str | None) -> str:
     """The state where nothing is named to load: that of a universe that has one, else the newest."""
-    found = names()
-    return universe if universe in found else found[0]
+    states = names()
+    return universe if universe in states else states[0]
 
 
 def overlay_names() -> tuple[str, ...]:
     """Names of the embedded overlays, newest PyTorch first; `dispatch_cli.bases.overlay` says what they are."""
-    found = [name.removesuffix(OVERLAY_SUFFIX) for name in os.listdir(_HERE) if name.endswith(OVERLAY_SUFFIX)]
-    return tuple(sorted(found, key=lambda name: (universes.version_of(name.rpartition("-")[0]), name), reverse=True))
+    overlays = [name.removesuffix(OVERLAY_SUFFIX) for name in os.listdir(_HERE) if name.endswith(OVERLAY_SUFFIX)]
+    return tuple(sorted(overlays, key=lambda name: (universes.version_of(name.rpartition("-")[0]), name), reverse=True))
 
 
 class Resolved(NamedTuple):
@@ -244,7 +244,7 @@ class Base(Records):
     @property
     def higher_order_names(self) -> Sequence[str]:
         """Their names."""
-        return [one["name"] for one in self._higher_order["operators"]]
+        return [operator["name"] for operator in self._higher_order["operators"]]
 
     @cached_property
     def modes(self) -> tuple[ModeType, ...]:
@@ -255,8 +255,8 @@ class Base(Records):
 
     @cached_property
     def _higher_order(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._read(self._head["higher_order_offset"])
-        return found
+        block: dict[str, Any] = self._read(self._head["higher_order_offset"])
+        return block
 
     def _read_block(self, number: int) -> dict[str, Any]:
         first = number * self._head["block_size"]

@@ -87,21 +87,21 @@ def _empty() -> list[Any]:
 
 def _kernel(kernel: Kernel) -> list[Any]:
     flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
-    found = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
+    fields = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
     more: list[Any] = [None if kernel.redispatches is None else kernel.redispatches.data]
     more.append(None if kernel.fake is None else [kernel.fake.function, kernel.fake.source])
     more.append(None if kernel.wraps is None else [kernel.wraps.kind.value, *kernel.wraps[1:]])
     while more and more[-1] is None:
         more.pop()
-    return [*found, *more]
+    return [*fields, *more]
 
 
 def _fake_rules(rules: FakeRules) -> list[Any]:
     """The fields up to the last one that says something."""
-    found = [*rules]
-    while found and found[-1] == NO_FAKE_RULES[len(found) - 1]:
-        found.pop()
-    return found
+    fields = [*rules]
+    while fields and fields[-1] == NO_FAKE_RULES[len(fields) - 1]:
+        fields.pop()
+    return fields
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

@@ -58,7 +58,7 @@ def build(python: str, backend: str) -> tuple[str, bytes]:
         "backend": backend,
         "torch": version.partition("+")[0],
         "incomplete": incomplete,
-        "kernels": {key: dict(sorted(found.items())) for key, found in sorted(kernels.items())},
+        "kernels": {key: dict(sorted(names.items())) for key, names in sorted(kernels.items())},
     }
     return head["name"], MAGIC + zlib.compress(json.dumps(head, separators=(",", ":")).encode(), 9)
 

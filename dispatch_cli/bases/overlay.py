@@ -110,25 +110,25 @@ class OverlaidBase:
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator. Errors: KeyError when the state has none of that name."""
-        found = self._base.operator(name)
+        captured = self._base.operator(name)
         added = tuple((key, _kernel(kernel)) for key, kernel in self._added(name))
-        return found._replace(kernels=(*found.kernels, *added)) if added else found
+        return captured._replace(kernels=(*captured.kernels, *added)) if added else captured
 
     def header(self, name: str) -> CapturedHeader:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        found = self._base.header(name)
+        captured = self._base.header(name)
         added = {key: (kernel, False) for key, kernel in self._added(name)}
         if not added:
-            return found
-        overridden = tuple(dict.fromkeys((*found.overridden, *(key for key in added if key in found.kernels))))
-        functions = {key: one for key, one in found.functions.items() if key not in added}
-        return found._replace(kernels={**found.kernels, **added}, overridden=overridden, functions=functions)
+            return captured
+        overridden = tuple(dict.fromkeys((*captured.overridden, *(key for key in added if key in captured.kernels))))
+        functions = {key: function for key, function in captured.functions.items() if key not in added}
+        return captured._replace(kernels={**captured.kernels, **added}, overridden=overridden, functions=functions)
 
     def listing(self, name: str) -> CapturedListing:
         """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
-        found = self._base.listing(name)
+        captured = self._base.listing(name)
         added = [(key, kernel, False) for key, kernel in self._added(name)]
-        return found._replace(kernels=[*found.kernels, *added]) if added else found
+        return captured._replace(kernels=[*captured.kernels, *added]) if added else captured
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
@@ -193,7 +193,7 @@ def conflict(names: Sequence[str]) -> Conflict | None:
             message = f"{name} is an overlay, which adds to the embedded state {over}, and that is not loaded"
             return Conflict(name, message, f"load both: --base {over} --base {name}, or extends: [{over}, {name}]")
         backend = load(name).description.backend
-        others = (load(one) for one in known)
+        others = (load(overlay_name) for overlay_name in known)
         fits = next(
             (other.name for other in others if other.over == states[0] and other.description.backend == backend), None
         )
@@ -205,9 +205,9 @@ def conflict(names: Sequence[str]) -> Conflict | None:
 @cache
 def combined(names: tuple[str, ...]) -> Base | OverlaidBase:
     """An embedded state with the overlays that are named. Errors: KeyError; ValueError where `conflict` finds one."""
-    found = conflict(names)
-    if found is not None:
-        raise ValueError(found.message)
+    problem = conflict(names)
+    if problem is not None:
+        raise ValueError(problem.message)
     known = bases.overlay_names()
     base = next(bases.load(name) for name in names if name not in known)
     overlays = tuple(dict.fromkeys(load(name) for name in names if name in known))

@@ -33,12 +33,12 @@ MOST_LOOKED_THROUGH = 10_000_000
 def read_changes(context: FileContext, section: Node) -> None:
     """Read the section ``changes``; what it names is looked for when all files are read."""
     problems = context.problems
-    found = []
+    changes = []
     for node, values in read_records(problems, section, CHANGE):
         change = _change(context, node, values)
         if change is not None:
-            found.append(ReadChange(change, node, _names(change, values)))
-    context.changes.append(ReadChanges(tuple(found), len(context.steps), len(context.python_kernels)))
+            changes.append(ReadChange(change, node, _names(change, values)))
+    context.changes.append(ReadChanges(tuple(changes), len(context.steps), len(context.python_kernels)))
 
 
 def _change(context: FileContext, node: Node, values: Values) -> HistoryChange | None:
@@ -119,10 +119,10 @@ def _number(problems: Problems, node: Node | None) -> int | None:
 class _History:
     """Registrations of the files so far, after the changes of those that have some."""
 
-    def __init__(self, said: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
+    def __init__(self, declarations: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
         """before: the steps of a history that the files continue."""
-        self._said = said._replace(steps=(), python_kernels=(), inherited_steps=())
-        self._inherited = frozenset(map(id, said.inherited_steps))
+        self._said = declarations._replace(steps=(), python_kernels=(), inherited_steps=())
+        self._inherited = frozenset(map(id, declarations.inherited_steps))
         self._source = source
         self._suggestions = FewSuggestions()
         self._steps: list[Step] = [*before]
@@ -143,8 +143,8 @@ class _History:
             problems.add(ChangeProblem.TOO_MANY.value, message, read.changes[0].node, hint)
             return
         editor = HistoryEditor(self.result(), self._source, self._suggestions)
-        for one in read.changes:
-            _make(editor, problems, one, is_own)
+        for change in read.changes:
+            _make(editor, problems, change, is_own)
         self._said = editor.result()
         self._steps, self._python_kernels = [*self._said.steps], [*self._said.python_kernels]
 
@@ -157,7 +157,7 @@ class _History:
 
 
 def change_declarations(
-    said: Declarations,
+    declarations: Declarations,
     contexts: Sequence[FileContext],
     extended: int,
     source: StateSource | None,
@@ -169,7 +169,7 @@ def change_declarations(
     source: the captured state that the history continues; continued: what was registered after it, before all files.
     A change that cannot be made is noted.
     """
-    history = _History(said, source, continued)
+    history = _History(declarations, source, continued)
     before = history.result()
     for number, context in enumerate(contexts, start=1):
         steps = python_kernels = 0
@@ -184,7 +184,7 @@ def change_declarations(
             before = history.result()
     # and what a capture that the user named has of PyTorch
     there = frozenset(map(id, before.steps))
-    inherited = frozenset(map(id, said.inherited_steps))
+    inherited = frozenset(map(id, declarations.inherited_steps))
     later = (step for context in contexts[extended:] for step in context.steps if id(step) in inherited)
     steps_before = (*before.steps, *(step for step in later if id(step) not in there))
     changed = history.result()
@@ -198,9 +198,9 @@ def change_declarations(
     return changed._replace(unchanged=HistoryBefore(steps_before, before.without), changes=changes)
 
 
-def _make(editor: HistoryEditor, problems: Problems, one: ReadChange, is_own: bool) -> None:
+def _make(editor: HistoryEditor, problems: Problems, change: ReadChange, is_own: bool) -> None:
     try:
-        editor.make(one.change, problems.span(one.node) if is_own else None)
+        editor.make(change.change, problems.span(change.node) if is_own else None)
     except ChangeError as error:
-        node = next((node for name, node in one.names if name is error.about), one.node)
+        node = next((node for name, node in change.names if name is error.about), change.node)
         problems.add(error.problem.value, str(error), node, error.hint)

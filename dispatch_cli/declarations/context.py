@@ -112,9 +112,9 @@ class FileContext:
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """While an entry is read: its place, and its conditions beside those around it, where it has the fields."""
         if type(node) is Mapping:
-            found = {key.text: value for key, value in node.pairs if key.text in _PLACED}
-            if found:
-                return self._placed(found)
+            fields = {key.text: value for key, value in node.pairs if key.text in _PLACED}
+            if fields:
+                return self._placed(fields)
         return _AS_IT_IS
 
     @contextmanager
@@ -167,10 +167,10 @@ class FileContext:
         self.python_kernels = [kernel for kernel in self.python_kernels if kernel.operator.name]
         self.fake_rules = [rule for rule in self.fake_rules if rule.operator.name]
 
-    def _without_nameless(self, one: ReadChanges) -> ReadChanges:
-        steps = sum(not isinstance(step, Implement) or bool(step.operator.name) for step in self.steps[: one.steps])
-        python = sum(bool(kernel.operator.name) for kernel in self.python_kernels[: one.python_kernels])
-        return one._replace(steps=steps, python_kernels=python)
+    def _without_nameless(self, changes: ReadChanges) -> ReadChanges:
+        steps = sum(not isinstance(step, Implement) or bool(step.operator.name) for step in self.steps[: changes.steps])
+        python = sum(bool(kernel.operator.name) for kernel in self.python_kernels[: changes.python_kernels])
+        return changes._replace(steps=steps, python_kernels=python)
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """True if a kernel was registered from Python, under conditions that can hold together with those of now."""
@@ -179,7 +179,7 @@ class FileContext:
             return bool(registered)
         from dispatch_cli.model.worlds import exclude_each_other
 
-        return any(not exclude_each_other(self.when, one) for one in registered)
+        return any(not exclude_each_other(self.when, conditions) for conditions in registered)
 
 
 _PLACED = (AT, WHEN)

@@ -25,8 +25,8 @@ def is_functional(schema: FunctionSchema, allow_view: bool) -> bool:
     """``is_functional_schema``. allow_view: a view of one tensor counts as functional."""
     if is_mutable(schema):
         return False
-    if any(one.alias is not None and not one.alias.write for one in schema.returns):
-        plain = [sum(one.type.kind is TypeKind.TENSOR for one in side) for side in (schema.arguments, schema.returns)]
+    if any(result.alias is not None and not result.alias.write for result in schema.returns):
+        plain = [sum(item.type.kind is TypeKind.TENSOR for item in side) for side in (schema.arguments, schema.returns)]
         return allow_view and plain == [1, 1]
     return bool(schema.returns)
 
@@ -46,11 +46,11 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
     """
     if schema.unknown is not None:
         return schema, None
-    said = [argument.name for argument in schema.arguments if writes(argument)]
-    if mutates is None or set(said) == set(mutates):
+    written_names = [argument.name for argument in schema.arguments if writes(argument)]
+    if mutates is None or set(written_names) == set(mutates):
         return schema, None
-    if said:
-        names = "{" + ", ".join(map(repr, said)) + "}"
+    if written_names:
+        names = "{" + ", ".join(map(repr, written_names)) + "}"
         return schema, (
             f"Attempted to create a custom op with `mutates_args={list(mutates)}` and `schema={_nameless(schema)}. "
             f"The schema suggests that the op mutates {names}which is different from what was provided to us in "
@@ -69,7 +69,7 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
                 f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors can be mutated"
             )
     arguments = tuple(
-        _written(one, index) if one.name in mutates else one for index, one in enumerate(schema.arguments)
+        _written(item, index) if item.name in mutates else item for index, item in enumerate(schema.arguments)
     )
     return replace(schema, arguments=arguments), None
 

@@ -86,10 +86,10 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
         names = tuple(
             argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
         )
-    found, message = rules.written(schema, names)
+    written_schema, message = rules.written(schema, names)
     if message is not None:
         problems.add(CODE, message, node, f"the arguments are {', '.join(a.name for a in schema.arguments)}")
-    return found
+    return written_schema
 
 
 def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
@@ -97,11 +97,11 @@ def _register_fake(operator: LibraryOperator, values: Values, default: PythonFun
     fake, body = (FakeImpl(), None) if default is None else (FakeImpl(default.name), default.body)
     for node in _items(values.get("fake")):
         with operator.context.placed(node):
-            if (found := read_fake(operator.context, node)) is not None:
-                fake, _, body = found
+            if (fake_parts := read_fake(operator.context, node)) is not None:
+                fake, _, body = fake_parts
                 span = operator.context.problems.span(node)
-    said = None if fake.function is None else _COMPUTES
-    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake, body=body)
+    redispatch = None if fake.function is None else _COMPUTES
+    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=redispatch, fake=fake, body=body)
     operator.context.implement(operator.block, operator.name, META, kernel, span)
 
 
@@ -145,10 +145,10 @@ def _register_kernels(
     for device, looked_up in kernels.items():
         function = functions[looked_up]
         key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
-        said = function.redispatches or _COMPUTES
+        redispatch = function.redispatches or _COMPUTES
         kind = WrapKind.TRITON if TRITON_OP in values else WrapKind.KERNEL
         wraps, debug = function.wrapped(kind), operator.library.custom_op
-        operator.register(key, debug, wraps, function.span, said, function.body)
+        operator.register(key, debug, wraps, function.span, redispatch, function.body)
 
 
 def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:

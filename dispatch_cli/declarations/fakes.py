@@ -33,9 +33,9 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
     """
     for entry in () if node is None else entries(context.problems, node):
         with context.placed(entry):
-            found = read_fake(context, entry)
-            if found is not None and name is not None:
-                fake, debug, body = found
+            fake_parts = read_fake(context, entry)
+            if fake_parts is not None and name is not None:
+                fake, debug, body = fake_parts
                 debug = debug or fake.function or f"registered at {block.file}:{block.line}"
                 # PyTorch wraps the function anew in every registration, so no two kernels are one function.
                 kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake, body=body)

@@ -147,16 +147,16 @@ def word_of(problems: Problems, node: Node | None) -> str | None:
     if type(node) is not Scalar:
         return None
     text = node.text
-    if (found := control_character(text)) is not None:
-        problems.add("control-character", f"a one-line string cannot contain the character U+{ord(found):04X}", node)
+    if (sign := control_character(text)) is not None:
+        problems.add("control-character", f"a one-line string cannot contain the character U+{ord(sign):04X}", node)
         return None
     return text
 
 
 def control_character(text: str) -> str | None:
     """The first character that the text of a file cannot have."""
-    found = None if text.isprintable() else _CONTROL.search(text)
-    return None if found is None else found[0]
+    match = None if text.isprintable() else _CONTROL.search(text)
+    return None if match is None else match[0]
 
 
 def is_true(node: Node | None) -> bool | None:

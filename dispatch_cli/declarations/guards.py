@@ -81,15 +81,15 @@ def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectatio
             continue
         if field in _RULES:
             items = scalars(context.problems, node)
-            found = tuple(item.text for item in items if fits(context.problems, item, A_RULE))
+            texts = tuple(item.text for item in items if fits(context.problems, item, A_RULE))
         elif field is GuardField.FALLTHROUGH:
-            found = (node.text,) if type(node) is Scalar else ()
+            texts = (node.text,) if type(node) is Scalar else ()
         elif field is GuardField.SAME_AS:
-            found = tuple(key for key in (_one_key(context, node),) if key is not None)
+            texts = tuple(key for key in (_one_key(context, node),) if key is not None)
         else:
-            found = tuple(texts_of(context.problems, node))
-        if found:
-            yield Expectation(field, found)
+            texts = tuple(texts_of(context.problems, node))
+        if texts:
+            yield Expectation(field, texts)
 
 
 def _wants_of_others(context: FileContext, values: Values) -> Iterator[Expectation]:
@@ -107,8 +107,8 @@ def _wants_of_others(context: FileContext, values: Values) -> Iterator[Expectati
             if node is None:
                 continue
             texts = (_one_key(context, node),) if field is GuardField.AT else texts_of(context.problems, node)
-            if found := tuple(text for text in texts if text is not None):
-                yield Expectation(field, found)
+            if valid_texts := tuple(text for text in texts if text is not None):
+                yield Expectation(field, valid_texts)
 
 
 def _call(context: FileContext, values: Values) -> GuardedCall | None:

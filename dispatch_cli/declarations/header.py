@@ -137,7 +137,7 @@ def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) ->
         text = _resolved(problems, text, item, notes)
         if _is_path(text):
             extensions.append(Extension(_beside(problems, text), False, item))
-        elif text in bases.overlay_names() and any(one.target == text for one in extensions):
+        elif text in bases.overlay_names() and any(extension.target == text for extension in extensions):
             problems.add("several-states", f"the overlay {text} is named twice", item, "name it once")
         elif text in bases.names() or text in bases.overlay_names():
             extensions.append(Extension(text, True, item))

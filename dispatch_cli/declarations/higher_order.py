@@ -166,16 +166,16 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
 
 
 def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
-    """Note fields that say nothing of this implementation; whether there are any."""
+    """Note fields that say nothing of this implementation; True if there are any."""
     problems = context.problems
     kernel = values.get("kernel")
-    found = False
+    contradicts = False
 
     def refuse(field: str, message: str, hint: str) -> None:
-        nonlocal found
+        nonlocal contradicts
         node = values.get(field)
         if node is not None:
-            found = True
+            contradicts = True
             problems.add("bad-value", message, node, hint)
 
     if is_true(values.get(FALLTHROUGH)):
@@ -196,4 +196,4 @@ def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
         refuse("error", "the field 'error' needs an implementation that raises", "add redispatches: raises")
     if _says_raises(values):
         refuse("returns", "an implementation that raises returns nothing", "remove 'returns'")
-    return found
+    return contradicts

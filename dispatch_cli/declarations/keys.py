@@ -41,7 +41,7 @@ class KeyReader:
 
         Unknown keys, and keys that two pairs name, are noted and left out. Errors: OverBudget.
         """
-        found: list[tuple[Scalar, str | None, Node]] = []
+        entries: list[tuple[Scalar, str | None, Node]] = []
         first: dict[str, Scalar] = {}
         for node, value in mapping.pairs:
             for key in self.several(problems, node, catch_all=catch_all):
@@ -51,9 +51,9 @@ class KeyReader:
                     problems.add("duplicate-key", f"the dispatch key {key} is written twice", node, related=related)
                     continue
                 first[key] = node
-                found.append((node, None if key == CATCH_ALL else key, value))
-        problems.source.budget.spend(max(0, len(found) - len(mapping.pairs)))
-        return found
+                entries.append((node, None if key == CATCH_ALL else key, value))
+        problems.source.budget.spend(max(0, len(entries) - len(mapping.pairs)))
+        return entries
 
     def several(self, problems: Problems, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:
         """The keys of a text, separated by commas; the unknown ones are noted and left out."""
@@ -113,15 +113,15 @@ class KeyReader:
     def in_sets(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""
         universe = self._universe
-        found: list[str] = []
+        runtime_keys: list[str] = []
         for key, place in self._parts(problems, node):
             if universe is not None and universe.is_alias(key):
-                found += universe.covered_by(key)
+                runtime_keys += universe.covered_by(key)
             elif key == UNDEFINED:
                 problems.add(_CODE, "Undefined is in no key set, so it cannot be excluded", place, "remove it")
             elif self._has_slot(problems, key, place):
-                found.append(key)
-        return tuple(found)
+                runtime_keys.append(key)
+        return tuple(runtime_keys)
 
     def slot(self, problems: Problems, node: Scalar) -> str | None:
         """One runtime key; None, noting it, when it is none."""

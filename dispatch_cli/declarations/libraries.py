@@ -168,10 +168,10 @@ def _in_block(
     context: FileContext, at: Node, name: OperatorName, block: Block, in_schema: bool = False
 ) -> OperatorName | None:
     """The name in the block's namespace; None, noting it, when it names another."""
-    found = block.qualified(name)
-    if found is None:
+    qualified = block.qualified(name)
+    if qualified is None:
         context.problems.add(_MISUSE, block.misplaced(name, in_schema), at)
-    return found
+    return qualified
 
 
 def _read_implementations(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:

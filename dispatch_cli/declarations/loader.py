@@ -320,8 +320,8 @@ class _Loader:
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
             functions=tuple(function for context in contexts for function in context.functions),
-            undecided=tuple(one for context in contexts for one in context.undecided),
-            unread=tuple(one for context in contexts for one in context.unread),
+            undecided=tuple(statement for context in contexts for statement in context.undecided),
+            unread=tuple(part for context in contexts for part in context.unread),
             notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),
         )
 
@@ -526,7 +526,7 @@ def _read_sections(file: _File, context: FileContext) -> None:
 
 
 def _refusal(problem: Problem) -> RefusedDeclaration:
-    related = tuple((one.message, one.span) for one in problem.related)
+    related = tuple((item.message, item.span) for item in problem.related)
     where = problem.span, None, problem.line_text
     return RefusedDeclaration(problem.code, problem.message, *where, problem.hint, related)
 

@@ -94,14 +94,14 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
 def read_unknown_schema(context: FileContext, values: Values) -> FunctionSchema | None:
     """The schema of a definition that says that it is not known; None, noting mistakes, where it does not say so."""
     problems = context.problems
-    said, reason = values.get("schema"), text_of(problems, values.get("reason"))
+    schema, reason = values.get("schema"), text_of(problems, values.get("reason"))
     name_node = values.get("name")
-    if said is None:
+    if schema is None:
         if "reason" in values and "schema" not in values and (at := values["reason"]) is not None:
             problems.add("bad-value", "'reason' is only for a schema that is not known", at, "add schema: unknown")
         return None
     if "func" in values:
-        problems.add("bad-value", "a definition with the field 'func' has a known schema", said, "remove 'schema'")
+        problems.add("bad-value", "a definition with the field 'func' has a known schema", schema, "remove 'schema'")
     if name_node is None or "func" in values:
         return None
     if (refused := text_of(problems, values.get("refused"))) is not None:

@@ -45,11 +45,11 @@ class Problems:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems in order of place; the last one counts those that are left out."""
-        found = sorted(self._found.values(), key=_place)
+        ordered = sorted(self._found.values(), key=_place)
         if self._more:
-            last = found[-1]
-            found.append(Problem("more-problems", f"and {self._more} more problems in this file", last.span))
-        return tuple(found)
+            last = ordered[-1]
+            ordered.append(Problem("more-problems", f"and {self._more} more problems in this file", last.span))
+        return tuple(ordered)
 
     def add(
         self,

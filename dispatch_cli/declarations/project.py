@@ -133,7 +133,7 @@ class _SettingsReader:
             extract=self._extract(table),
         )
         if complaint is not None:
-            for selector in (*(settings.select or ()), *settings.ignore, *(one for one, _ in settings.severities)):
+            for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
                 self._complain(selector, complaint)
         self._refuse()
         return settings
@@ -202,9 +202,9 @@ class _SettingsReader:
                 self._add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
 
     def _complain(self, selector: Selector, complaint: Complaint) -> None:
-        found = complaint(selector)
-        if found is not None and selector.span is not None:
-            message, hint = found
+        problem = complaint(selector)
+        if problem is not None and selector.span is not None:
+            message, hint = problem
             self._problems.add("unknown-check", message, Place(selector.span.line, selector.span.column), hint)
 
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[Named]:
@@ -264,12 +264,12 @@ class _SettingsReader:
             yield Selector(check, self._span(check, start)), severity or Severity.INFO
 
     def _severity(self, value: object, field: str, start: int) -> Severity | None:
-        found = _SEVERITIES.get(value) if isinstance(value, str) else None
-        if found is None:
+        severity = _SEVERITIES.get(value) if isinstance(value, str) else None
+        if severity is None:
             hint = suggestion(value, _SEVERITIES) if isinstance(value, str) else None
             name = field if field.isascii() and len(field) <= MAX_QUOTED else quoted(field)
             self._add("bad-value", f"{name} takes one of {', '.join(_SEVERITIES)}", field, hint, start)
-        return found
+        return severity
 
     def _add(self, code: str, message: str, word: str, hint: str | None = None, start: int | None = None) -> None:
         at = self._source.place_of(word, self._head if start is None else start)

@@ -27,14 +27,14 @@ def project_folder(file: str) -> str:
     try:
         start = paths.absolute("" if file == STDIN else paths.folder_of(file))
         begins = _begins(file, start)
-        found = None
+        project = None
         for folder, real in _down_to(start):
-            around = found or (begins if begins is not None and is_in(folder, begins) else None)
+            around = project or (begins if begins is not None and is_in(folder, begins) else None)
             if around is not None and real != around and not is_in(real, around):
                 return around
             if any(paths.exists(paths.join(folder, mark)) for mark in _MARKS):
-                found = real
-        return found or paths.real(start)
+                project = real
+        return project or paths.real(start)
     except (OSError, ValueError):  # such a file cannot be read, either
         return ""
 
@@ -57,14 +57,14 @@ def _down_to(folder: str) -> Iterator[tuple[str, str]]:
     """The folders above a folder from the outside in, without the root, and itself; each with links resolved, too."""
     tree = paths.tree_of(folder)
     if tree is not None:
-        for found in reversed(list(paths.above(folder))):
-            yield found, paths.real(found)
+        for path in reversed(list(paths.above(folder))):
+            yield path, paths.real(path)
         return
-    real = found = os.path.abspath(os.sep)  # noqa: PTH100
-    for part in filter(None, folder.removeprefix(found).split(os.sep)):  # noqa: PTH206
-        found = os.path.join(found, part)  # noqa: PTH118
-        real = os.path.realpath(found) if os.path.islink(found) else os.path.join(real, part)  # noqa: PTH114, PTH118
-        yield found, real
+    real = path = os.path.abspath(os.sep)  # noqa: PTH100
+    for part in filter(None, folder.removeprefix(path).split(os.sep)):  # noqa: PTH206
+        path = os.path.join(path, part)  # noqa: PTH118
+        real = os.path.realpath(path) if os.path.islink(path) else os.path.join(real, part)  # noqa: PTH114, PTH118
+        yield path, real
 
 
 def within(file: str, allow_outside: bool) -> str | None:

@@ -42,9 +42,9 @@ def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> Pyt
         return None
     name_node = values.get("kernel")
     name, place, span = text_of(problems, name_node, *_NAME), text_of(problems, values.get("at")), None
-    if place is not None and (found := parse_place(place)) is not None:
-        problems.source_of(found.file)
-        place, span = f"{found.file}:{found.line}", found
+    if place is not None and (place_span := parse_place(place)) is not None:
+        problems.source_of(place_span.file)
+        place, span = f"{place_span.file}:{place_span.line}", place_span
     redispatches = read_redispatches(problems, keys, values.get("redispatches"))
     if name == "" and name_node is not None:
         expect(problems, name_node, _NAME[0])
@@ -80,8 +80,8 @@ def _read_uses(problems: Problems, node: Node | None) -> Iterator[ArgumentUse]:
 def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:
     """The functions of a list, or the one that is not in a list, in the order of registration."""
     nodes = node.items if type(node) is Sequence else (node,)
-    found = [read_function(problems, keys, node) for node in nodes]
-    return [one for one in found if one is not None]
+    functions = [read_function(problems, keys, node) for node in nodes]
+    return [function for function in functions if function is not None]
 
 
 def read_wraps(problems: Problems, node: Node | None) -> Wrapped | None:

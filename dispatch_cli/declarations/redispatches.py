@@ -63,11 +63,11 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
             return None
         key = keys.slot(problems, target)
         return Redispatch(RedispatchKind.TO, (key,), problems.span(node)) if key is not None else None
-    found: list[str] = []
+    names: list[str] = []
     for item in scalars(problems, excluded, "a dispatch key"):
         if text_of(problems, item, "a dispatch key") is not None:
-            found += keys.in_sets(problems, item)
-    return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(found)), problems.span(node)) if found else None
+            names += keys.in_sets(problems, item)
+    return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(names)), problems.span(node)) if names else None
 
 
 class Functions:
@@ -76,10 +76,10 @@ class Functions:
     def __init__(self) -> None:
         self._said: dict[str, Redispatch] = {}
 
-    def note(self, problems: Problems, name: str, said: Redispatch, node: Node) -> None:
+    def note(self, problems: Problems, name: str, redispatch: Redispatch, node: Node) -> None:
         """Note what is said of a function; it is a problem when something else was said before."""
-        first = self._said.setdefault(name, said)
-        if first.says_the_same(said) or first.span is None:
+        first = self._said.setdefault(name, redispatch)
+        if first.says_the_same(redispatch) or first.span is None:
             return
         message = f"kernels with the same name are the same function, but another declaration of {name} differs"
         related = (Related(f"here it has redispatches: {first}", first.span),)
@@ -94,7 +94,7 @@ class Functions:
     def _completed(self, step: Step) -> Step:
         if not isinstance(step, (Implement, Fallback)) or step.kernel.function is None:
             return step
-        said = self._said.get(step.kernel.function)
-        if said is None or step.kernel.redispatches is not None:
+        redispatch = self._said.get(step.kernel.function)
+        if redispatch is None or step.kernel.redispatches is not None:
             return step
-        return step._replace(kernel=step.kernel._replace(redispatches=said))
+        return step._replace(kernel=step.kernel._replace(redispatches=redispatch))

@@ -59,9 +59,9 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
     lines = problems.source.lines
     after = following(lines)
     for number, line in enumerate(lines, start=1):
-        found = read_comment(problems, line, number) if MARK in line else None
-        if found is not None:
-            suppression, alone = found
+        comment = read_comment(problems, line, number) if MARK in line else None
+        if comment is not None:
+            suppression, alone = comment
             meant = after[number - 1] if alone else number
             yield suppression._replace(line=meant, last=entries.get(meant))
 
@@ -108,13 +108,13 @@ def following(lines: SequenceOf[str], comments: tuple[str, ...] = ("#",)) -> lis
 
     comments: what they begin with.
     """
-    found, last = list(range(1, len(lines) + 1)), 0
+    numbers, last = list(range(1, len(lines) + 1)), 0
     for number in range(len(lines), 0, -1):
-        found[number - 1] = last or number
+        numbers[number - 1] = last or number
         text = lines[number - 1].strip()
         if text and not text.startswith(comments):
             last = number
-    return found
+    return numbers
 
 
 def read_suppressions(context: FileContext, section: Node) -> None:

@@ -193,12 +193,12 @@ def _decompress_xz(data: bytes, limit: int) -> bytes:
 
     decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
     try:
-        found = decompressor.decompress(data, limit + 1)
+        content = decompressor.decompress(data, limit + 1)
     except lzma.LZMAError as error:
         raise EOFError(str(error)) from None
-    if not decompressor.eof and len(found) <= limit:
+    if not decompressor.eof and len(content) <= limit:
         raise EOFError("it ends too early")
-    return found
+    return content
 
 
 def check_inside(file: str, folder: str | None) -> None:

@@ -76,7 +76,7 @@ class _TomlTree:
     def node(self, value: object) -> Node:
         """A value, which is written behind the last one."""
         if isinstance(value, Mapping):
-            pairs = tuple((self._key(key), self.node(one)) for key, one in value.items())
+            pairs = tuple((self._key(key), self.node(item)) for key, item in value.items())
             return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place()))
         if isinstance(value, list):
             at = self._place()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations.format_types import TEXT, TEXTS, Field, Record, choice, list_of, record, some
 from dispatch_cli.model.support import PROMISED
 
-A_CONTEXT = choice(*(one.value for one in PROMISED))
+A_CONTEXT = choice(*(context.value for context in PROMISED))
 PROMISE = Record(
     "promise",
     "a promise",

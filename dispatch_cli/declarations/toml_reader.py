@@ -50,8 +50,8 @@ class TomlSource(Source):
 
         The parser does not say where anything stands.
         """
-        found = self.text.find(word, start)
-        return self.place_at(found) if found >= 0 else (self.place_at(start)[0], 1)
+        offset = self.text.find(word, start)
+        return self.place_at(offset) if offset >= 0 else (self.place_at(start)[0], 1)
 
     def place_at(self, offset: int) -> tuple[int, int]:
         """The line and the column of an offset."""
@@ -70,9 +70,9 @@ def parse_toml(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        message = _PLACE.sub("", said).strip()[:MAX_MESSAGE] or "it is not TOML"
-        match = _PLACE.search(said)
+        error_text = str(error)
+        message = _PLACE.sub("", error_text).strip()[:MAX_MESSAGE] or "it is not TOML"
+        match = _PLACE.search(error_text)
         raise (TomlError(message, int(match[1]), int(match[2])) if match else TomlError(message)) from None
     except RecursionError:
         raise TomlError("tables and lists nest too deeply") from None

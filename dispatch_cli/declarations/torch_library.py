@@ -133,11 +133,11 @@ def read_registrations(context: FileContext, at: Node, values: Values, block: Bl
 def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
     for devices, functions in read_kernels(operator, node):
         for function in functions:
-            said = function.redispatches or Redispatch(RedispatchKind.NO)
+            redispatch = function.redispatches or Redispatch(RedispatchKind.NO)
             for key in dict.fromkeys(_key(operator, device) for device in devices):
                 wraps = function.wrapped(WrapKind.FUNCTION)
                 debug = operator.debug("register_kernel")
-                operator.register(key, debug, wraps, function.span, said, function.body)
+                operator.register(key, debug, wraps, function.span, redispatch, function.body)
 
 
 def _key(operator: LibraryOperator, device: str) -> str:

@@ -26,14 +26,14 @@ def read_undecided(context: FileContext, section: Node) -> None:
 
 
 def _fields(context: FileContext, node: Node | None, what: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
     for key, value in node.pairs if type(node) is Mapping else ():
         if key.text not in names:
             hint = suggestion(key.text, names) or f"the fields are {', '.join(names)}"
             context.problems.add("unknown-field", f"{what!r} has no field {quoted(key.text)}", key, hint)
         elif (text := text_of(context.problems, value)) is not None:
-            found.append((key.text, text))
-    return found
+            fields.append((key.text, text))
+    return fields
 
 
 def read_not_understood(context: FileContext, section: Node) -> None:

@@ -71,11 +71,11 @@ def _universe_in(problems: Problems, root: Node) -> Node | None:
     """Node of the universe in a file: all of it is one, or it has declarations with one in it, as captures have."""
     if not isinstance(root, Mapping) or not any(key.text == "dispatch" for key, _ in root.pairs):
         return root
-    found = next((value for key, value in root.pairs if key.text == "universe"), None)
-    if isinstance(found, Mapping):
-        return found
-    hint = "name the universe that it has" if found is not None else "captures have one"
-    problems.add("bad-universe", "this file of declarations has no universe written in it", found or root, hint)
+    universe = next((value for key, value in root.pairs if key.text == "universe"), None)
+    if isinstance(universe, Mapping):
+        return universe
+    hint = "name the universe that it has" if universe is not None else "captures have one"
+    problems.add("bad-universe", "this file of declarations has no universe written in it", universe or root, hint)
     return None
 
 
@@ -124,12 +124,12 @@ def agree(one: str, inline: Universe | None, other: str, other_inline: Universe 
         return False
 
 
-def _same(one: str, other: str) -> bool:
+def _same(name: str, other: str) -> bool:
     """True if two names or paths mean the same universe."""
     embedded = universes.names()
-    if one in embedded or other in embedded:
-        return one == other
-    return source.identity(one) == source.identity(other)
+    if name in embedded or other in embedded:
+        return name == other
+    return source.identity(name) == source.identity(other)
 
 
 _BUILD = ("name", "torch", "git", "fallbacks")

@@ -38,16 +38,16 @@ def resolve(names: Sequence[str], must_exist: bool = True) -> tuple[str, ...]:
     The revisions are opened; `paths.close_trees` closes them. must_exist: whether a file that is not at its revision is
     an error. Errors: InputError for all that cannot be read.
     """
-    found: dict[str, str] = {}
+    resolved: dict[str, str] = {}
     problems: list[Problem] = []
     for name in filter(is_revision, names):
         try:
-            found[name] = _resolve(name, must_exist)
+            resolved[name] = _resolve(name, must_exist)
         except RevisionError as error:  # noqa: PERF203
             problems.append(Problem(error.code, error.message, hint=error.hint))
     if problems:
         raise InputError(tuple(problems))
-    return tuple(found[name] if name in found else paths.of_working_tree(name) for name in names)
+    return tuple(resolved[name] if name in resolved else paths.of_working_tree(name) for name in names)
 
 
 def _resolve(text: str, must_exist: bool) -> str:
@@ -92,39 +92,39 @@ def _check(revision: str, path: str) -> None:
 
 def _open(revision: str, text: str) -> RevisionTree:
     """The tree of a revision. Errors: RevisionError."""
-    code, prefix, said = attempt("rev-parse", "--show-prefix")
+    code, prefix, error_text = attempt("rev-parse", "--show-prefix")
     if code:
-        raise _no_repository(said, text)
-    code, found, said = attempt("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
-    oid = found.strip()
+        raise _no_repository(error_text, text)
+    code, output, error_text = attempt("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
+    oid = output.strip()
     if code or not is_name_of_object(oid):
-        raise _unknown(revision, text, said)
+        raise _unknown(revision, text, error_text)
     return RevisionTree(revision, oid, prefix.removesuffix("\n").rstrip("/"), Objects())
 
 
-def _no_repository(said: str, text: str) -> RevisionError:
+def _no_repository(error_text: str, text: str) -> RevisionError:
     """The error where git finds no repository, or does not trust it."""
     what = f"there is no file {text[:MAX_SHOWN]!r}, and as REV:PATH it cannot be read"
-    if "not a git repository" in said and "GIT_DIR" in os.environ:
+    if "not a git repository" in error_text and "GIT_DIR" in os.environ:
         return RevisionError("not-a-repository", f"{what}: GIT_DIR is set, and does not lead to a git repository")
-    if "not a git repository" in said:
+    if "not a git repository" in error_text:
         return RevisionError("not-a-repository", f"{what}: the working directory is not in a git repository")
-    if "dubious ownership" in said:
-        call = next((line for line in said.splitlines() if line.strip().startswith("git config ")), "")
+    if "dubious ownership" in error_text:
+        call = next((line for line in error_text.splitlines() if line.strip().startswith("git config ")), "")
         hint = f"if you trust it: {cleaned(call)}" if call else None
-        return RevisionError("unsafe-repository", f"git does not trust the repository: {_first(said)}", hint)
-    return RevisionError("git", f"{what}: {cleaned(said)}")
+        return RevisionError("unsafe-repository", f"git does not trust the repository: {_first(error_text)}", hint)
+    return RevisionError("git", f"{what}: {cleaned(error_text)}")
 
 
-def _first(said: str) -> str:
-    return cleaned(said.partition("\n")[0])
+def _first(error_text: str) -> str:
+    return cleaned(error_text.partition("\n")[0])
 
 
-def _unknown(revision: str, text: str, said: str) -> RevisionError:
+def _unknown(revision: str, text: str, error_text: str) -> RevisionError:
     """The error for a revision that git does not know."""
     message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {revision!r} in this repository"
-    if "Needed a single revision" not in said and said.strip():
-        message = f"{message}: {cleaned(said)}"
+    if "Needed a single revision" not in error_text and error_text.strip():
+        message = f"{message}: {cleaned(error_text)}"
     try:
         names = names_of_revisions()
         is_shallow = ask("rev-parse", "--is-shallow-repository").strip() == "true"

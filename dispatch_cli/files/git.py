@@ -56,10 +56,10 @@ class ObjectHead(NamedTuple):
 
 def executable() -> str:
     """Path of git. Errors: RevisionError."""
-    found = shutil.which("git")
-    if found is None or not os.path.isabs(found):  # noqa: PTH117 (one of the working directory is not taken)
+    path = shutil.which("git")
+    if path is None or not os.path.isabs(path):  # noqa: PTH117 (one of the working directory is not taken)
         raise RevisionError("no-git", "git is not installed, or not in PATH", "install git to read files at a revision")
-    return found
+    return path
 
 
 def _environment() -> dict[str, str]:
@@ -68,9 +68,9 @@ def _environment() -> dict[str, str]:
 
 def ask(*arguments: str) -> str:
     """Output of a command of git. Errors: RevisionError with git's message."""
-    code, out, said = attempt(*arguments)
+    code, out, error_text = attempt(*arguments)
     if code:
-        raise RevisionError("git", f"git cannot tell: {cleaned(said) or f'it ended with {code}'}")
+        raise RevisionError("git", f"git cannot tell: {cleaned(error_text) or f'it ended with {code}'}")
     return out
 
 
@@ -93,9 +93,9 @@ def attempt(*arguments: str) -> tuple[int, str, str]:
     return ended.returncode, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace")
 
 
-def cleaned(said: str) -> str:
+def cleaned(error_text: str) -> str:
     """Git's message of an error, in one line, without its marks and without control characters."""
-    lines = (line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in said.splitlines())
+    lines = (line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in error_text.splitlines())
     return _NOT_PRINTED.sub(" ", "; ".join(filter(None, lines)))[:MAX_MESSAGE]
 
 
@@ -121,8 +121,8 @@ class Objects:
         if size > most:
             limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
             raise RevisionError("too-large", f"the {what} is larger than {limit}")
-        found = self._head_of(self._contents, name)
-        if found.size != size:
+        head = self._head_of(self._contents, name)
+        if head.size != size:
             raise RevisionError("git", "git gives two sizes for one object")
         return self._contents.take(size)
 
@@ -171,38 +171,38 @@ class _Batch:
             process.stdin.flush()
         except OSError:
             raise self._ended() from None
-        found = b""
-        while b"\n" not in found:
-            found += self._some()
-            if len(found) > 1 << 20:
+        answer = b""
+        while b"\n" not in answer:
+            answer += self._some()
+            if len(answer) > 1 << 20:
                 raise self._ended()
-        line, _, self._rest = found.partition(b"\n")
+        line, _, self._rest = answer.partition(b"\n")
         return line
 
     def take(self, count: int) -> bytes:
         """So many bytes of the answer, and one more, which ends it."""
-        found = bytearray()
-        while len(found) <= count:
-            found += self._some()
-        self._rest = bytes(found[count + 1 :])
-        del found[count:]
-        return bytes(found)
+        answer = bytearray()
+        while len(answer) <= count:
+            answer += self._some()
+        self._rest = bytes(answer[count + 1 :])
+        del answer[count:]
+        return bytes(answer)
 
     def _some(self) -> bytes:
         """The next bytes, at least one."""
         if self._rest:
-            found, self._rest = self._rest, b""
-            return found
+            data, self._rest = self._rest, b""
+            return data
         process = self._started()
         assert process.stdout is not None, "it is a pipe"
         if self._waiting is not None and not self._waiting.select(PATIENCE):
             self.close()
             hint = "an object of the repository may be a pipe, or on a drive that does not answer"
             raise _SilentError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
-        found = os.read(process.stdout.fileno(), 1 << 20)
-        if not found:
+        data = os.read(process.stdout.fileno(), 1 << 20)
+        if not data:
             raise self._ended()
-        return found
+        return data
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -170,10 +170,10 @@ def shown(name: str) -> str:
 
 def above(folder: str) -> Iterator[str]:
     """A folder and those above it, absolute."""
-    found, below = absolute(folder), None
-    while found != below:
-        yield found
-        found, below = folder_of(found), found
+    path, below = absolute(folder), None
+    while path != below:
+        yield path
+        path, below = folder_of(path), path
 
 
 def is_in(path: str, folder: str) -> bool:
@@ -219,10 +219,10 @@ def _has_mode(name: str, kind: int | None, follow: bool = True) -> bool:
     tree = tree_of(name)
     assert tree is not None, "only a file at a revision is asked for here"
     try:
-        found = tree.mode(name[len(tree.prefix) :], follow)
+        mode = tree.mode(name[len(tree.prefix) :], follow)
     except OSError:
         return False
-    return kind is None or found & 0o170000 == kind
+    return kind is None or mode & 0o170000 == kind
 
 
 def target(name: str) -> str:
@@ -237,5 +237,5 @@ def each_entry(name: str) -> Iterator[FolderEntry]:
     if tree is not None:
         yield from tree.entries(name[len(tree.prefix) :])
         return
-    with os.scandir(name or os.curdir) as found:
-        yield from found
+    with os.scandir(name or os.curdir) as entries:
+        yield from entries

@@ -202,17 +202,17 @@ class RevisionTree:
         return os.fsdecode(self._objects.content(entry.oid, MAX_TARGET, "target of the link"))
 
     def _folder(self, oid: str) -> Mapping[str, TreeEntry]:
-        found = self._folders.get(oid)
-        if found is None:
+        entries = self._folders.get(oid)
+        if entries is None:
             data = self._objects.content(oid, MAX_TREE, "list of files in the folder") if oid else b""
-            found = {entry.name: entry for entry in _entries(data, len(oid) // 2)}
-            self._listed.different += len(found)
-            if self._kept_entries + len(found) > MAX_KEPT_ENTRIES:
+            entries = {entry.name: entry for entry in _entries(data, len(oid) // 2)}
+            self._listed.different += len(entries)
+            if self._kept_entries + len(entries) > MAX_KEPT_ENTRIES:
                 self._folders.clear()
                 self._kept_entries = 0
-            self._kept_entries += len(found)
-            self._folders[oid] = found
-        return found
+            self._kept_entries += len(entries)
+            self._folders[oid] = entries
+        return entries
 
 
 class Repeats:

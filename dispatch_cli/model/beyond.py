@@ -14,11 +14,11 @@ def beyond(ones: Iterable[_One], others: Iterable[_One], identity: Callable[[_On
 
     identity: equal for two that count as the same.
     """
-    left, found = Counter(map(identity, others)), []
-    for one in ones:
-        same = identity(one)
+    left, extra = Counter(map(identity, others)), []
+    for item in ones:
+        same = identity(item)
         if left[same]:
             left[same] -= 1
         else:
-            found.append(one)
-    return found
+            extra.append(item)
+    return extra

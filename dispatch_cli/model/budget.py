@@ -72,17 +72,17 @@ class Budget:
 
     def over(self) -> OverBudget:
         """The error for too many things."""
-        said = "values, counting expanded aliases and key lists"
+        unit = "values, counting expanded aliases and key lists"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
             return OverBudget(
-                f"the file has more than {self.things} {said}: too many for a file of {_size(self.size)}",
+                f"the file has more than {self.things} {unit}: too many for a file of {_size(self.size)}",
                 "decompress the file, and replace its aliases by their values",
             )
         if self.things == MAX_THINGS:
             return OverBudget(
-                f"the file has more than {MAX_THINGS} {said}", "split it, and load the parts one at a time"
+                f"the file has more than {MAX_THINGS} {unit}", "split it, and load the parts one at a time"
             )
-        return OverBudget(f"the files together have more than {MAX_THINGS} {said}", "load fewer of them at once")
+        return OverBudget(f"the files together have more than {MAX_THINGS} {unit}", "load fewer of them at once")
 
     def unpacked(self, length: int) -> None:
         """Look at the length after decompression. Errors: OverBudget."""

@@ -155,19 +155,19 @@ class AdditionPlace(NamedTuple):
     kernel: Span
 
 
-def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarations:
+def _added(before: Declarations, change: Addition, at: AdditionPlace) -> Declarations:
     """Declarations after a registration is added."""
     operator, key, kernel = change
     if isinstance(kernel, str):
         if operator is None:
             raise ChangeError("a backend fallback is not a kernel of the Python dispatcher")
-        one = PythonKernel(operator, key, kernel, at.registration)
-        return said._replace(python_kernels=(*said.python_kernels, one))
+        python_kernel = PythonKernel(operator, key, kernel, at.registration)
+        return before._replace(python_kernels=(*before.python_kernels, python_kernel))
     if operator is not None and kernel.fake is not None:
         kind, namespace = LibraryKind.FRAGMENT, operator.namespace or ""
         block = Block(kind, namespace, None, at.block.file, at.block.line, at.block, implicit=True)
-        return said._replace(
-            steps=(*said.steps, Implement(block, operator, key, kernel._replace(span=at.kernel), at.registration))
+        return before._replace(
+            steps=(*before.steps, Implement(block, operator, key, kernel._replace(span=at.kernel), at.registration))
         )
     namespace = WILDCARD if operator is None else operator.namespace or ""
     block_key = key if operator is None else None
@@ -177,18 +177,18 @@ def _added(said: Declarations, change: Addition, at: AdditionPlace) -> Declarati
         step: Step = Fallback(block, key, kernel, at.registration)
     else:
         step = Implement(block, operator, None if key == CATCH_ALL_WORD else key, kernel, at.registration)
-    return said._replace(steps=(*said.steps, OpenBlock(block), step))
+    return before._replace(steps=(*before.steps, OpenBlock(block), step))
 
 
-def with_added(said: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
+def with_added(declarations: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:
     """Declarations with what changes add. places: of each addition."""
-    before = said
+    before = declarations
     added = [*zip((change for change in changes if isinstance(change, Addition)), places, strict=False)]
-    for change, at in sorted(added, key=lambda one: not one[0].is_of_block):
-        said = _added(said, change, at)
-    own = said.changes
+    for change, at in sorted(added, key=lambda pair: not pair[0].is_of_block):
+        declarations = _added(declarations, change, at)
+    own = declarations.changes
     if not added or own is None:
-        return said
-    steps, kernels = said.steps[len(before.steps) :], said.python_kernels[len(before.python_kernels) :]
+        return declarations
+    steps, kernels = declarations.steps[len(before.steps) :], declarations.python_kernels[len(before.python_kernels) :]
     own = own._replace(steps=(*own.steps, *steps), python_kernels=(*own.python_kernels, *kernels))
-    return said._replace(changes=own)
+    return declarations._replace(changes=own)

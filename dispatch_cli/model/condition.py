@@ -72,11 +72,11 @@ Condition = Atom | Not | And | Or
 
 def _kept_hash(condition: Not | And | Or, parts: object) -> int:
     """The hash of a condition, which is made once: conditions are large, and are looked up for every registration."""
-    made = condition._hash
-    if not made:
-        made = hash((type(condition).__name__, parts))
-        object.__setattr__(condition, "_hash", made)
-    return made
+    hash_value = condition._hash
+    if not hash_value:
+        hash_value = hash((type(condition).__name__, parts))
+        object.__setattr__(condition, "_hash", hash_value)
+    return hash_value
 
 
 def _part(condition: Condition) -> str:
@@ -88,7 +88,7 @@ def all_text(conditions: Iterable[Condition]) -> str:
     several = list(conditions)
     if len(several) == 1:
         return str(several[0])
-    return " and ".join(f"({one})" if isinstance(one, Or) else str(one) for one in several)
+    return " and ".join(f"({condition})" if isinstance(condition, Or) else str(condition) for condition in several)
 
 
 def negated(condition: Condition) -> Condition:

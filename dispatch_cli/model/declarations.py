@@ -341,7 +341,7 @@ class Declarations(NamedTuple):
     @property
     def own_python_kernels(self) -> tuple[PythonKernel, ...]:
         """The kernels of the Python dispatcher that the files register that the user named, in order."""
-        extended = frozenset(one.name for one in self.inherited if not one.is_state)
+        extended = frozenset(entry.name for entry in self.inherited if not entry.is_state)
         return tuple(
             kernel
             for kernel in self.python_kernels
@@ -354,7 +354,7 @@ class Declarations(NamedTuple):
         Empty where the user named the file, and for no place.
         """
         file = None if span is None else span.file
-        return next((one.through for one in self.inherited if one.name == file and not one.is_state), ())
+        return next((entry.through for entry in self.inherited if entry.name == file and not entry.is_state), ())
 
 
 def has_conditions(declarations: Declarations) -> bool:

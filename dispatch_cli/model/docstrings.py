@@ -15,5 +15,5 @@ def docstring(module: str, function: str | None = None) -> str:
     loader = getattr(find_spec(module), "loader", None)
     source = loader.get_source(module) if loader is not None else None
     tree = ast.parse(source or "")
-    found = [tree] if function is None else [node for node in tree.body if getattr(node, "name", None) == function]
-    return "".join(ast.get_docstring(node) or "" for node in found[:1])  # type: ignore[arg-type]
+    nodes = [tree] if function is None else [node for node in tree.body if getattr(node, "name", None) == function]
+    return "".join(ast.get_docstring(node) or "" for node in nodes[:1])  # type: ignore[arg-type]

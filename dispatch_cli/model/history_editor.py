@@ -48,16 +48,16 @@ class HistoryEditor:
     """
 
     def __init__(
-        self, said: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
+        self, declarations: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
     ) -> None:
-        self._said = said
-        self._index = RegistrationIndex(said, source, suggestions)
-        self._left: dict[CapturedRegistration, None] = dict.fromkeys(said.without)
+        self._said = declarations
+        self._index = RegistrationIndex(declarations, source, suggestions)
+        self._left: dict[CapturedRegistration, None] = dict.fromkeys(declarations.without)
         self._gone: set[int] = set()
         self._moved = 0
         self._made: list[OwnChange] = []
         # the steps as a ring, by position, whose start and end is one position more
-        count = len(said.steps) + 1
+        count = len(declarations.steps) + 1
         self._next = [*range(1, count), 0]
         self._previous = [count - 1, *range(count - 1)]
 
@@ -77,19 +77,19 @@ class HistoryEditor:
 
     def result(self) -> Declarations:
         """The declarations after the changes."""
-        said = self._said
-        inherited = frozenset(map(id, said.inherited_steps))
-        changes = said.changes
+        declarations = self._said
+        inherited = frozenset(map(id, declarations.inherited_steps))
+        changes = declarations.changes
         if self._made:
-            changes = changes or OwnChanges((), said.steps, said.python_kernels, said.without)
+            changes = changes or OwnChanges((), declarations.steps, declarations.python_kernels, declarations.without)
             changes = changes._replace(made=(*changes.made, *self._made))
-        steps = tuple(said.steps[position] for position in self._order())
-        return said._replace(
+        steps = tuple(declarations.steps[position] for position in self._order())
+        return declarations._replace(
             steps=steps,
             inherited_steps=tuple(step for step in steps if id(step) in inherited),
-            python_kernels=tuple(kernel for kernel in said.python_kernels if id(kernel) not in self._gone),
+            python_kernels=tuple(kernel for kernel in declarations.python_kernels if id(kernel) not in self._gone),
             without=tuple(self._left),
-            unchanged=said.before,
+            unchanged=declarations.before,
             changes=changes,
         )
 
@@ -116,8 +116,8 @@ class HistoryEditor:
         if anchor is None:
             raise ChangeError("a registration is moved before another one, or after it")
         target = self._find(anchor)
-        for one, name in ((which, change.which), (target, anchor)):
-            _check_has_order(one, name)
+        for registration, name in ((which, change.which), (target, anchor)):
+            _check_has_order(registration, name)
         moving = self._moving(change, which)
         self._moved += len(moving)
         if self._moved > MOST_MOVED:
@@ -166,18 +166,18 @@ class HistoryEditor:
 
     @cached_property
     def _blocks(self) -> dict[Block, list[int]]:
-        found: dict[Block, list[int]] = {}
+        blocks: dict[Block, list[int]] = {}
         for position, step in enumerate(self._said.steps):
             if not isinstance(step, Settle):
-                found.setdefault(step.block, []).append(position)
-        return found
+                blocks.setdefault(step.block, []).append(position)
+        return blocks
 
 
-def _check_has_order(one: NamedRegistration, name: RegistrationName) -> None:
-    if one.captured is not None:
-        message = f"{_words(one)} was registered by PyTorch itself, where the order is not known"
+def _check_has_order(registration: NamedRegistration, name: RegistrationName) -> None:
+    if registration.captured is not None:
+        message = f"{_words(registration)} was registered by PyTorch itself, where the order is not known"
         raise ChangeError(message, "only registrations of files can be moved", ChangeProblem.MOVE, name)
-    if isinstance(one.step, PythonKernel):
+    if isinstance(registration.step, PythonKernel):
         message = "kernels of the Python dispatcher are not moved: their order makes no difference"
         raise ChangeError(message, None, ChangeProblem.MOVE, name)
 
@@ -187,37 +187,42 @@ def _registered(step: Implement | Fallback) -> tuple[OperatorName | None, str]:
     return (None, step.dispatch_key) if isinstance(step, Fallback) else (operator_of(step), key_of(step))
 
 
-def _words(one: NamedRegistration) -> str:
-    return str(one.name._replace(number=None))
+def _words(registration: NamedRegistration) -> str:
+    return str(registration.name._replace(number=None))
 
 
-def moving_steps(said: Declarations, source: StateSource | None, change: Reordering) -> list[Step]:
+def moving_steps(declarations: Declarations, source: StateSource | None, change: Reordering) -> list[Step]:
     """The steps that move with a registration. Errors: ChangeError where there is none of that name."""
-    step = RegistrationIndex(said, source).find(change.which).step
+    step = RegistrationIndex(declarations, source).find(change.which).step
     assert isinstance(step, Implement | Fallback), "only these have an order"
     if not change.block:
         return [step]
-    return [one for one in said.steps if not isinstance(one, Settle) and one.block == step.block]
+    return [other for other in declarations.steps if not isinstance(other, Settle) and other.block == step.block]
 
 
 def change_history(
-    said: Declarations, source: StateSource | None, changes: Sequence[HistoryChange], places: Sequence[Span] = ()
+    declarations: Declarations,
+    source: StateSource | None,
+    changes: Sequence[HistoryChange],
+    places: Sequence[Span] = (),
 ) -> Declarations:
     """Declarations after changes. source: the captured state, whole. Errors: ChangeError.
 
     places: where the user's own file says each of them; none where no file does.
     """
-    editor = HistoryEditor(said, source)
+    editor = HistoryEditor(declarations, source)
     for change, span in zip_longest(changes, places):
         editor.make(change, span)
     return editor.result()
 
 
-def declared(said: Declarations, source: StateSource | None, changes: Sequence[Change], place: str) -> Declarations:
+def declared(
+    declarations: Declarations, source: StateSource | None, changes: Sequence[Change], place: str
+) -> Declarations:
     """Declarations after changes: first what is added, then the other changes in order.
 
     source: the captured state, whole. place: stands for the file that would say so. Errors: ChangeError.
     """
     spans = (Span(place, line, 1) for line in count(1))
-    said = with_added(said, changes, (AdditionPlace(span, span, span) for span in spans))
-    return change_history(said, source, [change for change in changes if not isinstance(change, Addition)])
+    declarations = with_added(declarations, changes, (AdditionPlace(span, span, span) for span in spans))
+    return change_history(declarations, source, [change for change in changes if not isinstance(change, Addition)])

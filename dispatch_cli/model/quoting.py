@@ -32,7 +32,7 @@ _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
 def quoted(text: str) -> str:
     """*text* in double quotes, which YAML reads as it was; so does JSON, but for signs beyond U+FFFF."""
-    return re.sub(HARMFUL, lambda found: _code(found, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
+    return re.sub(HARMFUL, lambda match: _code(match, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
 
 
 def has_harmful(text: str) -> bool:
@@ -53,9 +53,9 @@ def _unmarked(text: str) -> str:
     return _MARK.sub(r"#\\u0023", text) if "##" in text else text
 
 
-def _code(found: re.Match[str], wide: bool = False) -> str:
+def _code(match: re.Match[str], wide: bool = False) -> str:
     """A sign as an escape. wide: as YAML has those beyond U+FFFF, and not as a pair."""
-    number = ord(found[0])
+    number = ord(match[0])
     if number > 0xFFFF and not wide:
-        return json.dumps(found[0])[1:-1]
+        return json.dumps(match[0])[1:-1]
     return f"\\U{number:08x}" if number > 0xFFFF else f"\\u{number:04x}"

@@ -25,9 +25,9 @@ def noted() -> frozenset[str]:
     return frozenset(_FILES.get() or ())
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(path: str, other: str) -> bool:
     try:
-        return Path(one).samefile(other)
+        return Path(path).samefile(other)
     except (OSError, ValueError):
         return False
 

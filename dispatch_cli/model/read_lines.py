@@ -29,7 +29,7 @@ def keep(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None
     """Keep the lines of a file that was read, under the name that its places have."""
     _KEPT.pop(file, None)
     _KEPT[file] = _ReadText(characters, lines)
-    kept = sum(one.characters for one in _KEPT.values())
+    kept = sum(text.characters for text in _KEPT.values())
     for name in list(_KEPT):
         if kept <= MOST:
             break

@@ -38,23 +38,23 @@ class RegistrationIndex:
     """
 
     def __init__(
-        self, said: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
+        self, declarations: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
     ) -> None:
-        self._said = said
+        self._said = declarations
         self._source = source
         self._suggestions = FewSuggestions() if suggestions is None else suggestions
-        self._without = frozenset(said.without)
+        self._without = frozenset(declarations.without)
         self._found: dict[_Owner, list[NamedRegistration]] = {}
         self._at_keys: dict[_Owner, dict[str, RegistrationsAtKey]] = {}
 
     def of(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """Those of an operator, or all backend fallbacks, oldest first; what is left out is not there."""
         owner = operator, python
-        found = self._found.get(owner)
-        if found is None:
-            captured = (one for one in self._captured(operator, python) if one.captured not in self._without)
-            found = self._found[owner] = _numbered((*captured, *self._declared.get(owner, ())))
-        return found
+        registrations = self._found.get(owner)
+        if registrations is None:
+            captured = (entry for entry in self._captured(operator, python) if entry.captured not in self._without)
+            registrations = self._found[owner] = _numbered((*captured, *self._declared.get(owner, ())))
+        return registrations
 
     def find(self, wanted: RegistrationName) -> NamedRegistration:
         """The registration that a name means. Errors: ChangeError where it means none, or more than one."""
@@ -82,17 +82,17 @@ class RegistrationIndex:
             fitting = there.fitting(name)
             if len(fitting) == 1:
                 return name
-        return name._replace(number=1 + [one.identity for one in fitting].index(wanted.identity))
+        return name._replace(number=1 + [registration.identity for registration in fitting].index(wanted.identity))
 
     def _keys_of(self, operator: OperatorName | None, python: bool) -> Mapping[str, RegistrationsAtKey]:
         owner = operator, python
-        found = self._at_keys.get(owner)
-        if found is None:
+        keys = self._at_keys.get(owner)
+        if keys is None:
             by_key: dict[str, list[NamedRegistration]] = {}
-            for one in self.of(operator, python):
-                by_key.setdefault(one.name.key, []).append(one)
-            found = self._at_keys[owner] = {key: RegistrationsAtKey(there) for key, there in by_key.items()}
-        return found
+            for registration in self.of(operator, python):
+                by_key.setdefault(registration.name.key, []).append(registration)
+            keys = self._at_keys[owner] = {key: RegistrationsAtKey(there) for key, there in by_key.items()}
+        return keys
 
     @cached_property
     def _captured_names(self) -> frozenset[str]:
@@ -100,7 +100,7 @@ class RegistrationIndex:
 
     @cached_property
     def _declared(self) -> dict[_Owner, list[NamedRegistration]]:
-        found: dict[_Owner, list[NamedRegistration]] = {}
+        by_owner: dict[_Owner, list[NamedRegistration]] = {}
         for step in self._said.steps:
             if isinstance(step, Fallback):
                 name = RegistrationName(None, step.dispatch_key)
@@ -111,12 +111,12 @@ class RegistrationIndex:
             kernel = step.kernel
             span = kernel.span or step.span
             registration = NamedRegistration(name, kernel.debug, kernel.function, kernel.fallthrough, span, step)
-            found.setdefault((name.operator, False), []).append(registration)
+            by_owner.setdefault((name.operator, False), []).append(registration)
         for python in self._said.python_kernels:
             name = RegistrationName(python.operator, python.dispatch_key, True)
             registration = NamedRegistration(name, python.kernel, None, False, python.span, python)
-            found.setdefault((name.operator, True), []).append(registration)
-        return found
+            by_owner.setdefault((name.operator, True), []).append(registration)
+        return by_owner
 
     def _captured(self, operator: OperatorName | None, python: bool) -> Iterator[NamedRegistration]:
         """Those of the captured state, or PyTorch's own fallbacks."""
@@ -124,7 +124,7 @@ class RegistrationIndex:
         kernels: Sequence[tuple[str, str, bool]]
         if text is None:
             core = self._said.universe.fallbacks if self._said.core_fallbacks else ()
-            kernels = [(one.key, one.debug, one.fallthrough) for one in core]
+            kernels = [(fallback.key, fallback.debug, fallback.fallthrough) for fallback in core]
         elif self._source is None or text not in self._captured_names:
             return
         elif python:
@@ -143,7 +143,7 @@ class RegistrationIndex:
         suggest = self._suggestions.suggest
         there = keys.get(wanted.key)
         if there is not None:
-            near = None if wanted.kernel is None else suggest(wanted.kernel, (one.kernel for one in there.all))
+            near = None if wanted.kernel is None else suggest(wanted.kernel, (entry.kernel for entry in there.all))
             return near or f"at this key there is: {_labels(there.all)}"
         if keys:
             return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
@@ -164,8 +164,8 @@ class RegistrationIndex:
         return tuple(sorted(known | self._captured_names))
 
 
-def _labels(found: Sequence[NamedRegistration]) -> str:
-    return _listed([one.label for one in found[: MOST_LISTED + 1]], "; ")
+def _labels(registrations: Sequence[NamedRegistration]) -> str:
+    return _listed([registration.label for registration in registrations[: MOST_LISTED + 1]], "; ")
 
 
 def _listed(texts: Sequence[str], between: str) -> str:
@@ -174,10 +174,10 @@ def _listed(texts: Sequence[str], between: str) -> str:
     return between.join((*texts[:MOST_LISTED], *more))
 
 
-def _numbered(found: Iterable[NamedRegistration]) -> list[NamedRegistration]:
+def _numbered(registrations: Iterable[NamedRegistration]) -> list[NamedRegistration]:
     counts: Counter[str] = Counter()
     numbered = []
-    for one in found:
-        counts[one.name.key] += 1
-        numbered.append(one._replace(name=one.name._replace(number=counts[one.name.key])))
+    for registration in registrations:
+        counts[registration.name.key] += 1
+        numbered.append(registration._replace(name=registration.name._replace(number=counts[registration.name.key])))
     return numbered

@@ -48,8 +48,8 @@ class NamedRegistration(NamedTuple):
 class RegistrationsAtKey:
     """Those of one owner at one key, oldest first, by what names can call their kernels."""
 
-    def __init__(self, found: Sequence[NamedRegistration]) -> None:
-        self.all = found
+    def __init__(self, registrations: Sequence[NamedRegistration]) -> None:
+        self.all = registrations
 
     def fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
         """Those that a name can mean, its number aside, oldest first."""
@@ -57,8 +57,8 @@ class RegistrationsAtKey:
 
     @cached_property
     def _by_kernel(self) -> dict[str, list[NamedRegistration]]:
-        found: dict[str, list[NamedRegistration]] = {}
-        for one in self.all:
-            for name in one.kernel_names:
-                found.setdefault(name, []).append(one)
-        return found
+        by_kernel: dict[str, list[NamedRegistration]] = {}
+        for registration in self.all:
+            for name in registration.kernel_names:
+                by_kernel.setdefault(name, []).append(registration)
+        return by_kernel

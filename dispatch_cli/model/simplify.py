@@ -22,20 +22,20 @@ def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[in
 
     Each is made of positions and truth values. What the conditions are in other cases does not matter.
     """
-    wanted, others = [_number(one) for one in inside], [_number(one) for one in outside]
+    wanted, others = [_number(case) for case in inside], [_number(case) for case in outside]
     positions = range(len(inside[0])) if inside else range(0)
-    found: list[tuple[int, int]] = []
+    conjunctions: list[tuple[int, int]] = []
     left = wanted
-    widest = {one: _widest(one, others, positions) for one in wanted}
+    widest = {number: _widest(number, others, positions) for number in wanted}
     while left:
-        best = max((widest[one] for one in left), key=lambda it: _covered(it, left))
-        found.append(best)
-        left = [one for one in left if (one ^ best[1]) & best[0]]
-    for one in list(found):
-        rest = [it for it in found if it != one]
+        best = max((widest[number] for number in left), key=lambda it: _covered(it, left))
+        conjunctions.append(best)
+        left = [number for number in left if (number ^ best[1]) & best[0]]
+    for conjunction in list(conjunctions):
+        rest = [it for it in conjunctions if it != conjunction]
         if all(any(not (case ^ it[1]) & it[0] for it in rest) for case in wanted):
-            found = rest
-    return [[(at, bool(truth >> at & 1)) for at in positions if mask >> at & 1] for mask, truth in found]
+            conjunctions = rest
+    return [[(at, bool(truth >> at & 1)) for at in positions if mask >> at & 1] for mask, truth in conjunctions]
 
 
 def _number(case: Case) -> int:
@@ -52,8 +52,8 @@ def _widest(case: int, others: Sequence[int], positions: range) -> tuple[int, in
     return mask, case
 
 
-def _covered(one: tuple[int, int], cases: Sequence[int]) -> tuple[int, int]:
-    mask, truth = one
+def _covered(conjunction: tuple[int, int], cases: Sequence[int]) -> tuple[int, int]:
+    mask, truth = conjunction
     return sum(not (case ^ truth) & mask for case in cases), -mask.bit_count()
 
 
@@ -77,14 +77,14 @@ def simplified(condition: Condition) -> Condition | None:
     single = [Atom(name) for name in names]
     direct = any_of(terms(cover(inside, outside), single))
     inverse = negated(any_of(terms(cover(outside, inside), single)))
-    return min((direct, condition, inverse), key=lambda one: len(str(one)))
+    return min((direct, condition, inverse), key=lambda term: len(str(term)))
 
 
-def terms(found: Iterable[Sequence[tuple[int, bool]]], conditions: Sequence[Condition]) -> list[Condition]:
+def terms(conjunctions: Iterable[Sequence[tuple[int, bool]]], conditions: Sequence[Condition]) -> list[Condition]:
     """The conjunctions that `cover` finds, as conditions."""
     return [
-        all_of([conditions[position] if truth else negated(conditions[position]) for position, truth in one])
-        for one in found
+        all_of([conditions[position] if truth else negated(conditions[position]) for position, truth in term])
+        for term in conjunctions
     ]
 
 
@@ -119,11 +119,11 @@ def short_text(condition: Condition) -> str:
         return _cut(text)
     joined, what = (" or ", "combinations") if isinstance(condition, Or) else (" and ", "conditions")
     parts = [f"({worded(part)})" if isinstance(part, And | Or) else worded(part) for part in condition.operands]
-    said = [_cut(parts[0])]
-    while len(said) < len(parts) and len(joined.join((*said, parts[len(said)]))) <= MOST_LENGTH:
-        said.append(parts[len(said)])
-    more = len(parts) - len(said)
-    return joined.join(said) + (f"{joined}{more} more {what if more > 1 else what[:-1]}" if more else "")
+    shown = [_cut(parts[0])]
+    while len(shown) < len(parts) and len(joined.join((*shown, parts[len(shown)]))) <= MOST_LENGTH:
+        shown.append(parts[len(shown)])
+    more = len(parts) - len(shown)
+    return joined.join(shown) + (f"{joined}{more} more {what if more > 1 else what[:-1]}" if more else "")
 
 
 def text_of_all(conditions: Sequence[Condition]) -> str:

@@ -30,20 +30,20 @@ def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7
     """
     from difflib import get_close_matches
 
-    by_lower = {one.lower(): one for one in known}
+    by_lower = {name.lower(): name for name in known}
     word = word[:MAX_COMPARED]
     lower = word.lower()
     for written, meant in _OTHER_WORDS.items():
         if (other := by_lower.get(lower.replace(written, meant))) is not None and written in lower:
             return [other]
     near = get_close_matches(lower, by_lower, count + 12, cutoff)
-    return [by_lower[one] for one in near if _differing_parts_are_close(word, by_lower[one], cutoff)][:count]
+    return [by_lower[name] for name in near if _differing_parts_are_close(word, by_lower[name], cutoff)][:count]
 
 
 def _differing_parts_are_close(word: str, name: str, cutoff: float) -> bool:
     """True if what *word* has in place of some parts of a name looks like those parts."""
     own, others = _parts(word), _parts(name)
-    rest, parts = "".join(one for one in own if one not in others), [other for other in others if other not in own]
+    rest, parts = "".join(part for part in own if part not in others), [other for other in others if other not in own]
     while parts and rest.startswith(parts[0]):
         rest = rest.removeprefix(parts.pop(0))
     while parts and rest.endswith(parts[-1]):
@@ -137,9 +137,9 @@ def _version(name: str) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def _distance(version: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     """Distance between two versions, to sort by; of two at the same distance, the newer one comes first."""
-    return abs((one[0] - other[0]) * 1000 + one[1] - other[1]), -one[1]
+    return abs((version[0] - other[0]) * 1000 + version[1] - other[1]), -version[1]
 
 
 def did_you_mean(names: Sequence[str]) -> str | None:
@@ -150,5 +150,5 @@ def did_you_mean(names: Sequence[str]) -> str | None:
 def starting(words: Iterable[str], start: str) -> list[str]:
     """The words that begin so; in any case, where none does exactly."""
     words = list(words)
-    found = [word for word in words if word.startswith(start)]
-    return found or [word for word in words if word.lower().startswith(start.lower())]
+    exact = [word for word in words if word.startswith(start)]
+    return exact or [word for word in words if word.lower().startswith(start.lower())]

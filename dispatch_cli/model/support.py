@@ -30,7 +30,7 @@ class SupportContext(Enum):
     CUSTOM = "custom"
 
 
-PROMISED = tuple(one for one in SupportContext if one is not SupportContext.CUSTOM)
+PROMISED = tuple(context for context in SupportContext if context is not SupportContext.CUSTOM)
 """The contexts that can be promised."""
 
 

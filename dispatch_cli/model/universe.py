@@ -261,8 +261,8 @@ class Universe:
         if bare in self.ids:
             return bare
         lower, own = bare.lower(), self.backend_name
-        found = [key for key in self.ids if lower in (key.lower(), key.replace(PRIVATE_USE1, own).lower())]
-        return found[0] if len(found) == 1 else text
+        matches = [key for key in self.ids if lower in (key.lower(), key.replace(PRIVATE_USE1, own).lower())]
+        return matches[0] if len(matches) == 1 else text
 
     @cached_property
     def fingerprint(self) -> str:

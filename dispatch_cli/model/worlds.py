@@ -54,11 +54,11 @@ class Meaning(NamedTuple):
     operator: str
     constant: int | str = 0
 
-    def holds(self, found: Value) -> bool:
+    def holds(self, name_value: Value) -> bool:
         """True if it is true where the name stands for that."""
         if self.operator == "defined":
-            return found is not None
-        known: int | str = 0 if found is None else found
+            return name_value is not None
+        known: int | str = 0 if name_value is None else name_value
         if self.operator == "true":
             return bool(known)
         if isinstance(known, str) or isinstance(self.constant, str):
@@ -66,20 +66,20 @@ class Meaning(NamedTuple):
         return _compare(known, self.operator, self.constant)
 
 
-def _compare(one: int, operator: str, other: int) -> bool:
+def _compare(number: int, operator: str, other: int) -> bool:
     match operator:
         case ">=":
-            return one >= other
+            return number >= other
         case "<=":
-            return one <= other
+            return number <= other
         case ">":
-            return one > other
+            return number > other
         case "<":
-            return one < other
+            return number < other
         case "==":
-            return one == other
+            return number == other
         case _:
-            return one != other
+            return number != other
 
 
 @cache
@@ -139,9 +139,9 @@ def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> 
         if choice is not None:
             of_files[text] = choice
             continue
-        said = meaning(text)
-        by_name.setdefault(text if said is None else said.name, {})[text] = said
-    groups = [_group(name, said, chosen or {}) for name, said in by_name.items()]
+        statement = meaning(text)
+        by_name.setdefault(text if statement is None else statement.name, {})[text] = statement
+    groups = [_group(name, statements, chosen or {}) for name, statements in by_name.items()]
     return [*groups, *_groups_of_files(of_files, chosen or {})] if of_files else groups
 
 
@@ -166,17 +166,17 @@ def _groups_of_files(of_files: Mapping[str, FileChoice], chosen: Mapping[str, st
         yield AtomGroup(min(rivals), tuple(worlds.values()), len(several) > MOST_CHOICES)
 
 
-def _group(name: str, said: Mapping[str, Meaning | None], chosen: Mapping[str, str]) -> AtomGroup:
-    meanings = {atom: one for atom, one in said.items() if one is not None}
-    fixed = {atom: _truth(chosen[atom]) for atom in said if atom in chosen and atom != name}
+def _group(name: str, statements: Mapping[str, Meaning | None], chosen: Mapping[str, str]) -> AtomGroup:
+    meanings = {atom: statement for atom, statement in statements.items() if statement is not None}
+    fixed = {atom: _truth(chosen[atom]) for atom in statements if atom in chosen and atom != name}
     if not meanings:
         values = [True, False] if name not in chosen else [_truth(chosen[name])]
-        return AtomGroup(name, tuple({name: one} for one in values))
+        return AtomGroup(name, tuple({name: truth} for truth in values))
     values_of_name = _values(meanings.values()) if name not in chosen else [_value(chosen[name])]
     is_partial = len(values_of_name) > MOST_VALUES
     worlds: dict[tuple[bool, ...], World] = {}
-    for found in values_of_name[:MOST_VALUES]:
-        world = {atom: one.holds(found) for atom, one in meanings.items()}
+    for name_value in values_of_name[:MOST_VALUES]:
+        world = {atom: statement.holds(name_value) for atom, statement in meanings.items()}
         if all(world[atom] is wanted for atom, wanted in fixed.items()):
             worlds.setdefault(tuple(world.values()), world)
     return AtomGroup(name, tuple(worlds.values()), is_partial)
@@ -197,39 +197,39 @@ def _value(text: str) -> Value:
 
 def _values(meanings: Iterable[Meaning]) -> list[Value]:
     """Values that a name can have, as far as they make a difference."""
-    found: dict[Value, None] = {1: None, None: None, 0: None, -1: None}
-    for one in meanings:
-        if isinstance(one.constant, str):
-            found |= dict.fromkeys((one.constant, ""))
-        elif one.operator not in ("defined", "true"):
-            found |= dict.fromkeys((one.constant, one.constant + 1, one.constant - 1))
-    return list(found)
+    values: dict[Value, None] = {1: None, None: None, 0: None, -1: None}
+    for statement in meanings:
+        if isinstance(statement.constant, str):
+            values |= dict.fromkeys((statement.constant, ""))
+        elif statement.operator not in ("defined", "true"):
+            values |= dict.fromkeys((statement.constant, statement.constant + 1, statement.constant - 1))
+    return list(values)
 
 
 def assignments(those: Sequence[AtomGroup]) -> Iterator[dict[str, bool]]:
     """Every consistent choice of truth values."""
-    for worlds in product(*(one.worlds for one in those)):
+    for worlds in product(*(group.worlds for group in those)):
         yield {atom: truth for world in worlds for atom, truth in world.items()}
 
 
 def count(those: Sequence[AtomGroup]) -> int:
     """Number of combinations of their worlds."""
-    return prod(len(one.worlds) for one in those)
+    return prod(len(group.worlds) for group in those)
 
 
 def can_hold(when: Sequence[Condition]) -> bool:
     """True if conditions can hold together; True where that would take too long to find out."""
-    those = [_where(group, when) for group in groups_of(dict.fromkeys(atom for one in when for atom in atoms(one)))]
+    those = [_where(group, when) for group in groups_of(dict.fromkeys(atom for part in when for atom in atoms(part)))]
     if count(those) > MOST:
         return True
-    return any(all(value(one, known) for one in when) for known in assignments(those))
+    return any(all(value(part, known) for part in when) for known in assignments(those))
 
 
 def _where(group: AtomGroup, when: Sequence[Condition]) -> AtomGroup:
     """Its worlds in which those conditions hold that are single atoms or their opposites."""
-    single = [one for one in when if isinstance(one, Atom) or (isinstance(one, Not) and isinstance(one.operand, Atom))]
+    single = [it for it in when if isinstance(it, Atom) or (isinstance(it, Not) and isinstance(it.operand, Atom))]
     return group._replace(
-        worlds=tuple(world for world in group.worlds if not any(value(one, world) is False for one in single))
+        worlds=tuple(world for world in group.worlds if not any(value(part, world) is False for part in single))
     )
 
 
@@ -244,6 +244,6 @@ def names_in(atom: str) -> list[str]:
     choice = file_choice(atom)
     if choice is not None:
         return list(names_for(choice))
-    found = [match[0] for match in re.finditer(_NAME, re.sub(_STRING, "", atom)) if match[0] != "defined"]
-    said = meaning(atom)
-    return found if said is None else [said.name]
+    names = [match[0] for match in re.finditer(_NAME, re.sub(_STRING, "", atom)) if match[0] != "defined"]
+    statement = meaning(atom)
+    return names if statement is None else [statement.name]

@@ -46,8 +46,8 @@ class UniverseError(Exception):
 
 def names() -> tuple[str, ...]:
     """Names of the embedded universes, newest PyTorch first."""
-    found = [name.removesuffix(".json") for name in os.listdir(_HERE) if name.endswith(".json")]
-    return tuple(sorted(found, key=version_of, reverse=True))
+    universe_names = [name.removesuffix(".json") for name in os.listdir(_HERE) if name.endswith(".json")]
+    return tuple(sorted(universe_names, key=version_of, reverse=True))
 
 
 def default_name() -> str:

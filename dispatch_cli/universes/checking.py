@@ -93,10 +93,10 @@ class UniverseChecker:
         texts = [(("fallbacks",), fallback.debug) for fallback in universe.fallbacks]
         for field in ("fake_fallbacks", "fake_numbered", "fake_device_error", "override_warning"):
             value = getattr(universe, field) or ()
-            texts += [((field,), one) for one in ((value,) if isinstance(value, str) else value)]
+            texts += [((field,), word) for word in ((value,) if isinstance(value, str) else value)]
         if library is not None:
-            listed = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
-            texts += [(("torch_library",), one) for one in (*listed, *library.device_types, *library.autocast_devices)]
+            names = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
+            texts += [(("torch_library",), word) for word in (*names, *library.device_types, *library.autocast_devices)]
         calls = universe.higher_order_calls
         errors = (calls.no_mode_rule, calls.no_subclass_rule, calls.unhandled or "")
         texts += [(("higher_order_calls",), text.replace("\n", "")) for text in errors]

@@ -34,12 +34,12 @@ def _of_arguments(before: FunctionSchema, after: FunctionSchema) -> Iterator[Sch
         if argument.name not in old and argument.name not in taken:
             yield SchemaPartChange(SchemaPart.ARGUMENT, None, argument.printed())
     if before.is_vararg != after.is_vararg:
-        yield SchemaPartChange(SchemaPart.ARGUMENT, *("..." if one.is_vararg else None for one in (before, after)))
+        yield SchemaPartChange(SchemaPart.ARGUMENT, *("..." if side.is_vararg else None for side in (before, after)))
 
 
 def _renamed(before: Sequence[Argument], after: Sequence[Argument]) -> Iterator[tuple[str, str]]:
     """The old and the new name of arguments that differ in nothing else, one between the same neighbours."""
-    old, new = [one.name for one in before], [one.name for one in after]
+    old, new = [argument.name for argument in before], [argument.name for argument in after]
     for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "replace" or last - first != end - start:
             continue
@@ -54,7 +54,7 @@ def _but_name(argument: Argument) -> tuple[object, ...]:
 
 def _of_order(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:
     both = {argument.name for argument in before.arguments} & {argument.name for argument in after.arguments}
-    old, new = (", ".join(_order(one.arguments, both)) for one in (before, after))
+    old, new = (", ".join(_order(schema.arguments, both)) for schema in (before, after))
     if old != new:
         yield SchemaPartChange(SchemaPart.ORDER, old, new)
 

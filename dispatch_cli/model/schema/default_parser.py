@@ -125,12 +125,12 @@ def _constant(cursor: Cursor, kind: TypeKind, real: SchemaType) -> Constant:
 def _named_constant(cursor: Cursor, real: SchemaType) -> Constant:
     at = cursor.index
     word = cursor.advance()
-    found = NAMED_CONSTANTS.get(word)
+    constant = NAMED_CONSTANTS.get(word)
     known: tuple[str, ...] = (*NAMED_CONSTANTS,)
     if (real.contained[0] if real.kind is TypeKind.OPTIONAL else real).kind is TypeKind.SCALAR_TYPE:
         known += (*SCALAR_TYPES,)
-        found = SCALAR_TYPES.get(word) if found is None else found
-    if found is None:
+        constant = SCALAR_TYPES.get(word) if constant is None else constant
+    if constant is None:
         words, hint = pointed("invalid numeric default value"), suggestion(word, ("True", "False", "None", *known))
         cursor.fail(f"'{shortened(word)}' is not a default value", words, at, hint)
-    return found
+    return constant

@@ -186,13 +186,13 @@ class TypeReader:
         while self._cursor.token == "." and is_name(self._cursor.following()):
             self._cursor.advance()
             word = f"{word}.{self._cursor.advance()}"
-        found = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
-        if found is None:
+        base_type = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
+        if base_type is None:
             if not self._allow_typevars or not word[0].islower():
                 words = pointed(_NO_TYPE.get(word, _UNKNOWN_TYPE), start)
                 self._cursor.fail(f"'{shortened(word)}' is not a type", words, start, _type_hint(word))
-            found = SchemaType(TypeKind.VARIABLE, word)
-        return found
+            base_type = SchemaType(TypeKind.VARIABLE, word)
+        return base_type
 
     def _alias(self) -> AliasInfo | None:
         if self._cursor.next_if("("):
@@ -241,8 +241,8 @@ def _alike(both: SchemaType, alias: AliasInfo | None) -> _Types:
 def _both(
     make: Callable[[SchemaType], SchemaType], seen: SchemaType, real: SchemaType
 ) -> tuple[SchemaType, SchemaType]:
-    made = make(seen)
-    return made, made if seen is real else make(real)
+    seen_type = make(seen)
+    return seen_type, seen_type if seen is real else make(real)
 
 
 def _type_hint(word: str) -> str | None:
