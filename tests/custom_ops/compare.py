@@ -37,7 +37,7 @@ CALLS = {
     "fake": ("cpu fake", ("mode=FakeTensorMode",)),
 }
 """The calls that are simulated: what each tensor is, and the contexts."""
-OF_THE_USERS = (WrapKind.FUNCTION, WrapKind.KERNEL, WrapKind.VMAP)
+OF_THE_USERS = (WrapKind.FUNCTION, WrapKind.KERNEL, WrapKind.TRITON, WrapKind.VMAP)
 """The kernels that begin with the user's function."""
 NOT_OF_DISPATCH = re.compile(
     r"vmap\(<lambda>|vmap: Expected at least one Tensor|Expected a value of type|list index out of range|"
