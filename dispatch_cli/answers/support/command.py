@@ -21,7 +21,6 @@ from dispatch_cli.cli.options import (
 )
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
 from dispatch_cli.cli.source_arguments import source_arguments
-from dispatch_cli.model.support import PROMISED, SupportContext
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -75,6 +74,8 @@ def command(
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
     kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
     """
+    from dispatch_cli.model.support import PROMISED
+
     words = {context.value for context in PROMISED}
     if record and (out.format != "text" or tensors or full or not words.issuperset(contexts)):
         raise click.UsageError(
@@ -124,6 +125,7 @@ def _columns(
     from dispatch_cli.model.call import CONTEXT_WORDS, CallError
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.support import PROMISED, SupportContext
 
     words = [context.value for context in PROMISED]
     wanted = [SupportContext(text) for text in dict.fromkeys(contexts) if text in words]
