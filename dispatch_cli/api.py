@@ -1,4 +1,4 @@
-"""From files to a state that can be asked: what the command line and Python programs both call."""
+"""Loading files into a state that can be queried, for the command line and for Python programs."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None
 
 
 def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
-    """With the embedded state to extend, for an operator that is not there, nor any other of its namespace."""
+    """The problem with a hint at the state to extend, where an operator and all others of its namespace are missing."""
     from dispatch_cli import bases
     from dispatch_cli.engine.dispatcher.refusal import Refusal
     from dispatch_cli.model.declarations import Define, Implement

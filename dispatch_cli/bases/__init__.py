@@ -64,7 +64,7 @@ def names() -> tuple[str, ...]:
 
 
 def newest_for(universe: str | None) -> str:
-    """The state where nothing is named to load: that of a universe that has one, else the newest."""
+    """Name of the state to load where none is named: that of a universe that has one, else the newest."""
     states = names()
     return universe if universe in states else states[0]
 
@@ -214,7 +214,7 @@ class Base(Records):
         return (self.name,)
 
     def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
-        """The name of that one of them which has an operator's kernel at a key."""
+        """The name of the state or overlay that has an operator's kernel at a key."""
         return self.name
 
     @property
@@ -243,12 +243,12 @@ class Base(Records):
 
     @property
     def higher_order_names(self) -> Sequence[str]:
-        """Their names."""
+        """Names of the higher-order operators."""
         return [operator["name"] for operator in self._higher_order["operators"]]
 
     @cached_property
     def modes(self) -> tuple[ModeType, ...]:
-        """The types of modes that there is something to say about."""
+        """The mode types about which facts are known."""
         from dispatch_cli.model.higher_order import ModeType
 
         return tuple(ModeType(name, supports_higher_order_operators=True) for name in self._higher_order["modes"])

@@ -30,7 +30,7 @@ from dispatch_cli.model.kernel import Kernel
 BLOCK_SIZE = 64
 """Operators per block: enough that compression finds what they share, few enough that one costs little."""
 COMMON_BYTES = 1 << 15
-"""As far as zlib looks back."""
+"""Bytes of the common text: as many as zlib looks back."""
 
 
 def build(declarations: Declarations, build_name: str) -> bytes:

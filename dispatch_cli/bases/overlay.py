@@ -145,12 +145,12 @@ class OverlaidBase:
 
     @property
     def higher_order_names(self) -> Sequence[str]:
-        """Their names."""
+        """Names of the higher-order operators."""
         return self._base.higher_order_names
 
     @property
     def modes(self) -> tuple[ModeType, ...]:
-        """The types of modes that there is something to say about."""
+        """The mode types about which facts are known."""
         return self._base.modes
 
     def _added(self, operator: str) -> Iterator[tuple[str, str]]:

@@ -65,7 +65,7 @@ def _change(context: FileContext, node: Node, values: Values) -> HistoryChange |
 
 
 def _names(change: HistoryChange, values: Values) -> tuple[tuple[RegistrationName, Node], ...]:
-    """The registrations that a change names, with their places."""
+    """The registrations named by a change, with their places."""
     named: tuple[tuple[str, RegistrationName | None], ...] = (("remove", change.which),)
     if isinstance(change, Reordering):
         named = (("move", change.which), ("before", change.before), ("after", change.after))

@@ -110,7 +110,7 @@ class FileContext:
     changes: list[ReadChanges] = field(default_factory=list)
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
-        """While an entry is read: its place, and its conditions beside those around it, where it has the fields."""
+        """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""
         if type(node) is Mapping:
             fields = {key.text: value for key, value in node.pairs if key.text in _PLACED}
             if fields:

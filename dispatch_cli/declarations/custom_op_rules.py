@@ -13,7 +13,7 @@ from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tens
 from dispatch_cli.model.universe import TorchLibrary
 
 OUT = "out"
-"""The tag of operators that write to what they are given to write to."""
+"""The tag of operators that write to arguments given for their results."""
 
 
 def is_view(schema: FunctionSchema) -> bool:

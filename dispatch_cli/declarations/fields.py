@@ -143,7 +143,7 @@ def texts_of(problems: Problems, node: Node | None) -> Iterator[str]:
 
 
 def word_of(problems: Problems, node: Node | None) -> str | None:
-    """The same, where nothing but a text makes sense, as in the name of a field."""
+    """The text as of `text_of`, where nothing but a text makes sense, as in the name of a field."""
     if type(node) is not Scalar:
         return None
     text = node.text

@@ -1,4 +1,4 @@
-"""Declaration files to declarations: read them all, note every mistake, and only then believe any of it."""
+"""Loading declaration files: read them all, note every mistake, and only then use any of it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class LibraryOperator(NamedTuple):
     custom: bool = False
 
     def refuse(self, message: str | None, at: Node | Place, hint: str | None = None) -> bool:
-        """Note what PyTorch says, if it says anything; whether it does."""
+        """Note PyTorch's refusal, if there is one; True if there is."""
         if message is not None:
             self.context.problems.add(CODE, message, at, hint)
         return message is not None

@@ -38,7 +38,7 @@ TIMES = 20
 MAX_MODE = 6
 """Digits of a mode."""
 OUTSIDE = "outside-project"
-"""The code of what leads out of the tree."""
+"""The code of errors for paths that lead out of the tree."""
 _SUBMODULE = 0o160000
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _GIT = ".git"

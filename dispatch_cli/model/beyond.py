@@ -10,7 +10,7 @@ _One = TypeVar("_One")
 
 
 def beyond(ones: Iterable[_One], others: Iterable[_One], identity: Callable[[_One], Hashable]) -> list[_One]:
-    """Those that the others do not have, or not so often; the first ones are taken for those that both have.
+    """The items that the others do not have, or not so often; of equal items, the first are taken for the common ones.
 
     identity: equal for two that count as the same.
     """

@@ -85,11 +85,11 @@ class StateSource(Protocol):
         """The names of what makes it up: a state, and overlays over it."""
 
     def part_of(self, operator: str, key: str) -> str:
-        """The name of that part which has an operator's kernel at a key."""
+        """The name of the part that has an operator's kernel at a key."""
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """The runtime keys at which its operators may have kernels, and there may be fallbacks, that it lacks."""
+        """The runtime keys at which it may lack kernels of its operators, and fallbacks."""
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator; its live table is in order."""
@@ -112,7 +112,7 @@ class StateSource(Protocol):
 
     @property
     def higher_order_names(self) -> Sequence[str]:
-        """Their names."""
+        """Names of the higher-order operators."""
 
     @property
     def modes(self) -> tuple[ModeType, ...]:

@@ -95,8 +95,8 @@ HistoryChange = Removal | Reordering
 class Addition(NamedTuple):
     """A registration is made, after all others.
 
-    operator: whose; None for a backend fallback. kernel: what is registered; of the Python dispatcher, its name. That
-    of a fake implementation (`Kernel.fake`) is at Meta, and registered after what is added otherwise.
+    operator: its operator; None for a backend fallback. kernel: what is registered; of the Python dispatcher, its name.
+    That of a fake implementation (`Kernel.fake`) is at Meta, and registered after what is added otherwise.
     """
 
     operator: OperatorName | None

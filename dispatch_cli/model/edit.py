@@ -40,7 +40,7 @@ class Function(Enum):
 class Edit(NamedTuple):
     """One change of registrations.
 
-    operator: whose; None of FALL_BACK. key: where the kernel is registered; of REMOVE, where it was.
+    operator: its operator; None of FALL_BACK. key: where the kernel is registered; of REMOVE, where it was.
     function: which one; None of REMOVE. source: of SAME, the key whose kernel it is. kernel: its name.
     redispatches: how a new kernel has to go on; None where its key tells.
     span: where the registration is declared that is removed.
@@ -86,7 +86,7 @@ def fake_impl(operator: OperatorName) -> Edit:
 
 
 def _short(operator: OperatorName) -> str:
-    """The operator's name as a part of that of a function."""
+    """The operator's name as a part of a function's name."""
     return operator.name.rpartition("::")[2] + (f"_{operator.overload}" if operator.overload else "")
 
 

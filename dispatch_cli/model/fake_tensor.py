@@ -41,7 +41,7 @@ NO_FAKE_RULES = FakeRules()
 
 
 class DeclaredFakeRules(NamedTuple):
-    """The same, as a file says it of an operator."""
+    """The rules for one operator as a file declares them."""
 
     operator: OperatorName
     rules: FakeRules

@@ -80,7 +80,7 @@ class HigherOrderImpl(NamedTuple):
     span: Span | None = None
 
     def error_at(self, kind: ImplKind) -> str | None:
-        """The text of what it raises where it is found by a dispatch key, a mode or a transform.
+        """The text of the error that it raises where it is found by a dispatch key, a mode or a transform.
 
         Empty where the text is not known; None where nothing says that it raises.
         """

@@ -68,7 +68,7 @@ class Redispatch(NamedTuple):
 
     @classmethod
     def of_data(cls, data: Data) -> Redispatch:
-        """From what `data` gives."""
+        """The redispatch with a value that `data` gave."""
         if isinstance(data, bool):
             return cls(RedispatchKind.BELOW_KEY if data else RedispatchKind.NO)
         if isinstance(data, str):

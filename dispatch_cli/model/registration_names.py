@@ -1,4 +1,4 @@
-"""Registrations by their names: what is seen of them, and where that leaves several, their numbers."""
+"""Registrations by their names: their visible properties, and where several share these, their numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RegistrationIndex:
         self._at_keys: dict[_Owner, dict[str, RegistrationsAtKey]] = {}
 
     def of(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
-        """Those of an operator, or all backend fallbacks, oldest first; what is left out is not there."""
+        """Registrations of an operator, or all backend fallbacks, oldest first, without those that are left out."""
         owner = operator, python
         registrations = self._found.get(owner)
         if registrations is None:
@@ -119,7 +119,7 @@ class RegistrationIndex:
         return by_owner
 
     def _captured(self, operator: OperatorName | None, python: bool) -> Iterator[NamedRegistration]:
-        """Those of the captured state, or PyTorch's own fallbacks."""
+        """Registrations of the captured state, or PyTorch's own fallbacks."""
         text = None if operator is None else str(operator)
         kernels: Sequence[tuple[str, str, bool]]
         if text is None:

@@ -30,7 +30,7 @@ class NamedRegistration(NamedTuple):
 
     @property
     def identity(self) -> object:
-        """The same for the same registration after changes of others."""
+        """Identity of the registration, which stays the same when others change."""
         return self.captured or id(self.step)
 
     @property
@@ -46,13 +46,13 @@ class NamedRegistration(NamedTuple):
 
 
 class RegistrationsAtKey:
-    """Those of one owner at one key, oldest first, by what names can call their kernels."""
+    """Registrations of one owner at one key, oldest first, and by the names of their kernels."""
 
     def __init__(self, registrations: Sequence[NamedRegistration]) -> None:
         self.all = registrations
 
     def fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
-        """Those that a name can mean, its number aside, oldest first."""
+        """Registrations that a name can mean, its number aside, oldest first."""
         return self.all if wanted.kernel is None else self._by_kernel.get(wanted.kernel, ())
 
     @cached_property

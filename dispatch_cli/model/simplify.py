@@ -1,4 +1,4 @@
-"""Short ways to say when something holds: conditions without what is superfluous, and texts of bounded length."""
+"""Short forms of conditions: without superfluous parts, and texts of bounded length."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Case = Sequence[bool]
 
 
 def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[int, bool]]]:
-    """Few conjunctions of few conditions: in each case inside one of them holds at least, in none outside.
+    """A few short conjunctions: at least one of them holds in each case of *inside*, and none in a case of *outside*.
 
-    Each is made of positions and truth values. What the conditions are in other cases does not matter.
+    Each consists of positions and truth values. Other cases do not matter.
     """
     wanted, others = [_number(case) for case in inside], [_number(case) for case in outside]
     positions = range(len(inside[0])) if inside else range(0)
@@ -89,7 +89,7 @@ def terms(conjunctions: Iterable[Sequence[tuple[int, bool]]], conditions: Sequen
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """All of at least one condition, what is affirmed first, by text."""
+    """Conjunction of at least one condition, sorted by text, with the affirmed ones first."""
     parts = {
         str(p): p
         for condition in conditions
@@ -100,7 +100,7 @@ def all_of(conditions: Iterable[Condition]) -> Condition:
 
 
 def any_of(conditions: Iterable[Condition]) -> Condition:
-    """One at least of at least one condition, by text."""
+    """Disjunction of at least one condition, sorted by text, with conjunctions last."""
     parts = {
         str(p): p
         for condition in conditions

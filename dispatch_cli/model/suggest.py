@@ -148,7 +148,7 @@ def did_you_mean(names: Sequence[str]) -> str | None:
 
 
 def starting(words: Iterable[str], start: str) -> list[str]:
-    """The words that begin so; in any case, where none does exactly."""
+    """The words that begin with *start*; where there are none, those that do if case is ignored."""
     words = list(words)
     exact = [word for word in words if word.startswith(start)]
     return exact or [word for word in words if word.lower().startswith(start.lower())]

@@ -55,7 +55,7 @@ class Meaning(NamedTuple):
     constant: int | str = 0
 
     def holds(self, name_value: Value) -> bool:
-        """True if it is true where the name stands for that."""
+        """True if the statement holds where the name has that value."""
         if self.operator == "defined":
             return name_value is not None
         known: int | str = 0 if name_value is None else name_value

@@ -56,7 +56,7 @@ def default_name() -> str:
 
 
 def version_of(name: str) -> tuple[int, ...]:
-    """The version in a name such as ``torch-2.15``, to sort by."""
+    """Version in a name such as ``torch-2.15``, to sort by."""
     return tuple(int(part) for part in name.removeprefix("torch-").split("."))
 
 
