@@ -161,9 +161,9 @@ class _Scanner:
         self.dispatchers = [match.span() for match in _DISPATCHERS.finditer(code)]
         self.level = _Level(0, None)
         self.statement = 0
-        """Where the current statement begins."""
+        """Start of the current statement."""
         self.branches: list[tuple[_Level, int]] = []
-        """What was open at each ``#if`` that has not ended: each of its branches begins with that."""
+        """State at each ``#if`` that has not ended: each of its branches begins with that."""
 
     def run(self) -> list[tuple[int, str, str | None]]:
         """Place, text and macro (None outside of ``#define``) of each candidate."""

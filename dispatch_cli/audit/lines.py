@@ -51,7 +51,7 @@ def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def end_of_directive(code: str, position: int) -> int:
-    """Where a directive ends that goes on over lines with a backslash at their end."""
+    """End of a directive, which goes on over lines with a backslash at their end."""
     while True:
         end = code.find("\n", position)
         if end == -1:

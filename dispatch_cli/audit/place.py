@@ -1,4 +1,4 @@
-"""What the audit finds."""
+"""Places that the audit finds."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def without_strings(text: str) -> str:
 
 
 def _end_of_triple(text: str, position: int, quote: str) -> int:
-    """Where a string of three quotes ends; the end of the text for one that does not."""
+    """End of a string of three quotes; that of the text for a string that does not end."""
     while (end := text.find(quote, position)) != -1:
         before = text[max(end - 50, position) : end]
         if (len(before) - len(before.rstrip("\\"))) % 2 == 0:

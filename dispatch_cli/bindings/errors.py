@@ -71,7 +71,7 @@ def _read(parse: Callable[[str], _Parsed], text: str | None) -> _Parsed:
 
 
 def raised_for(error: SchemaError) -> Exception:
-    """What PyTorch raises in place of *error*; a RuntimeError in our words for what is beyond our limits alone."""
+    """The error that PyTorch raises in place of *error*; a RuntimeError in our words beyond our limits alone."""
     if error.refusal is None:
         return RuntimeError(error.message)
     try:

@@ -96,7 +96,7 @@ class Bindings(OperatorFunctions):
 
     @takes("() -> int")
     def _dispatch_num_backends(self) -> int:
-        """How many backend components there are."""
+        """Number of backend components."""
         return len(self.universe.backends)
 
     @takes("(arg0: torch._C.DispatchKey) -> bool")

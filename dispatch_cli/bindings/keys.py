@@ -21,9 +21,9 @@ from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 UNKNOWN_NAME = "???"
-"""What pybind prints for a number that is not a member."""
+"""Text that pybind prints for a number that is not a member."""
 UNKNOWN_TEXT = "UnknownUnknown"
-"""What ``c10::toString`` prints for a number that is not a key."""
+"""Text that ``c10::toString`` gives for a number that is not a key."""
 
 _NUMBERS = itertools.count()
 _SPACES: weakref.WeakValueDictionary[str, KeySpace] = weakref.WeakValueDictionary()
@@ -80,7 +80,7 @@ class KeySpace:
         return {name: (name, None) for name in self.universe.functionalities} | dict(self.universe.runtime_parts)
 
     def _backendless(self) -> dict[str, str]:
-        """What PyTorch calls a per-backend functionality's key without a backend, such as ``QuantizedUndefined``."""
+        """PyTorch's names of per-backend functionalities' keys without a backend, such as ``QuantizedUndefined``."""
         first = self.universe.backends[0]
         return {name: keys[0].removesuffix(first) + UNDEFINED for name, keys in self.universe.per_backend.items()}
 

@@ -24,7 +24,7 @@ from dispatch_cli.model.universe import UNDEFINED
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}
 _T_T = "(Tensor _0) -> Tensor _0"
 OVERRIDE_WARNING = "Warning only once for all operators,  other operators may also be overridden."
-"""Where the universe does not say it."""
+"""Warning for a universe that does not say it."""
 _PYTHON_KERNEL = "PythonKernelHolder"
 """All Python kernels are one C++ function, which looks the Python one up; so PyTorch takes them for equal."""
 

@@ -30,7 +30,7 @@ class DispatchOperatorHandle:
         return self._schema
 
     def debug(self) -> str:
-        """Where it was defined."""
+        """Place of the definition."""
         return self._debug
 
 

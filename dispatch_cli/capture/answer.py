@@ -147,7 +147,7 @@ def _check_universe(data: Any) -> None:
 
 
 def _contradictions(data: Mapping[str, Any], with_answers: bool) -> Iterator[str]:
-    """What parts of the answer say that others do not bear out."""
+    """Contradictions between parts of the answer."""
     keys = {*data["universe"]["ids"]}
     for operator in data["operators"]:
         named = {**operator["kernels"], **operator["python"]}

@@ -34,7 +34,7 @@ else:
 MISSING = "missing"
 """The answer of ``resolve_key`` where it finds no kernel; no key has such a name."""
 ERROR = "error: "
-"""What an answer begins with where ``resolve_key`` refuses."""
+"""Start of an answer where ``resolve_key`` refuses."""
 
 
 def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
@@ -80,7 +80,7 @@ def _complaint(live: probe.Live, name: str) -> list[str]:
 def resolve_keys(
     live: probe.Live, names: list[str], step: Callable[[], None], rows: dict[tuple[str, ...], int]
 ) -> dict[str, int]:
-    """What ``resolve_key`` says: the row of answers of each operator, Undefined first.
+    """Answers of ``resolve_key``: the row of each operator, Undefined first.
 
     rows: the different rows so far, with their numbers. Operators that ``torch.ops`` does not give out have no row.
     """
@@ -97,7 +97,7 @@ def resolve_keys(
 
 
 def higher_order_answers(live: probe.Live, rows: dict[tuple[str, ...], int]) -> dict[str, Any]:
-    """Of every higher-order operator: the row of answers of ``resolve_key``, and the keys that do not fall through."""
+    """Row of answers of ``resolve_key`` for every higher-order operator, and the keys that do not fall through."""
     ops = importlib.import_module("torch._ops")
     slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
     found = {}
@@ -123,7 +123,7 @@ def _row(live: probe.Live, ops: Any, operator: Any, slots: list[Any]) -> tuple[s
 
 
 def _resolve(live: probe.Live, ops: Any, operator: Any, key: Any, missing: str) -> str:
-    """What is chosen at *key*. missing: how PyTorch's text begins where there is nothing; the key follows."""
+    """Choice of ``resolve_key`` at *key*. missing: start of PyTorch's text where there is none; the key follows."""
     try:
         return live.name_of(ops.resolve_key(operator, key))
     except NotImplementedError as error:

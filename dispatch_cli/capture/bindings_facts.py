@@ -1,4 +1,4 @@
-"""What differs between versions in the functions of a running ``torch._C`` about dispatch.
+"""Differences between versions in the functions of a running ``torch._C`` about dispatch.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 BEGINS = b"Warning only once for all operators"
-"""How the first line of the warning of an overridden kernel begins."""
+"""Start of the first line of the warning of an overridden kernel."""
 LONGEST = 400
 
 
 def facts(torch: Any) -> dict[str, Any]:
-    """What the functions are like, as far as this PyTorch says it.
+    """Facts about the functions, as far as this PyTorch says them.
 
     guards_remove: a guard that includes or excludes keys takes away in the end those that it added; otherwise all is as
     it was before. keysets_without_pickle: key sets do not pickle. override_warning: the first line of the warning of an

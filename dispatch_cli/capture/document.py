@@ -1,4 +1,4 @@
-"""What the probe found, as the document of a declaration file: plain mappings, lists, texts, numbers and booleans."""
+"""Findings of the probe, as the document of a declaration file: plain mappings, lists, texts, numbers and booleans."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def universe_before(state: Mapping[str, Any]) -> Document:
 
 
 def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """What was registered for an operator before the modules were imported, and what came with them; None is nothing.
+    """Registrations for an operator before the modules were imported, and those that came with them; None is nothing.
 
     The kernels of a key are in the order of the dump, newest first.
     """

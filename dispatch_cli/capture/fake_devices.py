@@ -1,4 +1,4 @@
-"""How a running PyTorch's ``FakeTensorMode`` takes tensors of different devices in one call.
+"""Treatment of tensors of different devices in one call by a running PyTorch's ``FakeTensorMode``.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. Nothing is
 called on a device: ``FakeTensor._find_common_device``, which the mode asks, is given fake tensors.
@@ -21,11 +21,11 @@ CPU, META, OTHER = "cpu", "meta", "cuda"
 """OTHER stands for every device that is neither of the first two; none of its tensors is really there."""
 SIZE: tuple[int, ...] = (2, 2)
 CHANGED = (AttributeError, ImportError, TypeError, ValueError)
-"""What is raised where this PyTorch keeps it in another way."""
+"""Errors that are raised where this PyTorch keeps it in another way."""
 
 
 def about_mode(devices: Iterable[str]) -> Data:
-    """What the mode is like, as far as this PyTorch says it.
+    """Facts about the mode, as far as this PyTorch says them.
 
     fake_numbered: the device types of which every fake tensor has a number, as ``cuda:0``. fake_device_error: the error
     for two devices, as ``TYPE: TEXT`` with ``{operator}``, ``{first}`` and ``{second}`` in their places.

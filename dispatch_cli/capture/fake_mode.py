@@ -1,4 +1,4 @@
-"""What ``FakeTensorMode`` of a running PyTorch asks for, beside kernels and fake implementations.
+"""Rules that ``FakeTensorMode`` of a running PyTorch has, beside kernels and fake implementations.
 
 Source: ``_dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``.
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 
 META = "Meta"
 NAMESPACE = "dispatch_cli_fake_probe"
-"""Of the operator that is made to try the mode."""
+"""Namespace of the operator that is made to try the mode."""
 PRIMS = "prims::"
 """In the name of an operator that the mode takes for a primitive."""
 
 
 def about_mode(torch: Any) -> Data:
-    """What ``register_fake`` and the mode are like, as far as this PyTorch says it.
+    """Facts about ``register_fake`` and the mode, as far as this PyTorch says them.
 
     fake_overrides: ``register_fake`` has a parameter ``allow_override`` that is true by default. fake_fallbacks: the
     namespaces of the operators whose own kernels the mode runs where there is nothing for fake tensors.
@@ -77,7 +77,7 @@ def note_rules(
 def _rules(
     operators: Iterable[str], name_of: Callable[[Any], str], devices: Devices, sources: ModuleType
 ) -> dict[str, Data]:
-    """What the mode has for operators, by their names."""
+    """Rules of the mode for operators, by their names."""
     ops = importlib.import_module("torch._ops")
     decompositions = importlib.import_module("torch._decomp")
     modes = importlib.import_module("torch._subclasses.fake_tensor")

@@ -1,4 +1,4 @@
-"""What the source of a running PyTorch's own functions for fake tensors says about when they raise.
+"""Conditions under which a running PyTorch's own functions for fake tensors raise, from their source.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -99,7 +99,7 @@ def _reached(definition: ast.FunctionDef | None) -> Iterator[ast.stmt]:
 
 
 def _without_shapes(definition: ast.FunctionDef | None) -> str | None:
-    """What a function raises where the mode has no ShapeEnv."""
+    """Name of the exception that a function raises where the mode has no ShapeEnv."""
     for statement in _reached(definition):
         if isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Raise):
             tests = [node for node in ast.walk(statement.test) if isinstance(node, ast.Compare)]

@@ -1,4 +1,4 @@
-"""How kernels go on that PyTorch's own Python code makes of a user's functions, and what these functions are.
+"""Ways on from kernels that PyTorch's own Python code makes of a user's functions, and these functions.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. A kernel's
 function cannot be had from the dispatcher, but it is alive, and what it has closed over says for which operator it is.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Describe = Callable[[Any], dict[str, str]]
     """The fields `kernel` and `at` of a function."""
     Ways = dict[Place, list[Known | None]]
-    """How the Python kernels of an operator at a key go on, where that is known, and what they are made of; newest
+    """Ways on from the Python kernels of an operator at a key, where known, and what these are made of; newest
     first."""
 
 BY_CUSTOM_OP = "torch/_library/custom_ops.py:"
@@ -66,7 +66,7 @@ def ways(watched: Watched, describe: Describe) -> Ways:
 
 
 def _maker_of(function: Any) -> Any:
-    """What reads a function that PyTorch makes into a kernel; None for any other."""
+    """Reader of a function that PyTorch makes into a kernel; None for any other."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None
@@ -117,7 +117,7 @@ def _is_python(kernel: dict[str, Any]) -> bool:
 
 
 def closed_over(function: Any) -> dict[str, Any]:
-    """What a function has taken along from the function that it was made in, by name; nothing of other objects."""
+    """Variables that a function has closed over, by name; none for other objects."""
     names, cells = getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", ())
     return {name: value for name, cell in zip(names, cells or ()) for value in _contents(cell)}  # noqa: B905  (Python 3.8)
 
@@ -144,7 +144,7 @@ def _autograd(closed: dict[str, Any]) -> Iterator[Made]:
 
 
 def _inside(generated: Any, method: str, name: str) -> Any:
-    """What a method of an ``autograd.Function`` of PyTorch's has closed over; of lists of tensors, one inside of it."""
+    """Variable that a method of PyTorch's ``autograd.Function`` has closed over; for lists of tensors, one inside."""
     closed = closed_over(getattr(generated, method, None))
     inner = closed.get(f"orig_{method}")
     return closed.get(name) if inner is None else closed_over(inner).get(name)
@@ -238,6 +238,6 @@ _MAKERS = {
 How those of `register_vmap` go on is left out: they call the user's function, and what that calls is not known.
 """
 _WRAPPERS = 8
-"""How many functions PyTorch puts around a user's, at most."""
+"""Maximum number of functions that PyTorch puts around a user's."""
 _IN_PYTORCH = re.compile(r"torch/(?:library|_library/\w+)\.py:\d+$")
-"""How the text of a kernel ends whose library PyTorch has made for a user."""
+"""End of the text of a kernel whose library PyTorch has made for a user."""

@@ -1,4 +1,4 @@
-"""What a call of a higher-order operator does in a running PyTorch, at the key Python.
+"""Calls of a higher-order operator in a running PyTorch, at the key Python.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. An operator is
 made and called; it is gone afterwards.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
 NAME = "dispatch_cli_probe"
 DONE = "done"
 CHANGED = (AttributeError, ImportError, KeyError, TypeError, ValueError)
-"""What is raised where this PyTorch keeps it in another way."""
+"""Errors that are raised where this PyTorch keeps it in another way."""
 
 
 def facts(torch: Any) -> Data:
@@ -83,7 +83,7 @@ def _called(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
 
 
 def _result(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
-    """What a call returns; None where it fails."""
+    """Result of a call; None where it fails."""
     try:
         return _called(torch, operator, tensor, mode)
     except (AssertionError, NotImplementedError, RuntimeError, TypeError):

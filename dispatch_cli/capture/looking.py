@@ -1,4 +1,4 @@
-"""What a running PyTorch has registered at one moment, and what came after it.
+"""Registrations of a running PyTorch at one moment, and those that came after it.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -21,7 +21,7 @@ _NO_SCHEMA = "schema: (none)"
 
 
 class Look:
-    """What is registered at one moment: dumps, fallbacks, Python kernels, higher-order operators.
+    """Registrations at one moment: dumps, fallbacks, Python kernels, higher-order operators.
 
     namespace: one that is not in use; an operator of it is there for as long as the look takes.
     """
@@ -36,9 +36,9 @@ class Look:
         self.impls = {name: _tables(operator) for name, operator in higher_order_registry().items()}
 
     def registered_since(self, earlier: Look, name: str) -> Data:
-        """What came to an operator since an earlier look; empty when nothing did.
+        """Registrations that came to an operator since an earlier look; empty when none did.
 
-        schema: True when it was defined since. kernels: how many of a key's kernels, the newest, came since. python:
+        schema: True when it was defined since. kernels: number of a key's kernels, the newest, that came since. python:
         the keys with a new kernel of the Python dispatcher.
         """
         found: Data = {}
@@ -86,7 +86,7 @@ def _kernels(dump: str) -> dict[str, list[str]]:
 
 
 def _common_end(one: list[str], other: list[str]) -> int:
-    """How many elements two lists have in common at their ends: a newer kernel stands before those it came after."""
+    """Number of elements that two lists share at their ends: a newer kernel stands before those it came after."""
     count = 0
     for mine, its in zip(reversed(one), reversed(other)):  # noqa: B905  (Python 3.8 has no strict)
         if mine != its:

@@ -346,7 +346,7 @@ def _device_key(live: Live, name: str) -> str | None:
 
 
 def about_tensors(live: Live) -> Data:
-    """How tensors and calls are: what wrappers take over, devices of strided tensors only, the mask, inference mode."""
+    """Facts about tensors and calls: keys of wrappers, devices of strided tensors only, the mask, inference mode."""
     devices = list(_devices(live))
     plain = [device for device in devices if _tensor(live, device, layout=live.torch.sparse_coo) is None]
     return {
@@ -409,7 +409,7 @@ def _mask_by_arguments(live: Live) -> bool:
 
 
 def _error_of_call(live: Live, name: str, kernels: Data, included: str) -> RuntimeError | None:
-    """What a call of a new operator on the CPU raises with a key included on the thread; None when it goes well.
+    """Error of a call of a new operator on the CPU with a key included on the thread; None when it goes well.
 
     The thread is one of its own: the backend of an included key stays in a thread's set after the guard is gone, so
     that later calls of this thread would go to that backend.
@@ -650,7 +650,7 @@ def _tags(live: Live, name: str) -> list[str]:
 
 
 def _imported(live: Live, asked: LivePyTorch, name: str) -> Data:
-    """What the modules of --import registered for an operator; the keys of Python kernels by their names."""
+    """Registrations of the modules of --import for an operator; the keys of Python kernels by their names."""
     found: Data = asked.now.registered_since(asked.before, name)
     if "python" in found:
         found["python"] = [live.name_of(key) for key in found["python"]]
@@ -882,7 +882,7 @@ LATE = f"PyTorch was imported before capture could observe it (by sitecustomize 
 
 
 def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> Data:
-    """What *answer* says, once PyTorch and *modules* are imported. Errors: Failure.
+    """Data of *answer*, once PyTorch and *modules* are imported. Errors: Failure.
 
     folder: a place for temporary files. vmap: make a first vmap before.
     """
@@ -1126,7 +1126,7 @@ def main(arguments: list[str], answer: Answer) -> int:
 
 
 def values_of(arguments: list[str], option: str) -> list[str]:
-    """What follows each *option*; the arguments are a file, then pairs of an option and a value."""
+    """Values that follow each *option*; the arguments are a file, then pairs of an option and a value."""
     return [arguments[place + 1] for place in range(1, len(arguments) - 1, 2) if arguments[place] == option]
 
 

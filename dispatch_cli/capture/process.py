@@ -21,7 +21,7 @@ for ever."""
 
 
 class Ended(NamedTuple):
-    """How a program ended.
+    """End of a program.
 
     code: its exit code, negative for a signal; None where its time was over. errors: the end of its standard error.
     """
@@ -112,7 +112,7 @@ class _Errors:
             return False
 
     def text(self) -> str:
-        """What was kept, once the program has ended."""
+        """Text that was kept, once the program has ended."""
         self._reader.join(REST)
         self._stream.close()
         return self._kept.decode("utf-8", "replace")

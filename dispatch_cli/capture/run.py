@@ -59,7 +59,7 @@ def run_probe(
     vmap: bool = True,
     seconds: float = SECONDS,
 ) -> dict[str, Any]:
-    """What the PyTorch that *python* imports says of itself, as *script* writes it.
+    """Ask the PyTorch that *python* imports about itself: the data that *script* writes.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: the operators that the script is to ask about in depth; all, where there are none.
@@ -181,7 +181,7 @@ def _last_lines(errors: str) -> str:
 
 
 def _said(errors: str) -> tuple[str | None, str]:
-    """What the probe itself said went wrong: its last line, in JSON."""
+    """Error that the probe itself reported, and details: its last line, in JSON."""
     try:
         data = json.loads(next((line for line in reversed(errors.splitlines()) if line.strip()), ""))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What data from outside must look like: small checks that are put together."""
+"""Checks for the shape of data from outside: small ones that are put together."""
 
 from __future__ import annotations
 

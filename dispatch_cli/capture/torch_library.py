@@ -1,4 +1,4 @@
-"""What ``torch.library`` of a running PyTorch registers: operators are made, looked at, and taken away again.
+"""Registrations by ``torch.library`` of a running PyTorch: operators are made, looked at, and taken away again.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -25,7 +25,7 @@ KEYS = {
     "register_vmap": "FuncTorchBatched",
     "register_autocast": "AutocastCPU",
 }
-"""Where each registers its kernel."""
+"""Keys at which each registers its kernel."""
 _LINE = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+) :: ", re.M)
 _DEBUG = re.compile(r"^debug: (.+)$", re.M)
 _DEVICES = re.compile(r"Expected one of (.*?) device type")

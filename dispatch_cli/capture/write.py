@@ -46,7 +46,7 @@ def state_text(state: Mapping[str, Any], as_json: bool) -> Iterator[str]:
 
 
 def head(state: Mapping[str, Any]) -> list[str]:
-    """What a file says about itself: which PyTorch, and how much of what. No time and no place."""
+    """Lines of a file about itself: which PyTorch, and how much of what. No time and no place."""
     operators = state["operators"]
     kernels = [kernels for operator in operators for kernels in operator["kernels"].values()]
     inactive = sum(len(each) - 1 for each in kernels)

@@ -1,4 +1,4 @@
-"""What sources register, beside what a state holds: where the two differ."""
+"""Comparison of what sources register with what a state holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dispatch_cli.model.universe import CATCH_ALL
 
 
 class AgainstKind(Enum):
-    """What is registered."""
+    """Kinds of registrations that are compared."""
 
     DEFINITION = "definition"
     KERNEL = "kernel"
@@ -26,7 +26,7 @@ class AgainstKind(Enum):
 
 
 class AgainstOutcome(Enum):
-    """How the sources and the state compare.
+    """Outcome of comparing a registration of the sources with the state.
 
     NOT_IN_BUILD: the state lacks what the sources have under conditions only. NOT_KNOWN: the sources define the
     operator, and its schema is not known.
@@ -107,7 +107,7 @@ def _of_sources(declarations: Declarations) -> Mapping[_Place, Sequence[InSource
 
 
 class _AgainstScope:
-    """Which of a state's registrations concern the sources, or the modules that were imported.
+    """Selects those of a state's registrations that concern the sources, or the modules that were imported.
 
     Where it is known what the modules registered, these; beside them, all of the operators in namespaces in which the
     sources define operators, except PyTorch's own.

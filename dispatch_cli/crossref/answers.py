@@ -1,4 +1,4 @@
-"""What a PyTorch answers, whether it was asked just now or recorded once, and where the engine does not agree."""
+"""Answers of a PyTorch, asked just now or recorded once, and the engine's differences from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Texts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolveAnswers:
-    """What ``torch._ops.resolve_key`` answers.
+    """Answers of ``torch._ops.resolve_key``.
 
     slots: the keys asked for, Undefined first. rows: the different rows of answers, one answer per slot: a key, or what
     `dispatch_cli.crossref.compare` writes for an error. row_of: operator → its row.
@@ -29,7 +29,7 @@ class ResolveAnswers:
 
 
 class HigherOrderAnswers(NamedTuple):
-    """What a PyTorch answers about a higher-order operator.
+    """Answers of a PyTorch about a higher-order operator.
 
     row: of `ResolveAnswers.rows`. reached: the runtime keys at which a call of it can arrive.
     """
@@ -71,22 +71,22 @@ class Probed:
 
 
 class Compared(Enum):
-    """What is compared."""
+    """Parts of the answers that are compared."""
 
     REGISTRATION = "registration"
-    """Whether the engine takes what PyTorch has registered."""
+    """The engine takes what PyTorch has registered."""
     OPERATOR = "operator"
-    """Whether both have the operator."""
+    """Both have the operator."""
     DUMP = "dump"
     """The registration dump, line by line."""
     TABLE = "table"
     """The computed table, slot by slot."""
     INVARIANTS = "invariants"
-    """Whether the live table is what the registrations determine."""
+    """The live table is what the registrations determine."""
     RESOLVE_KEY = "resolve_key"
-    """What Python's dispatcher chooses, slot by slot."""
+    """The choice of Python's dispatcher, slot by slot."""
     HIGHER_ORDER = "higher_order"
-    """Of higher-order operators, what ``resolve_key`` chooses and which keys fall through, slot by slot."""
+    """For higher-order operators, the choice of ``resolve_key`` and the keys that fall through, slot by slot."""
 
 
 class Disagreement(NamedTuple):

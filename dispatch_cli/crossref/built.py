@@ -19,7 +19,7 @@ from dispatch_cli.model.universe import Universe
 def ask_built(
     python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, seconds: float = SECONDS
 ) -> tuple[BuiltLibrary, Universe]:
-    """What the PyTorch of *python* has registered, and its universe as it was before *modules* were imported.
+    """Registrations of the PyTorch of *python*, and its universe as it was before *modules* were imported.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     seconds: the time that it has.

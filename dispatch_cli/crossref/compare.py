@@ -20,7 +20,7 @@ from dispatch_cli.model.universe import UNDEFINED
 
 MISSING = "missing"
 AMBIGUOUS = "error: ambiguous autogradother kernel"
-"""What ``capture/answers_probe.py`` writes for a missing and for an ambiguous kernel."""
+"""Answers that ``capture/answers_probe.py`` writes for a missing and for an ambiguous kernel."""
 
 INVARIANTS_HOLD = "the invariants hold"
 STALE = "the live table is stale"
@@ -29,11 +29,11 @@ PRESENT = "registered"
 
 
 _Difference = tuple[str, str | None, str | None]
-"""What differs, what the engine says there, and what PyTorch says."""
+"""Name of the difference, answer of the engine, answer of PyTorch."""
 
 
 class Count(NamedTuple):
-    """How many answers of a part were compared, and how many of them differ."""
+    """Number of answers of a part that were compared, and of those that differ."""
 
     part: Compared
     compared: int
@@ -191,7 +191,7 @@ def _higher_order_answer(chosen: str, falls_through: bool) -> str:
 
 
 def resolve_answer(key: str, decision: Decision) -> str:
-    """What ``resolve_key`` answers for a slot, in words."""
+    """Answer of ``resolve_key`` for a slot, in words."""
     if decision.rule is Rule.AMBIGUOUS:
         return AMBIGUOUS
     chosen = python_table.chosen_key(key, decision)

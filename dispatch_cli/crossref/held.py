@@ -1,4 +1,4 @@
-"""What a state of ours holds, as what a built library registers."""
+"""Registrations of a state of ours, in the form of those of a built library."""
 
 from __future__ import annotations
 

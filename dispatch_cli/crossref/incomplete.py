@@ -1,4 +1,4 @@
-"""What is not compared where a state is incomplete: what it does not know, and kernels that it has by name only."""
+"""Parts of an incomplete state that are not compared: unknown ones, and kernels that it has by name only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import NOT_KNOWN_TEXT
 
 UNKNOWN_LINE = f"{NOT_KNOWN_TEXT} [{Rule.NOT_KNOWN.dump_text}]"
-"""What our table dump has of a slot that is not known, after its key."""
+"""Text of our table dump for a slot that is not known, after its key."""
 
 Difference = tuple[str, str | None, str | None]
 """A slot, or the title of a line, and what the two sides have there."""

@@ -17,7 +17,7 @@ def ask(
     globs: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Probed:
-    """What the PyTorch of *python* has registered, and what it answers.
+    """Registrations of the PyTorch of *python*, and its answers.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: names, with or without their overload, of the operators about which ``resolve_key`` is asked; all, where

@@ -1,4 +1,4 @@
-"""What sources say is kept, so that a second run over the same files need not read them again.
+"""A cache of what sources say, so that a second run over the same files need not read them again.
 
 An entry is found by a digest of everything that decides it: the content and the names of all files of the run, the
 settings, and this program's own readers. What a run reads besides, such as headers in ``-I``, is noted in the entry and
@@ -72,7 +72,7 @@ class Cache:
         )
 
     def get(self, key: str) -> Any:
-        """What is kept under a key; None where nothing is."""
+        """Content of the entry of a key; None where there is none that can be used."""
         path = self._folder / f"{key}.json.z"
         if not self._is_used or not is_own_folder(self._folder):
             return None

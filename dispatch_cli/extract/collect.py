@@ -1,4 +1,4 @@
-"""What the readers of a run find, as plain data, which a cache can keep."""
+"""Findings of the readers of a run, as plain data, which a cache can keep."""
 
 from __future__ import annotations
 

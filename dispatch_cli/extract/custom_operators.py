@@ -19,7 +19,7 @@ from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.worlds import can_hold, exclude_each_other
 
 DEFAULT = "default"
-"""What stands for all device types."""
+"""Key of the entry for all device types."""
 MOST = 4
 """Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
 MOST_LATER = 8

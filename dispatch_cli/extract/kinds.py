@@ -1,4 +1,4 @@
-"""What a file is, by its name where that says enough, else by its content."""
+"""Kinds of source files, by their names where these say enough, else by their content."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def is_code(name: str) -> bool:
 
 
 def kind_in_directory(name: str, text: str) -> SourceKind | None:
-    """What a file in a directory is; None for one that is of no concern. text: its beginning, for YAML and JSON."""
+    """Kind of a file in a directory; None for one that is of no concern. text: its beginning, for YAML and JSON."""
     suffix = suffix_of(name)
     if suffix in _COMPILED or suffix in _HEADERS:
         return SourceKind.CPP if suffix != ".m" or _OBJECTIVE_C.search(text) is not None else None
@@ -94,7 +94,7 @@ def kind_in_directory(name: str, text: str) -> SourceKind | None:
 
 
 def kind_of_named(name: str, text: str) -> SourceKind | None:
-    """What a file is that was named by itself; None where its content does not say."""
+    """Kind of a file that was named by itself; None where its content does not say."""
     if (found := kind_in_directory(name, text) or data_kind(text)) is not None:
         return found
     if is_data(name):
@@ -110,7 +110,7 @@ def is_extracted(text: str) -> bool:
 
 
 def data_kind(text: str) -> SourceKind | None:
-    """What a text of YAML or JSON is for dispatch, if it is anything. It may still be broken."""
+    """Kind of a text of YAML or JSON; None if it is not about dispatch. It may still be broken."""
     if _OURS.search(text) is not None:
         return SourceKind.DECLARATIONS
     if is_native_functions(text):

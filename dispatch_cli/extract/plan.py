@@ -1,4 +1,4 @@
-"""How each file of a run is read: what the project says, then what the command line says."""
+"""Settings for each file of a run: those of the project, then those of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 
 def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
-    """How a file is read, by its name. said: by the places that say something, the weaker first."""
+    """Make the function from a file's name to its settings. said: settings of the places, the weaker first."""
     settings: dict[tuple[int, ...], ReadSettings] = {}
     lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in said]
 
@@ -60,7 +60,7 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
 
 
 def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:
-    """What is left out; a project's globs are not about files that are named."""
+    """Rules for files that are left out; a project's globs are not about files that are named."""
     return [Exclusion(one.folder, IgnoreList(one.exclude), one.folder is None) for one in said if one.exclude]
 
 

@@ -1,4 +1,4 @@
-"""What a declaration document can say: a condition that it cannot is given a name, a registration is left out.
+"""Limits of a declaration document: a condition that it cannot say is given a name, a registration is left out.
 
 Sources may say anything: a condition with a bracket too many, a name with a control character. Such a text in a
 document would keep all of it from being read.
@@ -171,7 +171,7 @@ def _faults(value: object) -> Iterator[str]:
 
 
 def _shown(one: Extracted) -> str:
-    """What is shown of a registration."""
+    """Short text of a registration."""
     names = ("name", "operator", "schema", "namespace", "kernel", "function")
     texts = [text for name in names if isinstance(text := getattr(one, name, None), str) and text.strip()]
     return one_line(" ".join(texts[:2]))

@@ -36,10 +36,10 @@ _LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
 class SourceRun(NamedTuple):
-    """What sources say.
+    """Result of a run over sources.
 
-    document: a declaration file as plain data. blocks, definitions, registrations: how many; conditional: how many of
-    the definitions and registrations depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
+    document: a declaration, as plain data. blocks, definitions, registrations: numbers; conditional: number of those
+    definitions and registrations that depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
     second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
     stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     files: how many were read, by kind. left_out: what was not read. declarations: declaration files in directories.
@@ -112,7 +112,7 @@ def run(
 
 
 def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
-    """What the data of a run says. Errors: InputError; any other where the data is not of a run."""
+    """Result of a run from its data. Errors: InputError; any other where the data is not of a run."""
     problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
     found = _run_of(data, walked, problems)
     if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
@@ -142,7 +142,7 @@ def _digest_of(name: str) -> str:
 
 
 def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
-    """What is wrong with files that could not be read."""
+    """Problems of files that could not be read."""
     lines = _lines_of(walked.digests)
     for code, message, place, line_text, hint in data["problems"]:
         span = None if place is None else Span(*place)
@@ -208,7 +208,7 @@ def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:
 
 
 class _Told:
-    """Who is told how far the run is."""
+    """Reports the progress of the run."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress

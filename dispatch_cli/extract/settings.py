@@ -1,4 +1,4 @@
-"""What decides how sources are read: macros, values, directories of headers."""
+"""Settings for reading sources: macros, values, directories of headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dispatch_cli.model.condition import Condition
 
 
 class ReadSettings(NamedTuple):
-    """How one file is read.
+    """Settings with which one file is read.
 
     defines: macros, with their parameters if they have some, and their values (``-D``).
     undefines: macros that are not defined (``-U``).

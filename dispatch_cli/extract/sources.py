@@ -20,7 +20,7 @@ MAX_ALIKE = 100
 
 
 def digest(data: bytes) -> str:
-    """What tells the content of a file from all others."""
+    """Digest of the content of a file."""
     return blake2b(data, digest_size=20).hexdigest()
 
 

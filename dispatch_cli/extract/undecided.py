@@ -1,4 +1,4 @@
-"""What is not known well enough to be registered, as entries of a declaration document."""
+"""Registrations that are not known well enough, as entries of a declaration document."""
 
 from __future__ import annotations
 

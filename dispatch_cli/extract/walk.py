@@ -25,7 +25,7 @@ from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError, Problem
 
 MAX_FOLDERS = 200
-"""How deeply folders may nest."""
+"""Maximum depth of nested folders."""
 MAX_ENTRIES = 1_000_000
 """Files and folders of a run."""
 

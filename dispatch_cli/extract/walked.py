@@ -1,4 +1,4 @@
-"""What a look through the paths of a run gives."""
+"""Files found in a look through the paths of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LeftOut(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a run reads.
+    """Files that a run reads.
 
     files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
     looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.

@@ -13,7 +13,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
 
 _ENTRY = "  - "
-"""What stands before an entry of a section."""
+"""Indentation and dash before an entry of a section."""
 
 
 class AdditionLine(NamedTuple):
@@ -25,7 +25,7 @@ class AdditionLine(NamedTuple):
 
 
 class AdditionSections(NamedTuple):
-    """What is added, by the sections of a file: blocks of registrations, then operators with what Python registers.
+    """Additions, by the sections of a file: blocks of registrations, then operators with what Python registers.
 
     Each is in the order in which it was added.
     """
@@ -44,7 +44,7 @@ def sections_of(changes: Iterable[Change]) -> AdditionSections:
 
 
 def addition_places(changes: Sequence[Change], path: str, first: int) -> list[AdditionPlace]:
-    """Where each addition is, in the order of the changes. path, first: the file, and the line of the first section."""
+    """Place of each addition, in the order of the changes. path, first: the file, and the line of the first section."""
     libraries = len(sections_of(changes).libraries)
     in_libraries, in_operators = count(first + 1), count(first + 1 + (libraries + 1 if libraries else 0))
     return [

@@ -1,4 +1,4 @@
-"""What a change leads to: the slots that hold something else, and the findings that come and go."""
+"""Effects of a change: the slots that hold something else, and the findings that come and go."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class PythonSlotEffect(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What is different from another state.
+    """Differences from another state.
 
-    slots, python_slots: by operator, in table order. new, gone: findings. operators: how many were compared.
+    slots, python_slots: by operator, in table order. new, gone: findings. operators: number of those compared.
     """
 
     slots: tuple[SlotEffect, ...] = ()
@@ -73,7 +73,7 @@ class Effect(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """What a change can concern. operators: by name. keys: of backend fallbacks, which concern every operator."""
+    """Extent of a change. operators: by name. keys: of backend fallbacks, which concern every operator."""
 
     operators: frozenset[OperatorName] = frozenset()
     keys: frozenset[str] = frozenset()
@@ -107,7 +107,7 @@ def _table(dispatcher: Dispatcher, name: OperatorName) -> Table | None:
 
 
 def _found(canonical: TableEntry, stale: StaleEntry | None) -> tuple[object, ...]:
-    """What calls find in a slot."""
+    """Answer that calls find in a slot."""
     return answer(canonical if stale is None else stale.live)
 
 

@@ -14,7 +14,7 @@ WRITTEN_TO = "whatif.yaml"
 
 
 class ChangesFile:
-    """Where changes are written.
+    """A file that changes are written to.
 
     path: the file, none that is there already. changes: those that are in it.
     """

@@ -38,7 +38,7 @@ _OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS
 
 
 def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
-    """What the checks find about the operators that a change touches, and those of their family.
+    """Findings of the checks about the operators that a change touches, and those of their family.
 
     All findings where a backend fallback is touched. has_files: whether findings are about what files register, and
     not about all that a captured state has; it must be the same for states that are compared.

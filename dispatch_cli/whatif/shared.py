@@ -1,4 +1,4 @@
-"""What takes long and several views need: it is found once."""
+"""Results that take long and that several views need: each is computed once."""
 
 from __future__ import annotations
 

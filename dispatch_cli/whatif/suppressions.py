@@ -16,9 +16,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.settings import Suppression
 
 _Uses = Counter[Suppression]
-"""How many findings each suppression suppresses."""
+"""Number of findings that each suppression suppresses."""
 _USES: WeakKeyDictionary[State, _Uses] = WeakKeyDictionary()
-"""Of whole states, since all checks have to run once for it."""
+"""Counts of whole states, kept since all checks have to run once for them."""
 
 
 def unused_effect(
@@ -56,7 +56,7 @@ def _uses(state: State) -> _Uses:
 
 
 def _count(runs: Iterable[CheckRun], own: frozenset[str]) -> _Uses:
-    """Of findings about operators of the files, and about none."""
+    """Count findings about operators of the files, and about no operator."""
     counts = _Uses()
     for run in runs:
         counts.update(one.by for one in run.suppressed if one.finding.operator is None or one.finding.operator in own)

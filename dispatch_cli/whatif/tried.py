@@ -89,7 +89,7 @@ class TriedChanges:
         return steps
 
     def touched_by(self, change: Change) -> Touched:
-        """What a further change can concern."""
+        """Extent of a further change."""
         covered = self.original.dispatcher.universe.covered_by
         if not isinstance(change, Reordering):
             operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
@@ -106,7 +106,7 @@ class TriedChanges:
 
     @cached_property
     def names(self) -> RegistrationIndex:
-        """What a further change can name."""
+        """Registrations that a further change can name."""
         return RegistrationIndex(self.added, whole(self.original.source))
 
     def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
@@ -115,7 +115,7 @@ class TriedChanges:
 
     @cached_property
     def all_touched(self) -> Touched:
-        """What all changes can concern."""
+        """Extent of all changes together."""
         touched = Touched()
         for one in self.touched:
             touched |= one
@@ -145,7 +145,7 @@ class TriedChanges:
 
     @property
     def compared(self) -> int:
-        """How many operators have to be compared for the slots."""
+        """Number of operators that have to be compared for the slots."""
         return len(self.original.dispatcher) if self.all_touched.keys else len(self.all_touched.operators)
 
     def look(self) -> Callable[[], SlotsFound]:
@@ -180,7 +180,7 @@ class TriedChanges:
 
     @cached_property
     def effect(self) -> Effect:
-        """What is different from the original state."""
+        """Differences from the original state."""
         touched = self.all_touched
         operators = len(self.original.dispatcher) if touched.keys else len(touched.operators)
         return Effect(self.slots, self.python_slots, *self.findings, operators)

@@ -55,7 +55,7 @@ class WhatIf:
 
     @property
     def touched(self) -> tuple[Touched, ...]:
-        """What each change can concern, so that what `effect` has to look at can be counted before."""
+        """Extent of each change, so that the work of `effect` can be counted before."""
         return self._now.touched
 
     def make(self, *changes: Change) -> Effect:
@@ -136,7 +136,7 @@ class WhatIf:
         return self._at + 1 < len(self._versions)
 
     def effect(self) -> Effect:
-        """What is different from the original state; computed once."""
+        """Differences from the original state; computed once."""
         return self._now.effect
 
     @property
@@ -198,7 +198,7 @@ class WhatIf:
         return True
 
     def registrations(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
-        """What can be switched off or moved: of an operator, or the backend fallbacks; as it is now, oldest first.
+        """Registrations that can be switched off or moved: of an operator, or backend fallbacks; as now, oldest first.
 
         Their names are those that a further change can have.
         """

@@ -47,7 +47,7 @@ def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]
 
 
 def change_places(changes: Sequence[Change], path: str) -> list[Span]:
-    """Where the file has each change that adds nothing. path: of the file."""
+    """Place in the file of each change that adds nothing. path: of the file."""
     sections = [section for section in sections_of(changes)._asdict().values() if section]
     line = FIRST_SECTION + sum(1 + len(section) for section in sections) + 1
     found = []

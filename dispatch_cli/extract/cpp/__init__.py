@@ -25,7 +25,7 @@ _TEMPLATE = re.compile(
 
 
 def extract_cpp(sources: Sources) -> Extraction:
-    """What the C++ files of a run register."""
+    """Registrations in the C++ files of a run."""
     return _CppRun(CppProject(sources)).extraction()
 
 

@@ -14,7 +14,7 @@ from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.work import OverWork
 
 MAX_DEPTH = 40
-"""How deeply statements and calls of functions may nest."""
+"""Maximum depth of nested statements and calls of functions."""
 
 
 CONDITION = 20

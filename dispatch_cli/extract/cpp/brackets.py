@@ -85,7 +85,7 @@ def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToke
 
 
 def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken], int]:
-    """What is between the bracket at *opening* and its partner, and the index behind that."""
+    """Tokens between the bracket at *opening* and its partner, and the index behind the partner."""
     depth = 0
     for index in range(opening, len(tokens)):
         text = tokens[index].text if tokens[index].kind == "mark" else ""

@@ -49,7 +49,7 @@ class Branches:
         self._frames: list[_Frame] = []
 
     def depth(self) -> int:
-        """How many ``#if`` are open."""
+        """Number of open ``#if``."""
         return len(self._frames)
 
     def open(self, decide: Callable[[], Decision], directive: Directive) -> None:

@@ -12,7 +12,7 @@ from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.condition import Atom
 
 MAX_NESTED = 40
-"""How deeply conditions and names may nest."""
+"""Maximum depth of nested conditions and names."""
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr"})
 
 
@@ -46,7 +46,7 @@ def whole(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> i
 
 
 def decision_of(tokens: Sequence[CppToken], lookup: Lookup, depth: int = 0) -> Decision:
-    """What the condition of an ``if`` says."""
+    """Evaluate the condition of an ``if``, as far as the text decides it."""
     tokens = unwrapped(tokens)
     if depth < MAX_NESTED and tokens:
         for operator, join in (("||", disjunction), ("&&", conjunction)):

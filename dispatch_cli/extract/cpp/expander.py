@@ -12,7 +12,7 @@ from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.span import Span
 
 MAX_ARGUMENTS = 60
-"""How deeply arguments of macros may nest."""
+"""Maximum depth of nested arguments of macros."""
 _Raw = Callable[[], "CppToken | None"]
 
 

@@ -1,4 +1,4 @@
-"""What the reader of one translation unit has found so far."""
+"""Registrations that the reader of one translation unit has found so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ``#if`` directive says where it is."""
+"""The decision of a ``#if`` directive, with the macros as they are at its place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class IfReader:
         self._table, self._expander, self._branches = table, expander, branches
 
     def decision(self, directive: Directive) -> Decision:
-        """What it says. The answer is kept for the next translation unit in which its macros are the same."""
+        """Decide the directive. The answer is kept for the next translation unit in which its macros are the same."""
         if directive.kind.endswith("def"):
             defined = self._is_defined(directive.name)
             return opposite(defined) if directive.kind.endswith("ndef") else defined

@@ -10,7 +10,7 @@ from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated
 
 MAX_DEPTH = 60
-"""How deeply an expression may nest."""
+"""Maximum depth of a nested expression."""
 MAX_ATOMS = 100
 """Atoms of a condition that an expression has twice."""
 Decision = bool | Condition
@@ -32,7 +32,7 @@ class ExpressionError(Exception):
 
 
 def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
-    """What an expression says, whose macros are replaced, but for those of ``defined``. Errors: ExpressionError."""
+    """Decide an expression whose macros are replaced, except those of ``defined``. Errors: ExpressionError."""
     parser = _IfParser(tokens, is_defined)
     value = parser.whole(0)
     if parser.index < len(tokens):

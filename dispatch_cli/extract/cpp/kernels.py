@@ -12,7 +12,7 @@ from dispatch_cli.extract.cpp.values import Lookup, called
 from dispatch_cli.model.extracted import Unknown
 
 MAX_WRAPPINGS = 20
-"""How many calls may be around a function."""
+"""Maximum number of calls around a function."""
 
 
 class KernelArgument(NamedTuple):
@@ -34,7 +34,7 @@ _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts:
 
 
 def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: int = 0) -> KernelArgument:
-    """What a kernel's expression says. near: gives the values of names of the file; lookup: of all constants."""
+    """Read the expression of a kernel. near: gives the values of names of the file; lookup: of all constants."""
     tokens = unwrapped(tokens)
     if not tokens or steps > MAX_WRAPPINGS:
         return KernelArgument(spelled(tuple(tokens)))

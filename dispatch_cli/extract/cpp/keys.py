@@ -46,7 +46,7 @@ def block_key(tokens: Sequence[CppToken]) -> str | Unknown | None:
 
 
 def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
-    """What an expression for a key or a device type says; ``CatchAll`` for the catch-all, None for something else."""
+    """Key that an expression for a key or a device type names; ``CatchAll`` for the catch-all, None for others."""
     text = "".join(token.text for token in tokens)
     match = _KEY.fullmatch(text)
     if match:

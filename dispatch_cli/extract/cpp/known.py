@@ -41,6 +41,6 @@ def _read(lines: Iterable[str]) -> dict[str, Macro]:
 
 _BLOCK_MACROS = _read(_BLOCKS.strip().splitlines())
 KNOWN: dict[str, Macro] = {**_read(known_macros()), **_BLOCK_MACROS}
-"""What a macro that the sources do not define is replaced by."""
+"""Replacements of macros that the sources do not define."""
 RESERVED = frozenset(_BLOCK_MACROS) | _KEPT
 """Macros that a definition in the sources does not change: PyTorch's own."""

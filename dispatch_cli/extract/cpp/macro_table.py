@@ -21,7 +21,7 @@ MAX_DEFINITIONS = 8
 
 
 class MacroDefinition(NamedTuple):
-    """What a macro is defined as, and under which conditions."""
+    """A definition of a macro, and the conditions under which it holds."""
 
     macro: Macro
     when: When
@@ -57,7 +57,7 @@ class MacroTable:
         self._macros[macro.name] = (MacroDefinition(macro, ()),)
 
     def chosen(self, name: str, when: When) -> Macro | None:
-        """What *name* is replaced by where *when* holds."""
+        """Macro that replaces *name* where *when* holds."""
         if name in RESERVED:
             return KNOWN.get(name)
         if name == "__COUNTER__":
@@ -121,6 +121,6 @@ class MacroTable:
         return self.known(Atom(f"defined({name})"), when)
 
     def known(self, condition: Condition, when: When) -> Decision:
-        """What is known of a condition where *when* holds."""
+        """Decide a condition, as far as it is known where *when* holds."""
         decided = value(condition, {**self.assumed, **facts(when)})
         return condition if decided is None else decided

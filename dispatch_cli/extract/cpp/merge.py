@@ -12,7 +12,7 @@ from dispatch_cli.model.extracted import ExtractedBlock, NotUnderstood
 from dispatch_cli.model.span import Span
 
 MAX_RUNS = 32
-"""How many times a translation unit is read."""
+"""Maximum number of times that a translation unit is read."""
 MAX_OPEN = 100
 """Atoms to decide: of more, so few readings decide next to nothing."""
 UNITS = 50
@@ -46,7 +46,7 @@ def read_all(read: Callable[[dict[str, bool]], Findings], work: WorkBudget) -> t
 
 
 def merged(yes: Findings, no: Findings, atom: str) -> Findings:
-    """What both say; what only one of them says keeps the condition."""
+    """Merge the findings of both cases of a condition; those of only one case keep the condition."""
     result = Findings()
     positive, negative = Atom(atom), Not(Atom(atom))
     both = {_block_without(block, positive) for block in yes.blocks()}

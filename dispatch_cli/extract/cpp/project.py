@@ -63,7 +63,7 @@ class CppProject:
         self._look()
 
     def settings(self, name: str) -> ReadSettings:
-        """How a file is read."""
+        """Settings with which a file is read."""
         return self.sources.settings(name)
 
     def defined(self, name: str) -> Iterable[Macro]:

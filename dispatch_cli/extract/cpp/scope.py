@@ -1,4 +1,4 @@
-"""What is declared in the files of a translation unit outside of its blocks: constants and functions."""
+"""Declarations in the files of a translation unit outside of its blocks: constants and functions."""
 
 from __future__ import annotations
 

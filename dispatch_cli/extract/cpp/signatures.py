@@ -16,7 +16,7 @@ from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 Alias = Callable[[str], "Sequence[CppToken] | None"]
 """Gives the type that a name stands for."""
 MAX_ALIASES = 20
-"""How many types may stand for one another, or be inside one another."""
+"""Maximum number of types that stand for one another, or are inside one another."""
 MAX_PLACES = 200
 """Places of a name that are looked at."""
 MAX_BEFORE = 4000
@@ -91,7 +91,7 @@ def _unclosed(tokens: Sequence[CppToken]) -> list[CppToken]:
 
 
 def results_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:
-    """What a function returns, as in a schema."""
+    """Results of a function, as in a schema."""
     kept = [token for token in tokens if token.text not in _IGNORED]
     if [token.text for token in kept] == ["void"]:
         return "()"
@@ -165,7 +165,7 @@ def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: A
 
 
 def _of_body(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
-    """What a lambda returns whose body is one ``return function(...);``, or has no ``return``."""
+    """Results of a lambda whose body is one ``return function(...);``, or has no ``return``."""
     names = [token.text for token in tokens]
     if "return" not in names:
         return "()"

@@ -72,14 +72,14 @@ class Directive:
 
     @property
     def tokens(self) -> list[CppToken]:
-        """What is behind the word."""
+        """Tokens behind the word of the directive."""
         if self._tokens is None:
             self._tokens = list(lex(self.source, self.start, self.end))
         return self._tokens
 
     @property
     def macro(self) -> Macro | None:
-        """What a ``#define`` defines; None where it is malformed."""
+        """Macro that a ``#define`` defines; None where it is malformed."""
         if self._macro is None:
             self._macro = read_macro(self.tokens)
         return self._macro

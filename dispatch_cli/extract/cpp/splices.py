@@ -61,7 +61,7 @@ def _joined(text: str) -> str:
 
 
 class _Raw:
-    """Where the raw literals of a text are. It is asked for places in order."""
+    """Places of the raw literals of a text. They are asked for in order."""
 
     def __init__(self, text: str) -> None:
         found = SKIPPED.finditer(text) if 'R"' in text else ()

@@ -1,4 +1,4 @@
-"""What is around a place in a C++ file, by its text: the function that it is in, the variable that is initialised."""
+"""Surroundings of a place in a C++ file, by its text: the function around it, the variable that is initialised."""
 
 from __future__ import annotations
 

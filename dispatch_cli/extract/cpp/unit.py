@@ -21,7 +21,7 @@ from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
-"""How deeply files may include one another."""
+"""Maximum depth of files that include one another."""
 SEARCHED = 64
 """So many characters that are searched for a mark cost one unit."""
 _INCLUDES = frozenset({"include", "include_next", "import"})

@@ -9,7 +9,7 @@ from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
 from dispatch_cli.extract.cpp.tokens import CppToken, string_value
 
 MAX_STEPS = 20
-"""How many names may stand for one another."""
+"""Maximum number of names that stand for one another."""
 Lookup = Callable[[str], "Sequence[CppToken] | None"]
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
@@ -65,7 +65,7 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
 
 
 def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> SchemaArgument:
-    """What the first argument of ``m.def`` says."""
+    """Read the schema in the first argument of ``m.def``."""
     call = called(unwrapped(tokens))
     if call is not None and call[0] == "schema":
         parts = split(call[1])

@@ -22,7 +22,7 @@ _REGISTERS = re.compile(
     r"register_(?:fake|kernel|autograd|vmap|autocast)\b|impl_abstract\b|_register_fake\b|direct_register_custom_op|"
     r"\.(?:impl|define|fallback)\(|\bhas_side_effect\("
 )
-"""What a file has that registers something itself."""
+"""Texts of a file that registers something itself."""
 _PARTS = (
     *(
         "torch.library",
@@ -40,7 +40,7 @@ _PARTS = (
 
 
 def extract_python(sources: Sources) -> Extraction:
-    """What the Python files of a run register."""
+    """Registrations in the Python files of a run."""
     files = list(dict.fromkeys(sources.files.get(SourceKind.PYTHON, ())))
     with _room():
         return _read(files, sources)

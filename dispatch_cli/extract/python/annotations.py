@@ -108,7 +108,7 @@ def _list_type(kind: object) -> str | None:
 
 
 def _optional(kind: object) -> object:
-    """What a type is that may also be None; None for others."""
+    """Type without its None, for a type that may also be None; None for others."""
     if not isinstance(kind, frozenset) or "None" not in kind:
         return None
     inner = kind - {"None"}
@@ -116,7 +116,7 @@ def _optional(kind: object) -> object:
 
 
 def item_of(kind: object) -> object:
-    """What a list is of; None for what is no list."""
+    """Type of the items of a list type; None for other types."""
     if isinstance(kind, tuple) and kind[0] in ("list", "Sequence") and len(kind[1]) == 1:
         return kind[1][0]
     return None

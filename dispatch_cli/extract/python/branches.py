@@ -34,7 +34,7 @@ _UNSET: Any = object()
 
 @dataclass
 class Flow:
-    """How a block ends. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
+    """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
 
     returned: what a function returns, under which conditions. leaves: ``return``, ``break``, ``continue``, ``raise``.
     """

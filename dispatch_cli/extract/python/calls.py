@@ -116,7 +116,7 @@ class CallFollower(OtherFunctions):
         return Opaque(node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
-        """What a decorator makes of a function or class."""
+        """Apply a decorator to a function or class."""
         if isinstance(function, Alternatives):
             return self.each(function, lambda one: self.decorate(one, value, node, scope))
         if isinstance(value, FunctionValue) and not isinstance(
@@ -199,7 +199,7 @@ class CallFollower(OtherFunctions):
         return bool(called & CALLED or called & self.run.helpers)
 
     def _yielded(self, code: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Value:
-        """What a context manager made of a generator gives: what its first ``yield`` names."""
+        """Value that a context manager made of a generator gives: that of the name in its first ``yield``."""
         for node in ast.walk(code):
             if isinstance(node, ast.Yield) and isinstance(node.value, ast.Name):
                 return scope.names.get(node.value.id)

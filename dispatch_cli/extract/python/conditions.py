@@ -73,7 +73,7 @@ class TruthValues(ABC):
     def _value(self, node: ast.expr, scope: Scope) -> Value: ...
 
     def _set(self, node: ast.expr, scope: Scope) -> tuple[Value] | None:
-        """What ``--set`` says that the expression is; None where it does not say."""
+        """Value that ``--set`` gives to the expression, in a tuple; None where it gives none."""
         values = self.run.values(scope.file)
         return values.get(self.run.text(node)) if values else None
 

@@ -1,4 +1,4 @@
-"""What imports bind, and whether they are assumed to succeed."""
+"""Names that imports bind, and whether the imports are assumed to succeed."""
 
 from __future__ import annotations
 

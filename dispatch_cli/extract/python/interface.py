@@ -9,7 +9,7 @@ FUNCTIONS = (
     *("wrap_triton", "capture_triton", "_impl", "_register_effectful_op", "register_opaque_type"),
     *("get_kernel",),
 )
-"""What ``torch.library`` has."""
+"""Names of ``torch.library``."""
 _ELSEWHERE = {
     "torch._library.custom_ops.custom_op": "custom_op",
     "torch._library.custom_op": "custom_op",

@@ -63,7 +63,7 @@ class Lookups(ClassLookups):
         return scope
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
-        """What a name stands for."""
+        """Value of a name."""
         home: Scope | None = scope
         while home is not None:
             if name in home.names and (not home.is_class or home is scope):
@@ -80,7 +80,7 @@ class Lookups(ClassLookups):
         return Opaque(node)
 
     def known(self, home: Scope, name: str) -> Value:
-        """What a name of a scope is; a module that it is imported from is read now."""
+        """Value of a name of a scope; a module that it is imported from is read now."""
         found = home.names[name]
         if isinstance(found, ImportedName):
             self.run.spend(10)
@@ -101,7 +101,7 @@ class Lookups(ClassLookups):
         return Scope(file)
 
     def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
-        """What an attribute of a value is."""
+        """Value of an attribute of a value."""
         match owner:
             case Dotted("builtins.NoneType"):
                 return Opaque(node)
@@ -183,7 +183,7 @@ class Lookups(ClassLookups):
         return Dotted(full) if names.certain(full) else Opaque(node)
 
     def member(self, file: str, name: str, node: ast.AST) -> Value:
-        """What a name of a module of the project is."""
+        """Value of a name of a module of the project."""
         full = f"{self.run.index.dotted(file)}.{name}"
         if names.is_torch_api(full):
             return Dotted(full)

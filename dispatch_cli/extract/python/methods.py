@@ -127,7 +127,7 @@ def _limit(length: int) -> None:
 
 
 def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
-    """What a part in braces of an f-string prints; None where that is not known."""
+    """Text of a part in braces of an f-string; None where that is not known."""
     if isinstance(value, PathValue):
         value = value.path
     if not constant(value):

@@ -25,7 +25,7 @@ MAX_PYTHON_BYTES = 2 << 20
 MAX_LINES = 60_000
 
 MAX_TOKENS = 250_000
-"""What is between expressions in a file that is parsed: a tree needs up to 900 bytes for each."""
+"""Maximum number of signs between expressions in a file that is parsed: each costs up to 900 bytes of tree."""
 _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
 MAX_DOTS = 1_000
@@ -113,7 +113,7 @@ def _long_chain(text: str) -> bool:
 
 
 class ModuleIndex:
-    """Which file a module is, by its dotted name."""
+    """Files of modules, by their dotted names."""
 
     def __init__(self, files: Sequence[str], sources: Sources) -> None:
         self._sources = sources
@@ -193,7 +193,7 @@ class ModuleIndex:
         return [file for file, tree in self._trees.items() if isinstance(tree, ast.Module)]
 
     def facts(self, file: str) -> TreeFacts:
-        """What the tree of a file has. Errors: `UnreadablePython`."""
+        """Facts about the tree of a file. Errors: `UnreadablePython`."""
         self.tree(file)
         return self._facts[file]
 

@@ -131,7 +131,7 @@ class FunctionFacts(NamedTuple):
 
 @lru_cache(maxsize=50_000)
 def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFacts:
-    """What the text of a function says."""
+    """Facts from the text of a function."""
     called: set[str] = set()
     size, limit = 0, MAX_SIZE
     for statement in code.body:

@@ -20,7 +20,7 @@ _JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
 MAX_ATOMS = 16
 """Atoms of a condition that is made of others."""
 MAX_DEPTH = 120
-"""How deeply expressions, statements and calls nest together."""
+"""Maximum depth of expressions, statements and calls together."""
 MAX_OPTIONS = 8
 """Values that one name may have under different conditions."""
 
@@ -87,7 +87,7 @@ def under_all(when: list[Condition], first: Value, second: Value) -> Value:
 
 
 def exclusive(options: list[ValueOption]) -> list[ValueOption]:
-    """What a function returns: what it returns in a ``try`` it does not where a handler returns something else."""
+    """Results of a function, where one without a condition holds only if those of the later ones do not."""
     found: list[ValueOption] = []
     later: list[Condition] = []
     for option in reversed(options):

@@ -1,4 +1,4 @@
-"""What is found, once all modules are read: branches that agree are joined, and missing names are counted."""
+"""Findings once all modules are read: branches that agree are joined, and missing names are counted."""
 
 from __future__ import annotations
 

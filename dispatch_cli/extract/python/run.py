@@ -1,4 +1,4 @@
-"""What all modules of a run share: bounds, conditions, and what is found."""
+"""State that all modules of a run share: bounds, conditions, and findings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TooMuchForValue(Exception):
 
 
 class PythonRun:
-    """What the modules of a run share.
+    """State that the modules of a run share.
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first. assumed: the function that is looked at although nothing that is read calls it. assumed_of:
@@ -174,7 +174,7 @@ class PythonRun:
         return source_text(node)
 
     def values(self, file: str) -> Mapping[str, tuple[Value]]:
-        """What ``--set`` says, by expression."""
+        """Values that ``--set`` gives, by expression."""
         if file not in self._values:
             given = self.sources.settings(file).values
             self._values[file] = {name: (_literal(text),) for name, text in given}
@@ -210,7 +210,7 @@ class PythonRun:
         return Span(file, line, column + 1)
 
     def place(self, file: str, node: ast.AST) -> tuple[str, ast.AST]:
-        """What is shown as the place of something: the outermost call that leads to it."""
+        """Place to show for something: the outermost call that leads to it."""
         return self.calls[0] if self.calls else (file, node)
 
     def call_path(self, file: str, node: ast.AST) -> tuple[tuple[str, ast.AST], ...]:

@@ -187,7 +187,7 @@ class Statements(ConditionalStatements):
 
     @contextmanager
     def unknown_times(self, why: str) -> Any:
-        """What is registered is done an unknown number of times."""
+        """Take the registrations inside as done an unknown number of times."""
         before, self.run.uncertain = self.run.uncertain, self.run.uncertain or why
         try:
             yield

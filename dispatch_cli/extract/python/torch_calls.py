@@ -1,4 +1,4 @@
-"""What the functions and methods of ``torch.library`` register."""
+"""Registrations by functions and methods of ``torch.library``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tree of a module has, found in one pass."""
+"""Facts about the tree of a module, found in one pass."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class WrittenFunction:
 
 
 def tree_facts(tree: ast.Module) -> TreeFacts:
-    """What the tree has."""
+    """Facts about a tree."""
     calls: list[tuple[str, ast.Call]] = []
     inside: dict[str, frozenset[str]] = {}
     imported: set[str] = set()

@@ -1,4 +1,4 @@
-"""What an expression of Python stands for, as far as the text says it.
+"""Values of Python's expressions, as far as the text says them.
 
 Constants, tuples, lists, sets and dictionaries are Python's own. Everything else is one of the classes here.
 """
@@ -37,7 +37,7 @@ def source_text(node: ast.AST) -> str:
 
 @dataclass(eq=False)
 class Opaque:
-    """What the sources do not decide. node: the expression."""
+    """A value that the sources do not decide. node: the expression."""
 
     node: ast.AST | None = None
     said: str | None = None
@@ -204,7 +204,7 @@ class DeviceText:
 
 @dataclass(frozen=True)
 class OperatorHandle:
-    """What ``custom_op`` returns, or an operator that is not known by a name."""
+    """The result of ``custom_op``, or an operator that is not known by a name."""
 
     name: str | Unknown
 

@@ -15,7 +15,7 @@ def extract_torchgen(
     codegen_backends: tuple[str, ...] | None = None,
     base_operators: Callable[[], Iterable[str]] | None = None,
 ) -> Extraction:
-    """What torchgen's files among *sources* register.
+    """Registrations in torchgen's files among *sources*.
 
     codegen_backends: the backends that the build had, such as ``("CPU", "CUDA")``; those of every build count without
         being named. None: not known, so that kernels of other backends have the condition ``codegen backend CUDA``.

@@ -22,7 +22,7 @@ _BOOLEANS = {
 
 
 class BackendFields:
-    """What the file says. at: of ``backend``. problems: what torchgen refuses, in the order in which it is found.
+    """Fields of the file. at: place of ``backend``. problems: what torchgen refuses, in the order in which it is found.
 
     supported, autograd: the operators with their places; those of ``full_codegen`` are among the supported.
     """

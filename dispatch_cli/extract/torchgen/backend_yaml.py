@@ -39,7 +39,7 @@ class KnownOperators(NamedTuple):
 
 
 def known_operators(functions: Iterable[NativeFunction], groups: Iterable[Forms]) -> KnownOperators:
-    """What a ``native_functions.yaml`` says of them."""
+    """Known operators from the functions of a ``native_functions.yaml``."""
     by_name = {function.name: function for function in functions}
     forms = {function.name: group for group in groups for function in group.values()}
     in_tree = {key for function in by_name.values() for key in function.dispatch}
@@ -47,7 +47,7 @@ def known_operators(functions: Iterable[NativeFunction], groups: Iterable[Forms]
 
 
 def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
-    """What the schemas of a state say of them; None where there are none of PyTorch's."""
+    """Known operators from the schemas of a state; None where there are none of PyTorch's."""
     reader = SchemaReader()
     functions = []
     for text in schemas:

@@ -22,7 +22,7 @@ _NON_DIFFERENTIABLE = "non_differentiable"
 
 
 class DerivativeKeys(NamedTuple):
-    """What an entry says. places: by key, where it is written. differentiable: it has a formula for an argument."""
+    """Keys of an entry. places: by key, the place in the file. differentiable: it has a formula for an argument."""
 
     places: dict[str, Point]
     differentiable: bool
@@ -55,7 +55,7 @@ class Derivatives:
             of[function.schema.signature_without_defaults] = said
 
     def of(self, function: NativeFunction) -> DerivativeKeys | None:
-        """What is said of a function, or of the form that its derivative is taken from."""
+        """Derivative keys of a function, or of the form that its derivative is taken from."""
         schema = function.schema
         if function.generated and schema.kind is SchemaKind.OUT:
             return None

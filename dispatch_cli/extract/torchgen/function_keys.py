@@ -10,9 +10,9 @@ META = "Meta"
 COMPOSITE = frozenset({IMPLICIT, IMPLICIT_NESTED, EXPLICIT, NON_FUNCTIONAL})
 
 STRUCTURED = frozenset({"CPU", "CUDA", "MPS", "XPU", "MTIA"})
-"""Where a structured function has a kernel that is made of its out form's (``STRUCTURED_DISPATCH_KEYS``)."""
+"""Keys at which a structured function has a kernel made of its out form's (``STRUCTURED_DISPATCH_KEYS``)."""
 UFUNC = ("CPU", "CUDA")
-"""Where ``ufunc_inner_loop`` makes kernels (``UFUNC_DISPATCH_KEYS``)."""
+"""Keys for which ``ufunc_inner_loop`` makes kernels (``UFUNC_DISPATCH_KEYS``)."""
 
 _COMPONENTS = ("CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "Meta")
 _OUTSIDE = ("PrivateUse1", "PrivateUse2", "PrivateUse3", "FPGA", "MAIA", "Vulkan", "Metal", "MKLDNN", "OpenGL")
@@ -34,7 +34,7 @@ AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{one}" for one in (*_C
 """The keys of ``dispatch:`` in ``derivatives.yaml`` (``AUTOGRAD_KEYS``)."""
 
 _OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
-"""What torchgen counts to another backend: the code for ROCm is that for CUDA, at the same keys."""
+"""Backends that torchgen counts to another: the code for ROCm is that for CUDA, at the same keys."""
 
 
 def named_backend(name: str) -> str | None:
@@ -67,4 +67,4 @@ DISPATCH_KEYS = frozenset(
         "FuncTorchBatchedDecomposition",
     }
 )
-"""What the values of ``backend:`` are taken from (``DispatchKey``)."""
+"""Names that ``backend:`` can have (``DispatchKey``)."""

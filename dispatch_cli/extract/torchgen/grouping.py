@@ -1,4 +1,4 @@
-"""Which functions are forms of one another, and those that torchgen adds.
+"""Groups of functions that are forms of one another, and the functions that torchgen adds.
 
 Source: ``torchgen/native_function_generation.py`` and ``get_grouped_by_view_native_functions`` in ``torchgen/gen.py``.
 """

@@ -1,4 +1,4 @@
-"""Which of torchgen's YAML files a text is, by its first lines that are not indented.
+"""Kinds of torchgen's YAML files, by the first lines of a text that are not indented.
 
 It costs little and does not parse: a file that is broken further down is still what its author meant it to be.
 """
@@ -16,7 +16,7 @@ _FUNC = re.compile(r"""^-?[ \t]+(?:\{[ \t]*)?["']?func["']?[ \t]*:(?=\s|\Z)""", 
 _ALIAS = re.compile(r"""^[ \t]+["']?aten["']?[ \t]*:""", re.MULTILINE)
 _DERIVATIVE = re.compile(r"""-[ \t]+["']?name["']?[ \t]*:[ \t]*["']?[A-Za-z_][\w.]*\([^\n]*->""")
 _ENTRIES, _LINES, _CHARACTERS = 5, 2000, 20_000
-"""How many entries of a list, lines of a mapping, and characters of an entry are looked at."""
+"""Numbers of entries of a list, lines of a mapping, and characters of an entry that are looked at."""
 
 BACKEND_KEYS = frozenset(
     {

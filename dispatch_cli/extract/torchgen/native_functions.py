@@ -22,7 +22,7 @@ ATEN = "aten"
 
 
 class VersionRules(NamedTuple):
-    """What torchgen does in some versions of PyTorch and not in others.
+    """Behavior of torchgen that depends on the version of PyTorch.
 
     generates_for_core: it adds out forms of composite operators with the tag ``core`` (since 2.6).
     decomposes_views: views that are composite have their composite kernel at Functionalize (since 2.10).
@@ -49,7 +49,7 @@ def version_rules(operators: Container[str]) -> VersionRules:
 
 
 class NativeFunctions(NamedTuple):
-    """What a ``native_functions.yaml`` says.
+    """Content of a ``native_functions.yaml``.
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them

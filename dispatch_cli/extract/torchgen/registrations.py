@@ -1,4 +1,4 @@
-"""What torchgen generates, as definitions and kernels in blocks: one block for each key, as in its files."""
+"""Registrations that torchgen generates: definitions and kernels in blocks, one block for each key, as in its files."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many directories two paths have in common at the front."""
+    """Number of directories that two paths have in common at the front."""
     count = 0
     for mine, yours in zip(PurePath(inside(one)).parts[:-1], PurePath(inside(other)).parts[:-1], strict=False):
         if mine != yours:

@@ -19,7 +19,7 @@ _OPTIONS = (
 
 
 class SchemaKind(Enum):
-    """What a function does with its arguments (``SchemaKind``)."""
+    """Kinds of functions, by what they do with their arguments (``SchemaKind``)."""
 
     FUNCTIONAL = "functional"
     INPLACE = "inplace"
@@ -96,7 +96,7 @@ class NativeSchema:
 
     @property
     def options_index(self) -> int:
-        """Where the arguments of ``TensorOptions`` begin among those given by name; -1 where they are not."""
+        """Index of the first argument of ``TensorOptions`` among those given by name; -1 if there is none."""
         keyword = self.keyword
         for index in range(len(keyword) - 3):
             if keyword[index].name == "dtype" and all(
@@ -128,7 +128,7 @@ class NativeSchema:
 
     @property
     def signature(self) -> str:
-        """What is equal for all forms of one function (``FunctionSchema.signature``)."""
+        """Text that is equal for all forms of one function (``FunctionSchema.signature``)."""
         return self._signature(self.name.base, True)
 
     @property
@@ -138,7 +138,7 @@ class NativeSchema:
 
     @property
     def view_signature(self) -> str:
-        """What is equal for a view, its in-place form and its copy (``FunctionSchema.view_signature``)."""
+        """Text that is equal for a view, its in-place form and its copy (``FunctionSchema.view_signature``)."""
         base = self.name.base
         if base.endswith("_copy"):
             return self._signature(base.replace("_copy", ""), True)
