@@ -101,7 +101,7 @@ class RuleStep(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What fills a slot: the rule, its number, and the key whose kernel it is.
+    """Decision for a slot: the rule, its number, and the key whose kernel it is.
 
     source: None where no kernel of the operator is used: ambiguous, fallback, missing, not known.
     blockers: bits of the registered keys that made it ambiguous, or that took the slot away from a math kernel.

@@ -1,4 +1,4 @@
-"""Which changes made a slot give another answer: a smallest set of changes that suffices."""
+"""The changes that made a slot give another answer: a smallest set of changes that suffices."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dispatch_cli.engine.rules import Rule, decide
 
 
 class Answer(NamedTuple):
-    """What fills a slot. source: the key at which the kernel is registered; None where it is none of the operator's."""
+    """Decision for a slot. source: the key where its kernel is registered; None where it is none of the operator's."""
 
     rule: Rule
     source: str | None
 
 
 class CauseKind(Enum):
-    """What made a slot give another answer; the value is the name in machine formats."""
+    """Cause of another answer of a slot; the value is the name in machine formats."""
 
     ADDED = "registration-added"
     REMOVED = "registration-removed"
@@ -62,7 +62,7 @@ class CauseFinder:
         self._aliases = [key for key in kernels if old.universe.is_alias(key) or new.universe.is_alias(key)]
 
     def causes(self, key: str, wanted: Answer) -> tuple[SlotCause, ...]:
-        """What leads to the answer *wanted*, the new one, at a runtime key whose answer was another one before."""
+        """The changes that lead to the new answer *wanted* at a runtime key whose answer was another one before."""
         old, new = self._sides
         needed = [one for one in (*self._went, *self._came) if self._matters(one, key)]
         fallback = (key in old.fallbacks) != (key in new.fallbacks)

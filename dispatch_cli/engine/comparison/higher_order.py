@@ -1,4 +1,4 @@
-"""What is different in the higher-order operators of two states."""
+"""Differences between the higher-order operators of two states."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HigherOrderChange(NamedTuple):
 
     @property
     def change(self) -> ChangeKind:
-        """What happened."""
+        """Kind of change, by the sides that have the operator."""
         if self.before is None:
             return ChangeKind.ADDED
         return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
@@ -49,7 +49,7 @@ def compare_higher_order(old: State, new: State) -> tuple[HigherOrderChange, ...
 def compare_higher_order_operator(
     name: str, before: HigherOrderOperator | None, after: HigherOrderOperator | None
 ) -> HigherOrderChange | None:
-    """What is different in a higher-order operator; None when nothing is."""
+    """Differences between two versions of a higher-order operator; None where there are none."""
     if before is None or after is None:
         return HigherOrderChange(name, before, after)
     old, new = ({ImplPlace(impl.kind, impl.name): impl for impl in side.impls} for side in (before, after))
@@ -72,5 +72,5 @@ def compare_higher_order_operator(
 
 
 def _content(impl: HigherOrderImpl | None) -> HigherOrderImpl | None:
-    """What is compared: all but the place."""
+    """The part that is compared: all but the place."""
     return None if impl is None else impl._replace(span=None)

@@ -1,4 +1,4 @@
-"""When a kernel of one state is the kernel of another state.
+"""Identity of kernels across states: the conditions under which two kernels count as the same one.
 
 Two registrations at one key of one operator are the same kernel if both fall through or neither does, and they are in
 the same source file. Lines, folders and numbers of generated files do not count: nearly all differ between builds.
@@ -20,7 +20,7 @@ from dispatch_cli.model.span import Span
 
 
 class SharedParts(NamedTuple):
-    """What two states are both made of. base: whether they are over the same captured state. files: their names."""
+    """Parts that two states share. base: True if both are over the same captured state. files: their names."""
 
     base: bool
     files: frozenset[str]
@@ -30,7 +30,7 @@ NOTHING_SHARED = SharedParts(False, frozenset())
 
 
 class KernelIdentity(NamedTuple):
-    """What is compared of a kernel, beside its operator and key.
+    """The part of a kernel that is compared, beside its operator and key.
 
     file: the source file's name; None where it is not known. name: the function's name, of a kernel that is declared by
     name, or that PyTorch made of a function that a declaration names; else None.

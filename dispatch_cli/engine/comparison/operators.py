@@ -1,4 +1,4 @@
-"""What is different in an operator of another state."""
+"""Differences between one operator in two states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SchemaChange(NamedTuple):
 
 
 class RegistrationChange(NamedTuple):
-    """What happened at a key. before, after: the kernels there, newest first."""
+    """Change at a key. before, after: the kernels there, newest first."""
 
     key: str
     change: ChangeKind
@@ -56,14 +56,14 @@ class PythonChange(NamedTuple):
 
     @property
     def change(self) -> ChangeKind:
-        """What happened."""
+        """Kind of change, by the sides that have kernels."""
         if self.before is None:
             return ChangeKind.ADDED
         return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
 
 
 class OperatorChange(NamedTuple):
-    """What is different in an operator.
+    """Differences between one operator in two states.
 
     change: ADDED and REMOVED for an operator that one side has alone; REPLACED where both have it. before, after: the
     two views. The rest is empty for an operator that one side has alone.
@@ -84,7 +84,7 @@ class OperatorChange(NamedTuple):
 def compare_operator(
     old: OperatorView | None, new: OperatorView | None, slots: SlotComparison
 ) -> OperatorChange | None:
-    """What is different; None when nothing is, or neither side has the operator."""
+    """Differences between two views of an operator; None where there are none, or neither side has the operator."""
     if old is None or new is None:
         if old is None:
             return None if new is None else OperatorChange(new.name, ChangeKind.ADDED, None, new)

@@ -1,4 +1,4 @@
-"""What PyTorch refuses of one state and not of another."""
+"""Declarations that PyTorch refuses in one state and not in another."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compare_refused(old: State, new: State) -> tuple[RefusedChange, ...]:
 
 
 def _identity(one: RefusedDeclaration) -> tuple[str, str | None, str]:
-    """What is compared: all but places, also in PyTorch's text."""
+    """The part that is compared: all but places, also in PyTorch's text."""
     text = one.message
     for span in (one.span, *(span for _, span in one.related)):
         if span is not None:

@@ -35,7 +35,7 @@ def certain_renames(changes: Iterable[OperatorChange]) -> tuple[CertainRename, .
 
 
 def _content(view: OperatorView) -> object | None:
-    """What is the same of one operator under another name; None where nothing can show that it is the same."""
+    """The content that a rename keeps; None where nothing can show that two operators are the same."""
     kernels = [(key, one.identity) for key, found in view.kernels.items() for one in found]
     if view.schema is None or not any(identity.name for _, identity in kernels):
         return None

@@ -22,12 +22,12 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 DEFAULT_ALIAS_ANALYSIS = "CONSERVATIVE (default)"
-"""What a dump says of a kind that was left at its default."""
+"""Text of a dump for an alias analysis kind that was left at its default."""
 _NO_PYTHON_KERNELS: Mapping[str, str] = {}
 
 
 class StaleSlot(NamedTuple):
-    """What PyTorch's live table holds in a slot where the registrations determine something else.
+    """Content of a slot of PyTorch's live table that differs from what the registrations determine.
 
     kernel: None where there is none. cause, cause_key: the kernel after whose registration the slot was left behind,
     and the key of it.
@@ -65,7 +65,7 @@ class OperatorView(NamedTuple):
 
 
 class HeldSlot(NamedTuple):
-    """What a slot holds. kernel: None where it is missing or ambiguous."""
+    """Content of a slot. kernel: None where it is missing or ambiguous."""
 
     decision: Decision
     kernel: KernelView | None
@@ -128,7 +128,7 @@ class Side:
         )
 
     def slot(self, view: OperatorView, key: str) -> HeldSlot:
-        """What a call finds at a runtime key, or at Undefined. Errors: KeyError for a key without a slot."""
+        """Content of a slot, for a call, at a runtime key or Undefined. Errors: KeyError for a key without a slot."""
         stale = view.stale.get(key)
         if stale is not None:
             return HeldSlot(stale.decision, stale.kernel)

@@ -1,4 +1,4 @@
-"""Which slots of an operator give another answer in another state, and which change did it.
+"""Slots of an operator that give another answer in another state, with the changes that caused it.
 
 An answer is the rule, the key that the kernel is registered at, and the identity of that kernel. All but the identity
 depends on the pattern alone (the set of keys with a kernel), so that slots are compared once for each pair of patterns.
@@ -29,7 +29,7 @@ class SlotChange(NamedTuple):
 
 
 class _PatternPair(NamedTuple):
-    """What two patterns differ in. alike: the slots that both fill from the same key by the same rule, by that key."""
+    """Differences of two patterns. alike: the slots that both fill from the same key by the same rule, by that key."""
 
     changed: tuple[SlotChange, ...]
     alike: Mapping[str, tuple[Rule, tuple[str, ...]]]
@@ -152,6 +152,6 @@ def _order(kind: CauseKind, stale: StaleSlot) -> SlotCause:
 
 
 def _groups(side: Side) -> dict[str, int]:
-    """Of each slot the number of the group with which it shares all candidates but its own kernel."""
+    """For each slot, the number of the group with which it shares all candidates but its own kernel."""
     slots = side.universe.slots
     return {slots[slot]: number for number, (_, found) in enumerate(side.layout.alike) for slot in found}

@@ -25,14 +25,14 @@ class FallbackChange(NamedTuple):
 
     @property
     def change(self) -> ChangeKind:
-        """What happened."""
+        """Kind of change, by the sides that have a fallback."""
         if self.before is None:
             return ChangeKind.ADDED
         return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
 
 
 class StatesChange(NamedTuple):
-    """What is different between two states.
+    """Differences between two states.
 
     operators: those that differ, sorted by name; those that one side has alone among them.
     fallbacks: at keys that both universes have.
@@ -56,7 +56,7 @@ class StatesChange(NamedTuple):
 
 
 def compare_states(old: State, new: State, names: Iterable[str] | None = None) -> StatesChange:
-    """What is different in *new*. names: the operators that are looked at; None for all of both sides.
+    """Differences of *new* from *old*. names: the operators that are looked at; None for all of both sides.
 
     Cheap where the states are captured ones: operators are compared as they are written, slots by pairs of patterns.
     """

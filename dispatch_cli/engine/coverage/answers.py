@@ -1,4 +1,4 @@
-"""What is said of an operator on a backend."""
+"""Answers about an operator on a backend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dispatch_cli.engine.rules import Rule
 
 
 class Service(Enum):
-    """What a call on the backend comes to.
+    """Outcome of a call on the backend.
 
     KERNEL: a kernel that is registered at the backend's key. COMPOSITE: a kernel at an alias key. FALLBACK: the backend
     fallback. ABOVE: a kernel at a key above that computes the result itself, so that the backend's slot is not asked.
@@ -41,7 +41,7 @@ class NoService(Enum):
 
 
 class Reach(Enum):
-    """How a call comes to a backend: by its tensors, by its argument ``device``, or not at all."""
+    """Way in which a call reaches a backend: by its tensors, by its argument ``device``, or not at all."""
 
     TENSORS = "tensors"
     DEVICE = "device"
@@ -49,7 +49,7 @@ class Reach(Enum):
 
 
 class Training(Enum):
-    """What a call with tensors that require a gradient finds at the autograd key of the backend.
+    """Content of the autograd key of the backend, for a call with tensors that require a gradient.
 
     OWN: a kernel that is registered there. GENERIC: the kernel at the alias Autograd. MATH: a composite kernel, which
     calls operators that have derivatives. NONE: no kernel of the operator. BROKEN: nothing, or an ambiguity, so that
@@ -67,7 +67,7 @@ class Training(Enum):
 
 
 class Gradient(Enum):
-    """What becomes of the gradient where no autograd kernel of the operator runs, and another kernel serves it.
+    """Fate of the gradient where no autograd kernel of the operator runs, and another kernel serves it.
 
     WARNING: PyTorch's autograd fallback runs. The backward pass warns, and gives the gradient of what the kernel calls.
     DECOMPOSED_WITH_WARNING: the same, but where the composite kernel below calls operators that have derivatives, these
@@ -85,7 +85,7 @@ class Gradient(Enum):
 
 
 class Passage(Enum):
-    """What becomes of a call under autocast or vmap.
+    """Outcome of a call under autocast or vmap.
 
     OWN: the operator's own rule. DECOMPOSITION: a composite kernel calls operators with rules of their own.
     FALLBACK: a fallback; that of vmap calls the operator for every slice. SKIPPED: the call goes on below, unchanged.
@@ -103,7 +103,7 @@ class Passage(Enum):
 
 
 class Covered(NamedTuple):
-    """What serves an operator on a backend.
+    """The kernel that serves an operator on a backend.
 
     slot: where the kernel that serves it runs, or else where the call ends in an error; rule: what fills that slot.
     source: the key that kernel is registered at; None for none. lack: of NOTHING, why.

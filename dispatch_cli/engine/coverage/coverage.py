@@ -47,7 +47,7 @@ class SlotView(NamedTuple):
 
 
 class CoveredShape(NamedTuple):
-    """What operators with the same answer share."""
+    """Properties that operators with the same answer share."""
 
     registered: int
     skipped: frozenset[str]
@@ -81,7 +81,7 @@ class Classifier:
             self.bits |= candidate.bits | candidate.closed
 
     def of(self, name: OperatorName) -> Covered:
-        """What serves an operator. Errors: Refused for an unknown operator."""
+        """The kernel that serves an operator. Errors: Refused for an unknown operator."""
         shape = self.shape(name)
         stale = {} if shape is None or self.dispatcher.is_untouched(name) else self.dispatcher.stale_slots(name)
         if shape is None or not stale:
@@ -104,7 +104,7 @@ class Classifier:
         return CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known, loops)
 
     def of_shape(self, shape: CoveredShape | None) -> Covered:
-        """What serves operators of a shape whose live tables are not stale."""
+        """The kernel that serves operators of a shape whose live tables are not stale."""
         if shape is None:
             return self._undefined()
         part = shape._replace(registered=shape.registered & self.bits)
@@ -252,7 +252,7 @@ class _Deciding:
         return backend, NoService.RAISES if backend.raises else None
 
     def without_backend(self, lack: NoService) -> tuple[SlotView, NoService | None]:
-        """What a call comes to whose keys all fall through. lack: why it ends in an error where nothing is there."""
+        """Outcome of a call whose keys all fall through. lack: the reason for the error where nothing is there."""
         last = self.slot(UNDEFINED)
         if self.shape.reach is Reach.NOT:
             stops = (self.slot(key) for key in self.by.universe.default_included if key in self.universe.slot)
@@ -262,7 +262,7 @@ class _Deciding:
         return last, NoService.RAISES if last.raises else None
 
     def training(self, served: SlotView, above: SlotView | None) -> tuple[Training, Gradient | None]:
-        """What a call that requires a gradient finds at the autograd key."""
+        """Outcome of a call that requires a gradient, at the autograd key."""
         if self.shape.reach is not Reach.TENSORS:
             return Training.NO_TENSORS, None
         composite = served.rule in _COMPOSITE
@@ -281,7 +281,7 @@ class _Deciding:
         return Training.GENERIC if above.rule is Rule.AUTOGRAD else Training.MATH, None
 
     def autocast(self) -> Passage:
-        """What becomes of a call under autocast for the device of the backend."""
+        """Outcome of a call under autocast for the device of the backend."""
         if self.shape.reach is not Reach.TENSORS:
             return Passage.NO_TENSORS
         if self.by.backend.autocast is None:
@@ -289,7 +289,7 @@ class _Deciding:
         return _passage(self.slot(self.by.backend.autocast))
 
     def vmap(self) -> Passage:
-        """What becomes of a call with batched tensors."""
+        """Outcome of a call with batched tensors."""
         if self.shape.reach is not Reach.TENSORS:
             return Passage.NO_TENSORS
         slots = self.universe.slot

@@ -1,4 +1,4 @@
-"""What is known of single kernels beyond their keys: that they only raise, or compute where others go on."""
+"""Knowledge of single kernels beyond their keys: that they only raise, or compute where others go on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NO_KERNELS = Special()
 
 
 def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Special:
-    """What is known of an operator's kernels. registered: bits of the keys with a kernel."""
+    """The special kernels of an operator. registered: bits of the keys with a kernel."""
     layout = dispatcher.layout
     is_above = _is_above_only(layout, registered)
     selects = bool(registered & layout.registered_bit.get(BACKEND_SELECT, 0))
@@ -52,7 +52,7 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
 
 
 def _captured(active: Mapping[str, Registration], name: str) -> Special:
-    """What PyTorch's own kernels do."""
+    """The special kernels among PyTorch's own."""
     raising = [
         key for file, key in _raising().get(name, ()) if key in active and _is_from(active[key], (file, key, name))
     ]
@@ -63,7 +63,7 @@ def _captured(active: Mapping[str, Registration], name: str) -> Special:
 
 
 def _declared(active: Mapping[str, Registration], name: str) -> Special:
-    """What declarations say of kernels, and PyTorch's own.
+    """The special kernels among declared ones and PyTorch's own.
 
     What a captured state says of its kernels counts for calls: whether an operator was looked at changes nothing here.
     """
@@ -96,7 +96,7 @@ def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:
-    """Returns whether there are kernels at autograd keys or BackendSelect, and none that they could redispatch to.
+    """True if there are kernels at autograd keys or BackendSelect, and none that they could redispatch to.
 
     Such a kernel computes the result. Those that torchgen wrote redispatch in any case; they have one at Tracer, too.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class OperatorHeader(NamedTuple):
-    """How an operator is headed: its schema as text, and where that is declared.
+    """Header of an operator: its schema as text, and the place of the declaration.
 
     overridden: the keys with more than one kernel.
     """
@@ -376,7 +376,7 @@ class Dispatcher:
         return Table(self.layout, shared, active, fallbacks.registrations)
 
     def dump_table(self, name: OperatorName) -> str:
-        """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
+        """The text that ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
 
         An empty text for an unknown operator.
         """
@@ -405,7 +405,7 @@ class Dispatcher:
         return entry_for(key, decision, operator.active_kernels(), self.fallbacks), tuple(steps)
 
     def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
-        """Where the live table differs from the canonical one."""
+        """The slots in which the live table differs from the canonical one."""
         return [] if self.is_as_captured(name) else self.operator(name).live.stale()
 
     def stale_slots(self, name: OperatorName) -> dict[str, StaleEntry]:
@@ -413,7 +413,7 @@ class Dispatcher:
         return {entry.canonical.key: entry for entry in self.stale_entries(name)}
 
     def live_table(self, name: OperatorName) -> Table:
-        """What calls find: the canonical table, but for the slots that are stale. Errors: as `table`.
+        """The table that calls find: the canonical one, but for the slots that are stale. Errors: as `table`.
 
         A kernel that comes or goes refreshes the slots that it fills, so that the live kernels are active ones.
         """

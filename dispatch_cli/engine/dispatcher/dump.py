@@ -20,7 +20,7 @@ def alias_analysis_text(definition: Definition) -> str:
 
 
 def dump_registrations(dispatcher: Dispatcher, name: OperatorName) -> str:
-    """What ``torch._C._dispatch_dump`` prints; an empty text for an unknown operator."""
+    """The text that ``torch._C._dispatch_dump`` prints; an empty text for an unknown operator."""
     operator = dispatcher.find(name)
     if operator is None:
         return ""
@@ -44,5 +44,5 @@ def dump_registrations(dispatcher: Dispatcher, name: OperatorName) -> str:
 
 
 def dump_table(dispatcher: Dispatcher, name: OperatorName) -> str:
-    """What ``torch._C._dispatch_dump_table`` prints; an empty text for an unknown operator."""
+    """The text that ``torch._C._dispatch_dump_table`` prints; an empty text for an unknown operator."""
     return dispatcher.dump_table(name)

@@ -1,4 +1,4 @@
-"""What ``torch.library.register_fake`` and ``Library.impl`` refuse at Meta, in their words.
+"""Refusals of ``torch.library.register_fake`` and ``Library.impl`` at Meta, in their words.
 
 Sources: ``FakeImplHolder.register`` in ``torch/_library/fake_impl.py`` (2.4: ``AbstractImplHolder.register`` in
 ``abstract_impl.py``) and ``Library.impl`` in ``torch/library.py``.

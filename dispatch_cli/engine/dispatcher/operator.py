@@ -146,7 +146,7 @@ class FirstKernels(NamedTuple):
         return self._replace(plain=kernel) if self.plain is None else self
 
     def named(self, captured: Iterable[Kernel]) -> str | None:
-        """What the warning says; None where it is not known.
+        """The debug text that the warning prints; None where it is not known.
 
         captured: kernels that were there before these, in an order that is not known.
         """

@@ -1,4 +1,4 @@
-"""What a dispatcher refuses, in PyTorch's words."""
+"""Refusals of a dispatcher, in PyTorch's words."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _CAPTURED: WeakKeyDictionary[StateSource, Mapping[str, None]] = WeakKeyDictionar
 
 
 class Kept:
-    """What leads from one version to another: the entries in which they differ, as the other has them.
+    """The step from one version to another: the entries in which they differ, as the other has them.
 
     operators: None where there is none; and whether the operator, of a base, has been taken in.
     libraries: None where the namespace is free. fallbacks: None when all of them are the same.
@@ -110,7 +110,7 @@ class Registry:
 
     @property
     def waiting_count(self) -> int:
-        """How many operators of the base have not been taken in."""
+        """Number of operators of the base that have not been taken in."""
         return len(self._captured) - len(self._taken)
 
     def present(self) -> set[OperatorName]:
@@ -245,7 +245,7 @@ class Registry:
         return there
 
     def _taken_out(self, name: OperatorName) -> Operator | None:
-        """What is there, as a copy: the operator itself may still be referenced elsewhere."""
+        """The operator that is there, as a copy: the original may still be referenced elsewhere."""
         there = self.operators.pop(name, None)
         return None if there is None else there.copy()
 

@@ -249,7 +249,7 @@ def _fresh(
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
-    """What ``py_impl`` refuses: of operators, and of higher-order ones."""
+    """Refusals of ``py_impl``, for operators and for higher-order ones."""
     if declarations.python_kernels:
         from dispatch_cli.engine.python.refusals import problems_of as of_operators
 

@@ -1,4 +1,4 @@
-"""What two states can differ in, each a named change with both sides and their places."""
+"""Kinds of differences between two states, each a named change with both sides and their places."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class ChangeKind(Enum):
-    """What happened to a thing."""
+    """Kind of change."""
 
     ADDED = "added"
     REMOVED = "removed"
     REPLACED = "replaced"
     REACTIVATED = "reactivated"
-    """Of a kernel: the one that was active before it is active again, since the newer ones have gone."""
+    """For a kernel: the one that was active before it is active again, since the newer ones have gone."""
     BENEATH = "beneath"
-    """Of a kernel: the active one is the same; others at its key, which it overrides, came or went."""
+    """For a kernel: the active one is the same; others at its key, which it overrides, came or went."""
 
 
 class _Sides:
-    """Of a difference that has something on both sides, or on one."""
+    """Base of a difference that has something on both sides, or on one."""
 
     __slots__ = ()
     before: Any
@@ -40,7 +40,7 @@ class _Sides:
 
     @property
     def kind(self) -> ChangeKind:
-        """What happened."""
+        """Kind of change, by the sides that have something."""
         before, after = (one.kernel if isinstance(one, TableEntry) else one for one in (self.before, self.after))
         if before is None:
             return ChangeKind.ADDED
@@ -53,7 +53,7 @@ class _Sides:
 
 
 def _declared(one: Any) -> Any:
-    """What has the place: of a slot its kernel, of a stale one the kernel that made it so."""
+    """The thing that has a place: the kernel of a slot; for a stale slot, the kernel that made it stale."""
     if isinstance(one, StaleEntry):
         return one.cause.cause.kernel
     return one.kernel if isinstance(one, TableEntry) else one

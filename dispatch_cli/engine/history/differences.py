@@ -37,7 +37,7 @@ Side = Dispatcher | Checkpoint | State
 
 
 def differences(before: Side, after: Side, operators: Iterable[OperatorName] = ()) -> tuple[Difference, ...] | None:
-    """What is different in *after*; None when nothing is.
+    """Differences of *after* from *before*; None where there are none.
 
     Libraries and fallbacks first, then operator by operator, then higher-order operators (of a `State`, which has
     Python kernels and higher-order operators besides). A fallback that is different can change slots of operators for
@@ -67,7 +67,7 @@ def differences(before: Side, after: Side, operators: Iterable[OperatorName] = (
 
 
 class _OperatorState(NamedTuple):
-    """What is compared of an operator. kernels: newest first."""
+    """The parts of an operator that are compared. kernels: newest first."""
 
     definition: Definition | None = None
     kernels: Mapping[str, tuple[Kernel, ...]] = {}
@@ -79,7 +79,7 @@ _NOTHING = _OperatorState()
 
 
 class _Seen(NamedTuple):
-    """What is compared of a state."""
+    """The parts of a state that are compared."""
 
     libraries: Mapping[str, LibraryHold]
     fallbacks: Mapping[str, Registration]

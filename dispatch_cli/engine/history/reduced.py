@@ -50,7 +50,7 @@ class ReducedSource:
 
     @property
     def name(self) -> str:
-        """What the state is called."""
+        """Name of the state."""
         return self.whole.name
 
     @property
@@ -115,7 +115,7 @@ class ReducedSource:
         return self._left(name, self.whole.python_kernels(name), python=True)
 
     def fake_rules(self, name: str) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of the same operator, beside its kernels."""
+        """Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels."""
         return self.whole.fake_rules(name)
 
     @cached_property
@@ -130,7 +130,7 @@ class ReducedSource:
 
     @property
     def modes(self) -> tuple[ModeType, ...]:
-        """What is known of its mode types."""
+        """Known mode types."""
         return self.whole.modes
 
     def _left(self, name: str, entries: Sequence[_Entry], python: bool = False) -> tuple[_Entry, ...]:

@@ -57,7 +57,7 @@ class State:
 
     @cached_property
     def declarations(self) -> Declarations:
-        """What the files say; nothing, where a captured state was asked for alone."""
+        """Content of the files; empty where a captured state was asked for alone."""
         from dispatch_cli.model.declarations import Declarations
 
         return self._declarations or Declarations(self.dispatcher.universe)
@@ -91,7 +91,7 @@ class State:
         return [*found.values()]
 
     def fake_rules(self, name: OperatorName) -> FakeRules:
-        """What ``FakeTensorMode`` asks for of an operator, beside its kernels: declared, else captured."""
+        """Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels: declared, else captured."""
         from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
 
         declared = self._declared_fake_rules.get(name)
@@ -165,7 +165,7 @@ class State:
 
     @cached_property
     def inherited_higher_order_operators(self) -> dict[str, HigherOrderOperator]:
-        """What they are without the user's own files, by name."""
+        """The higher-order operators without the user's own files, by name."""
         from dispatch_cli.engine.python.higher_order import merged
 
         captured = self.source.higher_order_operators if self.source is not None else ()
@@ -186,7 +186,7 @@ class State:
 
     @cached_property
     def modes(self) -> dict[str, ModeType]:
-        """What is known of types of modes, by name; what the files say counts before what was captured."""
+        """Known types of modes, by name; declared ones take precedence over captured ones."""
         captured = self.source.modes if self.source is not None else ()
         declared = self._declarations.modes if self._declarations is not None else ()
         return {mode.name: mode for mode in (*captured, *declared)}
@@ -212,18 +212,18 @@ class State:
 
     @cached_property
     def _origins(self) -> dict[str, Origin]:
-        """Of every file that the user did not name."""
+        """Origin of every file that the user did not name."""
         if self._declarations is None:
             return {}
         return {one.name: Origin(None, one.through) for one in self._declarations.inherited if not one.is_state}
 
     @cached_property
     def _state_origin(self) -> Origin:
-        """Of what is captured."""
+        """Origin of captured registrations."""
         return OWN if self.source is None else self._origin_in(self.source.name)
 
     def _origin_in(self, part: str) -> Origin:
-        """Of what is captured, in a state or an overlay of that name."""
+        """Origin of registrations captured in a state or an overlay of that name."""
         found = self._origins_in.get(part)
         if found is None:
             inherited = self._declarations.inherited if self._declarations is not None else ()

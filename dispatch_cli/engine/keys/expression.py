@@ -58,7 +58,7 @@ class _ExpressionPart(NamedTuple):
 
 
 def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpression:
-    """What PyTorch makes of *text*.
+    """The key set that PyTorch computes from *text*.
 
     origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or
     the place where *text* stops being an expression.

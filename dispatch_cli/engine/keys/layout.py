@@ -153,7 +153,7 @@ def _candidates(
     registered_bit: dict[str, int],
     key: str,
 ) -> tuple[Candidate, ...]:
-    """What could fill the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
+    """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
     found = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
     for precedence in PRECEDENCE:
         alias = precedence.alias

@@ -1,4 +1,4 @@
-"""What about a key set is not what one would expect of a set of keys."""
+"""Notes on key sets that are not what one would expect of a set of keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dispatch_cli.engine.keys.named_sets import COMPONENT, components_of, functi
 
 
 class ExpressionNoteKind(Enum):
-    """What about an expression is not what one would expect."""
+    """Kind of surprise in an expression."""
 
     ADDS_NOTHING = "adds-nothing"
     """Alias keys and Undefined have no bits."""
@@ -37,7 +37,7 @@ class ExpressionNote(NamedTuple):
 def notes_of_difference(
     left: DispatchKeySet, right: DispatchKeySet, result: DispatchKeySet
 ) -> Iterator[ExpressionNote]:
-    """Where *result*, which is left - right, is not what the keys of the two would leave."""
+    """Notes on where *result*, which is left - right, is not what the keys of the two would leave."""
     if result == left:
         return
     universe = left.layout.universe

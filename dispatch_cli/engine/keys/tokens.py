@@ -13,7 +13,7 @@ from dispatch_cli.model.span import Span, cut_line
 MAX_LENGTH = 16 * 1024
 """Characters of one expression; PyTorch's longest key set prints in a fifth of it."""
 MAX_DEPTH = 64
-"""How deep brackets may nest."""
+"""Maximum depth of nested brackets."""
 
 MAX_SHOWN = 60
 """Characters of a wrong name that a message shows."""
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """Kind of a token."""
 
     NAME = "name"
     NUMBER = "number"

@@ -14,7 +14,7 @@ from dispatch_cli.model.universe import UNDEFINED, TorchLibrary, Universe
 
 
 class Aspect(Enum):
-    """What about a key differs; in the order in which differences are listed."""
+    """Aspect in which a key differs, in the order in which differences are listed."""
 
     KEY = "key"
     BACKEND = "backend"
@@ -43,7 +43,7 @@ class Aspect(Enum):
 
 
 class KeyKind(Enum):
-    """What a key is."""
+    """Kind of a key."""
 
     RUNTIME = "runtime key"
     ALIAS = "alias key"
@@ -66,7 +66,7 @@ class UniverseDifference(NamedTuple):
 
 
 def kind_of(universe: Universe, key: str) -> KeyKind | None:
-    """What *key* is in *universe*; None when it is no key there."""
+    """Kind of *key* in *universe*; None when it is no key there."""
     if key == UNDEFINED:
         return KeyKind.UNDEFINED
     if key in universe.slot:
@@ -107,11 +107,11 @@ _COMPARED = frozenset(
 )
 """The fields that an aspect of their own is about, or that do not count."""
 _PLACES = ("custom_op", "fake")
-"""What names lines of PyTorch's sources is no difference; nor are the values of ``functions``, which do so too."""
+"""Fields that name lines of PyTorch's sources, which are no difference; nor are the values of ``functions``."""
 
 
 _HIGHER_ORDER = ("modes_handle", "fakes_by_mode")
-"""Of calls of higher-order operators; the words of their errors are no difference."""
+"""Fields for calls of higher-order operators; the words of their errors are no difference."""
 
 
 def universe_differences(one: Universe, other: Universe) -> tuple[UniverseDifference, ...]:
@@ -185,7 +185,7 @@ def _mappings(
 
 
 def _refreshes(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
-    """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
+    """Differences at keys that both have; a new slot alone, which its alias recomputes too, is no difference."""
     for key in _common(one.keys_by_id, other.ids):
         first, second = one.refreshed_by(key), other.refreshed_by(key)
         if set(_common(first, other.slot)) != set(_common(second, one.slot)):

@@ -70,7 +70,7 @@ class Newest(NamedTuple):
 
 
 def answer_of(decision: Decision) -> tuple[Rule, str | None]:
-    """What must be equal for two decisions to be the same."""
+    """The part of a decision that is compared: two decisions are the same where it is equal."""
     return decision.rule, decision.source
 
 
@@ -83,7 +83,7 @@ def all_bits(blocks: Iterable[SlotBlock]) -> int:
 
 
 def sums(start: int, blocks: Iterable[SlotBlock]) -> Mapping[int, frozenset[int]]:
-    """What any choice of blocks adds up to, each with the numbers of blocks that do it; the least choice first."""
+    """Every sum of a choice of blocks, each with the numbers of blocks that give it; the smallest choice first."""
     found: dict[int, frozenset[int]] = {start: frozenset()}
     for bits, block in {block.bits: block for block in blocks}.items():
         for registered, chosen in list(found.items()):

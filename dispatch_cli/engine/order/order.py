@@ -126,7 +126,7 @@ class Orders:
         )
 
     def _entry(self, key: str, registered: Sequence[Registration], closed: int) -> TableEntry:
-        """What a slot holds, computed when these are registered."""
+        """Content of a slot that is computed when these are registered."""
         layout, fallbacks = self._dispatcher.layout, self._dispatcher.fallbacks
         active, bits = {one.key: one for one in registered}, closed
         for source in active:

@@ -131,7 +131,7 @@ class SlotOrders:
     def _at_the_last_refresh(
         self, live: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
     ) -> Iterator[Newest]:
-        """What the live entry's function can be, of a decision."""
+        """Candidates for the function of the live entry, for a decision."""
         if live.source is None:
             yield Newest(self._function(live))
             return
@@ -149,7 +149,7 @@ class SlotOrders:
     def _at_the_end(
         self, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
     ) -> Iterator[Newest]:
-        """What the canonical entry's function can be."""
+        """Candidates for the function of the canonical entry."""
         if canonical.source is None:
             yield Newest(self._function(canonical))
             return
@@ -189,7 +189,7 @@ class SlotOrders:
         inside: set[int],
         outside: SlotBlock | None,
     ) -> list[SlotBlock] | None:
-        """Which free blocks to have before the last refresher, so that it leaves that decision."""
+        """Free blocks to have before the last refresher, so that it leaves that decision; None where none do."""
         forced = [block for block in free if block.number in inside]
         if last is None:
             return None if forced else []
@@ -222,7 +222,7 @@ class SlotOrders:
         return Way(live, tuple(block.number for block in order), refreshed)
 
     def _size(self, block: SlotBlock) -> int:
-        """How many registrations a block has, with those that follow it."""
+        """Number of registrations of a block, with those that follow it."""
         return block.size + sum(self._sizes[number] for number in self._followers.get(block.number, ()))
 
     # the slot

@@ -95,7 +95,7 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
 
 
 def computes(universe: Universe, key: str) -> bool:
-    """Returns whether a kernel at a key computes results for a schema, and no operators below it are recorded."""
+    """True if a kernel at a key computes results for a schema, and no operators below it are recorded."""
     return (key in universe.backends and key != META) or key in (EXPLICIT, NON_FUNCTIONAL)
 
 

@@ -48,7 +48,7 @@ def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperato
 def problems_of(
     declared: Iterable[HigherOrderOperator], captured: Iterable[HigherOrderOperator] = ()
 ) -> Iterator[Problem]:
-    """What PyTorch refuses of declared operators, in its words; each names both places.
+    """PyTorch's refusals of declared operators, in its words; each names both places.
 
     captured: the operators that are there before.
     """
@@ -64,7 +64,7 @@ def problems_of(
 
 
 def places(impl: HigherOrderImpl) -> tuple[ImplPlace, ...]:
-    """Where an implementation is registered: three places for functionalization, one for everything else."""
+    """Places at which an implementation is registered: three places for functionalization, one for everything else."""
     if impl.fallthrough:
         return ()
     if impl.kind is ImplKind.FUNCTIONALIZE:
@@ -109,7 +109,7 @@ def _key_text(place: ImplPlace) -> str:
 
 
 class Slot(Enum):
-    """What a call finds at a slot of a higher-order operator."""
+    """Outcome of a call at a slot of a higher-order operator."""
 
     IMPL = "impl"
     """An implementation runs."""
@@ -178,7 +178,7 @@ class HigherOrderTable:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """What ``resolve_key`` answers for every slot."""
+        """Answers of ``resolve_key`` for every slot."""
         return decide_for(self.universe, self.kernels, self._fallbacks)
 
     def falls_through(self, key: str) -> bool:
@@ -186,7 +186,7 @@ class HigherOrderTable:
         return key != UNDEFINED and not self.non_fallthrough.has(key)
 
     def entry(self, key: str) -> HigherOrderEntry:
-        """What a call finds at a slot. Errors: KeyError for a key without a slot."""
+        """Entry that a call finds at a slot. Errors: KeyError for a key without a slot."""
         decision = self.decisions[self.universe.slot[key]]
         if self.falls_through(key):
             return HigherOrderEntry(key, Slot.FALLTHROUGH, decision, self._impl(decision))
@@ -197,7 +197,7 @@ class HigherOrderTable:
         return self.resolved(key, decision)
 
     def resolved(self, key: str, decision: Decision) -> HigherOrderEntry:
-        """What ``resolve_key`` and the tables of implementations make of a key."""
+        """Entry for a key, by ``resolve_key`` and the tables of implementations."""
         name = self.operator.name
         impl = self._impl(decision)
         if impl is not None:

@@ -1,4 +1,4 @@
-"""What Python's ``torch._ops.resolve_key`` answers: its own look at an operator's registrations.
+"""Answers of Python's ``torch._ops.resolve_key``: its own look at an operator's registrations.
 
 It looks at Python kernels (``py_impl``) and C++ ones alike, and follows the rules of the C++ table with one difference:
 rule 5 (nested) gives way to a backend kernel, as rule 6 (math) does. The decision is `decide`, over other candidates.
@@ -44,7 +44,7 @@ class Divergence(NamedTuple):
 
 
 def resolve_key(dispatcher: Dispatcher, name: OperatorName, key: str, python_keys: Iterable[str] = ()) -> Decision:
-    """What ``resolve_key`` decides for one operator and slot.
+    """Decision of ``resolve_key`` for one operator and slot.
 
     python_keys: the keys that have a Python kernel. A missing kernel and an ambiguous one are errors in PyTorch.
     Errors: Refused for an unknown operator; KeyError for a key without a slot.
@@ -53,13 +53,13 @@ def resolve_key(dispatcher: Dispatcher, name: OperatorName, key: str, python_key
 
 
 def decisions(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> tuple[Decision, ...]:
-    """What ``resolve_key`` decides, for every slot. Errors: Refused for an unknown operator."""
+    """Decisions of ``resolve_key`` for every slot. Errors: Refused for an unknown operator."""
     registered = dispatcher.shape(name)[0] | _bits(dispatcher.layout, python_keys)
     return _decisions(dispatcher.layout, registered, frozenset(dispatcher.fallbacks))
 
 
 def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozenset[str]) -> tuple[Decision, ...]:
-    """What ``resolve_key`` decides for every slot of an operator that has Python kernels only."""
+    """Decisions of ``resolve_key`` for every slot of an operator that has Python kernels only."""
     layout = layout_of(universe)
     return _decisions(layout, _bits(layout, python_keys), fallbacks)
 
@@ -79,7 +79,7 @@ def steps_for(
 
 
 def error_text(name: OperatorName, key: str, rule: Rule) -> str:
-    """What ``resolve_key`` raises where it can choose no key; our own words where it is not known what it chooses.
+    """The error of ``resolve_key`` where it can choose no key; our own words where its choice is not known.
 
     Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
     """

@@ -1,4 +1,4 @@
-"""Where a call goes past a kernel that is there: questions about an operator's whole table, asked by checks and notes.
+"""Calls that go past a kernel that is there: questions about an operator's whole table, for checks and notes.
 
 Each takes the universe, the keys at which the operator has a kernel, and how the slots are decided. Nothing here
 decides a slot.

@@ -1,4 +1,4 @@
-"""What is in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
+"""Things in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
 
 They are compared by identity: two registrations of equal content are two registrations.
 """
@@ -21,7 +21,7 @@ SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 
 
 class _Referable:
-    """What a weak reference can point to; a dataclass with slots gets room for one in Python 3.11 only."""
+    """Base of what a weak reference can point to; dataclasses with slots have room for one only from Python 3.11."""
 
     __slots__ = ("__weakref__",)
 
@@ -64,7 +64,7 @@ class Registration(_Referable):
 
     @property
     def misnamed(self) -> str | None:
-        """What PyTorch's warning names as the previous kernel, where it warns and that is known to be another one."""
+        """The kernel that PyTorch's warning names as the previous one, where that is known to be wrong; else None."""
         named = self.warning_names if self.warns else None
         return None if self.overrides is None or named == self.overrides.debug else named
 
@@ -130,7 +130,7 @@ class Fallbacks:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What a table dump prints for each, by key; the same mapping until one of them changes."""
+        """Text of a table dump for each, by key; the same mapping until one of them changes."""
         if self._texts is None:
             kernels = {key: one.kernel for key, one in self.registrations.items()}
             self._texts = {key: kernel_text(one.debug, one.fallthrough) for key, one in kernels.items()}

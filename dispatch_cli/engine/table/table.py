@@ -14,11 +14,11 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 
 AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_autogradother")
-"""What PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""
+"""The kernel that PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""
 NOT_KNOWN_TEXT = "?"
-"""What our table dump has in the place of a kernel where it is not known; PyTorch's has no such line."""
+"""Text of our table dump for a kernel that is not known; PyTorch's has no such line."""
 _WITHOUT_KERNEL = {Rule.AMBIGUOUS: AMBIGUOUS_KERNEL.debug, Rule.NOT_KNOWN: NOT_KNOWN_TEXT}
-"""What a table dump has at slots that are filled, and not by a registered kernel."""
+"""Texts of a table dump for slots that are filled, and not by a registered kernel."""
 
 
 class TableEntry(NamedTuple):
@@ -205,7 +205,7 @@ def entry_for(
 
 
 def answer(entry: TableEntry) -> tuple[object, ...]:
-    """What must be equal for two entries to give the same answer: the rule, and what is seen of the kernel.
+    """The part of an entry that is compared with another one: the rule, and the visible parts of the kernel.
 
     The header of a captured operator has no signatures and flags, so they do not count.
     """

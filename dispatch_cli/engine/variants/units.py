@@ -1,4 +1,4 @@
-"""What conditions decide together: the registrations of one operator, and the cases that they can be in.
+"""Units that conditions decide together: the registrations of one operator, and the cases that they can be in.
 
 A *unit* is all overloads of one operator, with the backend fallbacks of the backends for which it has kernels and those
 that are of no backend, or the ``TORCH_LIBRARY`` blocks of one namespace.
@@ -203,7 +203,7 @@ def _make(condition: Condition, truth: bool, wanted: dict[str, bool], group_of: 
 
 
 def _sample(groups: Sequence[AtomGroup]) -> Iterator[World]:
-    """Of very many assignments a few: every group in each of its worlds, with the others in their first or last one."""
+    """A few of very many assignments: every group in each of its worlds, with the others in their first or last one."""
     for end in (0, -1):
         plain = [group.worlds[end] for group in groups if group.worlds]
         base = {atom: truth for world in plain for atom, truth in world.items()}
