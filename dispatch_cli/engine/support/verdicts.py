@@ -157,7 +157,10 @@ class Judge:
         meta = column.backend == META and (
             unseen or reads_data or context in _WITH_GRADIENT
         )  # much has no kernel there
-        if sparse or reshapes or meta or any(callee.verdict in _DOUBTFUL for callee in called):
+        names = {argument.name for argument in self._known_schema.arguments}
+        is_factory = has_tensors(self._known_schema) and "device" in names and "self" not in names
+        elsewhere = is_factory and context in _TRACED and column.device != "cpu"  # the result is where the default is
+        if sparse or reshapes or meta or elsewhere or any(callee.verdict in _DOUBTFUL for callee in called):
             return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
         return cell
 

@@ -309,6 +309,15 @@ def test_what_reads_data_is_not_known_to_work_without_them(name: str) -> None:
     assert not any(cell.verdict.works for cell in row.cells)
 
 
+def test_where_the_result_of_a_factory_is_need_not_be_known() -> None:
+    """PyTorch 2.13: the fake result of ``logspace`` of tensors on meta is on the CPU."""
+    state = load_state([], bases=["torch-2.13"])
+    names = [OperatorName.parse("aten::logspace.Tensor_Tensor")]
+    columns = support_columns(state, names, ["cpu", "meta"], [SupportContext.FAKE])
+    (row,) = support_rows(state, names, columns)
+    assert [cell.verdict.works for cell in row.cells] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("declared", "backends"),
     [
