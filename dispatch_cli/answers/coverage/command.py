@@ -221,7 +221,7 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
 
 
 def _no_base(state: State) -> str | None:
-    """What to add where the operators of PyTorch are not loaded."""
+    """Advice for a state in which the operators of PyTorch are not loaded; None where they are."""
     if state.dispatcher.base is not None:
         return None
     from dispatch_cli import bases

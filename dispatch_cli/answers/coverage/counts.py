@@ -1,4 +1,4 @@
-"""How many operators of a backend are served, and train, in which way."""
+"""Number of operators of a backend by kind of service, and by kind of training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, P
 
 
 class ServiceCount(NamedTuple):
-    """How many operators have a service. source: of COMPOSITE and ABOVE, the key. lack: of NOTHING, why.
+    """Number of operators that have a service. source: of COMPOSITE and ABOVE, the key. lack: of NOTHING, why.
 
     otherwise: of NOT_KNOWN. served: those that no broken autograd slot keeps calls from. percent: of all chosen.
     """
@@ -25,7 +25,7 @@ class ServiceCount(NamedTuple):
 
 
 class TrainingCount(NamedTuple):
-    """How many operators train in one way. gradient: of NONE. served: those that are served. percent: of all chosen."""
+    """Number of operators that train in one way. gradient: of NONE. served: those that are. percent: of all chosen."""
 
     training: Training
     gradient: Gradient | None
@@ -35,7 +35,7 @@ class TrainingCount(NamedTuple):
 
 
 class PassageCount(NamedTuple):
-    """How many operators get through autocast or vmap in one way. percent: of all chosen."""
+    """Number of operators that get through autocast or vmap in one way. percent: of all chosen."""
 
     passage: Passage
     operators: int
@@ -43,7 +43,7 @@ class PassageCount(NamedTuple):
 
 
 class CoverageCounts(NamedTuple):
-    """How many operators are served, and how: fields of `CoverageReport`."""
+    """Number of operators by kind of service: fields of `CoverageReport`."""
 
     chosen: int
     served: int
@@ -63,7 +63,7 @@ _WITH_SOURCE = (Service.COMPOSITE, Service.ABOVE)
 
 
 def service_rank(answer: ServiceCount) -> tuple[int | str, ...]:
-    """What services are sorted by."""
+    """Sort key of services."""
     return (
         SERVICES.index(answer.service),
         _OTHERWISE.index(answer.otherwise),

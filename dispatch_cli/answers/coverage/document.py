@@ -1,4 +1,4 @@
-"""What serves each operator on a backend: counts, then a row for each family of operators with one answer."""
+"""Services of operators on a backend: counts, then a row for each family of operators with one answer."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
 
 
 def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
-    """Which overlay has kernels of the backend, where it is not loaded."""
+    """Advice to load the overlay that has kernels of the backend."""
     if report.overlay is not None:
         base = report.over[0]
         text = f"The build of {base} has no kernels at {report.backend.key}. An overlay has what torchgen generates"
@@ -117,7 +117,7 @@ def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
 
 
 def counted_blocks(report: CoverageReport) -> Iterator[Block]:
-    """How many operators are served, and train, in which way."""
+    """Number of operators by kind of service, and by kind of training."""
     yield from served_blocks(report, report.backend.key)
     for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
         if counts is not None:
@@ -139,7 +139,7 @@ def served_blocks(counts: CoverageReport | CoverageCounts, key: str) -> Iterator
 
 
 def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
-    """What the newer state needs: the operators, and the needs by their kinds."""
+    """Needs of the newer state: the operators, and the needs by their kinds."""
     older = ", ".join(against)
     if not report.needs:
         return f"nothing is needed that {older} did not need"
@@ -156,7 +156,7 @@ def said(row: CoverageRow) -> str:
 
 
 def about(report: CoverageReport) -> str:
-    """What was asked for."""
+    """Words for the question: state, backend and filters."""
     backend = report.backend
     parts = [over_label(report)]
     parts += [f"device {backend.device}"] if backend.device is not None else []
@@ -225,7 +225,7 @@ def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
 
 
 def _answer(row: CoverageRow) -> tuple[object, ...]:
-    """What operators in one row have in common."""
+    """Values that the operators in one row have in common."""
     place = (row.span is None, row.origin.state)
     answer = (row.service, row.source, row.lack, row.otherwise, row.training, row.gradient, row.blockers, row.needs)
     fallback = row.kernel if row.service is Service.FALLBACK else None
@@ -278,7 +278,7 @@ def _service(one: OperatorFamily, short: bool) -> Inline:
 
 
 def words(row: CoverageRow) -> str:
-    """What serves an operator."""
+    """Words for the service of an operator."""
     return service_words(row.service, row.source, row.lack, row.otherwise)
 
 
@@ -290,7 +290,7 @@ def _short_words(row: CoverageRow) -> str:
 
 
 def _short_names(families: Sequence[OperatorFamily]) -> Inline:
-    """What the short words of the rows stand for."""
+    """Meanings of the short words of the rows."""
     found = {short: full for one in families if (short := _short_words(one.first)) != (full := words(one.first))}
     return Run("; ".join(f"{short}: {full}" for short, full in found.items()), Tone.DIM) if found else ""
 
@@ -304,7 +304,7 @@ def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[Oper
 
 
 def _note(one: OperatorFamily, _: bool) -> Inline:
-    """What is to be known beyond the columns."""
+    """Remark beyond the columns."""
     row = one.first
     if row.training is Training.BROKEN and row.served is False:
         why = f"ambiguous: {', '.join(row.blockers)} has a kernel" if row.blockers else "empty"

@@ -1,4 +1,4 @@
-"""What a newer state asks of a backend that an older one did not."""
+"""Needs that a newer state has of a backend, and an older one did not have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BackendNeed(Enum):
 
 
 class NeedCount(NamedTuple):
-    """How many operators have a need. served: those of them that are served in the newer state."""
+    """Number of operators that have a need. served: those of them that are served in the newer state."""
 
     need: BackendNeed
     operators: int
@@ -39,7 +39,7 @@ class NeedCount(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """What an operator needs. schema, before: both schemas, where they differ."""
+    """Needs of an operator. schema, before: both schemas, where they differ."""
 
     needs: tuple[BackendNeed, ...] = ()
     schema: str | None = None
@@ -61,7 +61,7 @@ class OlderState:
         self._slots = SlotComparison(*self._sides)
 
     def needed(self, name: OperatorName, answer: Covered) -> Needed:
-        """What the newer state asks for of an operator. answer: what serves it there."""
+        """Needs of an operator in the newer state. answer: its service there."""
         before, after = (side.view(str(name)) for side in self._sides)
         if before is None:
             return Needed((BackendNeed.NEW,))

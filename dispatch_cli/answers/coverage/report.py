@@ -1,4 +1,4 @@
-"""What serves each operator on one backend, and whether it trains there."""
+"""Service of each operator on one backend, and its training there."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class CoverageReport:
     operators: tuple[CoverageRow, ...]
 
     def is_under(self, wanted: float) -> bool:
-        """Whether fewer percent of the operators are served; those of which it is not known do not count."""
+        """True if fewer percent of the operators are served; those of which it is not known do not count."""
         return 100 * self.served < wanted * (self.chosen - self.not_known)
 
 
@@ -114,7 +114,7 @@ def coverage_report(
     against: State | None = None,
     overlay: str | None = None,
 ) -> CoverageReport:
-    """What serves *names* on a backend.
+    """Services of *names* on a backend.
 
     served_by: list those only that are served in one of these ways; the counts are of all.
     against: an older state; then those only are listed of which the newer one needs what that did not need.

@@ -1,4 +1,4 @@
-"""What coverage says, in words."""
+"""Words of coverage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def percent_text(part: int, whole: int) -> str:
 
 
 def served_share(counts: CoverageReport | CoverageCounts) -> str:
-    """How many operators are served."""
+    """Number of operators that are served."""
     known = counts.chosen - counts.not_known
     verb = "is" if 1 in (known, counts.served) else "are"
     share = f" ({percent_text(counts.served, known)} %)" if known else ""
@@ -87,7 +87,7 @@ SERVED_MEANS = (
     "Served: those of the operators that calls outside of inference mode get to. The others are cut off above, by an "
     "autograd slot that is empty or ambiguous (broken, below)."
 )
-"""What a count of served operators says beside the count of the operators with a service."""
+"""Meaning of a count of served operators, beside the count of the operators with a service."""
 LACKS_MEAN = {
     NoService.MISSING: "a call ends in an error: nothing is registered that covers KEY",
     NoService.SKIPPED: "a call ends in an error: the kernel at KEY is a fallthrough, and nothing is below",

@@ -20,7 +20,7 @@ QUESTION_NUMBER = 4
 
 
 class RuleState(Enum):
-    """What became of a rule; the value is the name in machine formats.
+    """Outcome of a rule; the value is the name in machine formats.
 
     STANDS_BY: it has a kernel, which would be next if the earlier ones were not there. YES, NO, NOT_ASKED: of rule 4.
     NOT_KNOWN: it depends on a kernel that is not known.
@@ -54,7 +54,7 @@ class RuleLine(NamedTuple):
 
 
 class Role(Enum):
-    """What a registration has to do with the slot; the value is the name in machine formats."""
+    """Part that a registration has in the slot; the value is the name in machine formats."""
 
     FILLS = "fills"
     OVERRIDDEN = "overridden"
@@ -154,7 +154,7 @@ class ConcernedKey(NamedTuple):
 def concerned_keys(
     dispatcher: Dispatcher, name: OperatorName, answers: tuple[SlotAnswer, ...]
 ) -> Iterator[ConcernedKey]:
-    """Where the registrations are that matter for a slot: what fills it, displaces another, or is next."""
+    """Keys with the registrations that matter for a slot: one fills it, displaces another, or is next."""
     operator = dispatcher.operator(name)
     for step, reached in _steps(answers):
         fired, gave_way = step.outcome is Outcome.FIRED, step.outcome is Outcome.HAS_BACKEND_KERNEL

@@ -87,12 +87,12 @@ def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = F
 
 
 def _below(report: ExplainReport) -> str:
-    """What was there before the files that the user named; of a capture, that is what PyTorch has registered in it."""
+    """Name of the state below the user's files; for a capture, that is what PyTorch has registered in it."""
     return below_names(report.over, report.over_files) or "PyTorch"
 
 
 def before_phrase(before: Before, short: bool) -> str:
-    """What a slot held, inside a sentence."""
+    """Former content of a slot, inside a sentence."""
     if before.kernel is None:
         return "nothing"
     label = before_label(before, short)
@@ -113,7 +113,7 @@ def python_phrase(row: PythonRow, short: bool = False) -> str:
 
 
 def python_sentence(row: PythonRow, short: bool = False) -> str:
-    """What Python chooses where C++ chooses otherwise."""
+    """Sentence on Python's choice where C++ chooses otherwise."""
     does = "chooses another kernel" if row.error is None else "raises an error"
     return f"Here the Python dispatcher (resolve_key) {does}: {python_phrase(row, short)}."
 

@@ -1,4 +1,4 @@
-"""What changed in an operator from one embedded version to the next."""
+"""Changes of an operator from one embedded version to the next."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order: bool) -> Iterator[VersionChanges]:
-    """What changed in which version. has: which of the versions have the operator."""
+    """Changes in each version. has: for each version, True if it has the operator."""
     for number in range(1, len(has)):
         version, since = versions.names[number], versions.names[number - 1]
         if has[number] and has[number - 1]:
@@ -46,7 +46,7 @@ def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order:
 
 
 def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionChanges]:
-    """Of the changes, those of what an operator has at a key, and of what is registered there."""
+    """Changes that concern a key: of the operator's slot there, and of the registrations that it comes from."""
     for one in changes:
         slots = tuple(row._replace(keys=KeyRuns([(key,)])) for row in one.slots if key in row.keys.keys)
         keys = {key, *(cause.key for row in slots for cause in row.causes)}
@@ -77,7 +77,7 @@ _OF_KIND = {
 
 
 def is_empty(change: VersionChanges) -> bool:
-    """Whether nothing changed in an operator that both versions have."""
+    """True if nothing changed in an operator that both versions have."""
     return change.change is ChangeKind.REPLACED and not any(change[3:])
 
 

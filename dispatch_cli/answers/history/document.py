@@ -138,7 +138,7 @@ def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixC
 
 
 def _at_key(operator: OperatorHistory) -> str:
-    """What it has at the key; which versions have the operator is told beside it."""
+    """Kernels at the key by runs of versions, without those that lack the operator: they are listed beside it."""
     runs = (held for held in operator.at_key if held.kind is not HeldKind.NO_OPERATOR)
     return "; ".join(f"{version_runs([held])}: {held_text(held)}" for held in runs)
 

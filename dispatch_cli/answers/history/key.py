@@ -1,4 +1,4 @@
-"""What an operator has at a key over the embedded versions, in runs of versions."""
+"""Content of an operator's key over the embedded versions, in runs of versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class HeldKind(Enum):
-    """What there is to say of a key in a version; the value is the name in machine formats."""
+    """Kind of content that a key has in a version; the value is the name in machine formats."""
 
     NO_OPERATOR = "no-operator"
     NO_KEY = "no-key"
@@ -29,7 +29,7 @@ class HeldKind(Enum):
 
 
 class HeldAtKey(NamedTuple):
-    """What an operator has at a key from version *first* to version *last*.
+    """Content of an operator's key from version *first* to version *last*.
 
     rule, source: of a slot: the rule, and the key at which the kernel is registered. kernel: None for none, and of a
     higher-order operator. function: of a higher-order operator, the implementation. finds: of a higher-order operator,
@@ -106,7 +106,7 @@ def _higher_order(versions: Versions, number: int, name: str, key: str) -> HeldA
 
 
 def _differs(last: HeldAtKey, held: HeldAtKey, key: str, higher_order: bool, change: VersionChanges | None) -> bool:
-    """Whether what is held is another one, as the comparison of the two versions says."""
+    """True if the content is another one, as the comparison of the two versions says."""
     if higher_order:
         return last[3:-1] != held[3:-1]
     if change is None or change.change is not ChangeKind.REPLACED:

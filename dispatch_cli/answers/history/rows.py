@@ -1,4 +1,4 @@
-"""What changed in an operator from one embedded version to the next, as rows: the types."""
+"""Changes of an operator from one embedded version to the next, as rows: the types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KeyFate(Enum):
-    """Whether a key is one that only one of two versions has."""
+    """Change of a key itself, which only one of two versions has."""
 
     NEW = "new"
     GONE = "gone"
@@ -46,7 +46,7 @@ class SchemaRow(NamedTuple):
 
 
 class RegistrationRow(NamedTuple):
-    """What happened at a key. before, after: the kernels there, the active one first.
+    """Change of registrations at a key. before, after: the kernels there, the active one first.
 
     key_is: the key itself is new in this version, or gone.
     """
@@ -67,7 +67,7 @@ class MoveRow(NamedTuple):
 
 
 class VersionAnswer(NamedTuple):
-    """What slots hold. source: the key at which the kernel is registered; None where it is none of the operator's.
+    """Content of slots. source: the key at which the kernel is registered; None where it is none of the operator's.
 
     kernel: None where there is none, and where the slots have different ones.
     """
@@ -108,7 +108,7 @@ class ImplementationRow(NamedTuple):
 
 
 class VersionChanges(NamedTuple):
-    """What changed from one version (*since*) to the next (*version*).
+    """Changes from one version (*since*) to the next (*version*).
 
     change: ADDED and REMOVED for an operator that only one of them has; then the rest is empty.
     registered_at: of an operator that was added, the keys at which it has kernels.

@@ -57,7 +57,7 @@ class Versions:
         return views[number]
 
     def renames(self, number: int, name: str) -> tuple[Rename, ...]:
-        """What an operator may be called in a version or in the one before, of which only one has it."""
+        """Probable renames of an operator that only one of a version and the one before has."""
         from dispatch_cli.engine.comparison.renames import renames
 
         return renames(self.side(number - 1), self.side(number), name)
@@ -72,7 +72,7 @@ class Versions:
         return [{one.name: one for one in operators} for operators in all_of]
 
     def with_operator(self, name: str, higher_order: bool = False) -> tuple[bool, ...]:
-        """Which of the states have an operator."""
+        """True for each of the states that has an operator."""
         if higher_order:
             return tuple(name in operators for operators in self._higher_order)
         return tuple(_has(self.base(number).names, name) for number in range(len(self.names)))
@@ -87,6 +87,6 @@ class Versions:
 
 
 def _has(names: Sequence[str], name: str) -> bool:
-    """Whether a sorted sequence has a name."""
+    """True if a sorted sequence has a name."""
     place = bisect_left(names, name)
     return place < len(names) and names[place] == name

@@ -1,4 +1,4 @@
-"""How versions, answers of slots and their causes are put into words."""
+"""Words for versions, answers of slots and their causes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def there(report: HistoryReport, operator: OperatorHistory) -> str:
 
 
 def renamed(operator: OperatorHistory) -> Iterator[str]:
-    """What it may have been called before, and may be called since."""
+    """Sentences on its probable names in earlier and in later versions."""
     for one in operator.renames:
         what = one.likeness.value.replace("-", " ").replace("name and schema", "name but for the overload, and schema")
         if one.old == operator.operator:
@@ -88,14 +88,14 @@ def kernels_text(kernels: Sequence[VersionKernel]) -> str:
 
 
 def answer_text(answer: VersionAnswer) -> str:
-    """What a slot holds: the kernel and the rule."""
+    """Content of a slot: the kernel and the rule."""
     if answer.rule is Rule.MISSING:
         return "nothing"
     return f"{kernel_text(answer.kernel)} [{answer.rule.dump_text}]".strip()
 
 
 def held_text(held: HeldAtKey) -> str:
-    """What an operator has at a key."""
+    """Words for the content of an operator's key."""
     if held.kind is HeldKind.NO_OPERATOR:
         return "the operator does not exist"
     if held.kind is HeldKind.NO_KEY:

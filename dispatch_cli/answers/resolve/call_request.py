@@ -106,7 +106,7 @@ def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[
 def read_thread(
     universe: Universe, tensors: Iterable[str], contexts: Iterable[str], problems: list[Problem]
 ) -> tuple[list[TensorSpec], list[Context]]:
-    """What is said of tensors and contexts; what is wrong with each of them is noted, all at once."""
+    """Descriptions of tensors and contexts; the faults of each of them are noted, all at once."""
     specs = _read(tensors, TensorSpec.parse, "--tensor", problems)
     entered = [
         context._replace(keys=tuple(map(universe.key_named, context.keys)))
@@ -117,7 +117,7 @@ def read_thread(
 
 
 def _refused_call(error: CallError, tensors: Iterable[str], contexts: Iterable[Context]) -> InputError:
-    """What is wrong with tensors and contexts together."""
+    """The error for tensors and contexts that do not go together."""
     of_context = not tensors or error.text in map(str, contexts)
     return InputError((_problem_of(error, "--context" if of_context else "--tensor"),))
 
@@ -141,7 +141,7 @@ def _unknown_operator(state: State, text: str) -> Problem:
 
 
 def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:
-    """What each text says; for those that say nothing, problems."""
+    """Parsed texts; those that cannot be read are noted as problems."""
     return [spec for text in texts if (spec := _tried(partial(parse, text), option, problems)) is not None]
 
 
@@ -185,7 +185,7 @@ def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) ->
 
 
 def _problem_of(error: CallError, option: str) -> Problem:
-    """What is wrong with the text of an option, as a problem."""
+    """Problem with the text of an option."""
     return Problem(
         option.removeprefix("--").removeprefix("argument "),
         f"{option} {error.text[:200]!r}: {error.message[:600]}",

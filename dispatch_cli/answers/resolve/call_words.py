@@ -24,7 +24,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 
 class Completion(NamedTuple):
-    """How a text can go on. is_whole: False where more must follow, as after ``include=``."""
+    """Continuation of a text. is_whole: False where more must follow, as after ``include=``."""
 
     text: str
     is_whole: bool = True
@@ -72,7 +72,7 @@ def key_set_completions(universe: Universe, text: str) -> Iterator[Completion]:
 
 
 def last_key(text: str) -> int:
-    """Where the last key of an expression begins, which may be only the beginning of one."""
+    """Start of the last key of an expression, which may be only the beginning of one."""
     return len(text.rstrip(_LETTERS))
 
 

@@ -81,7 +81,7 @@ def document(
 
 
 def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
-    """How the call ends, and what there is to say of it in sentences. by: what makes error texts full."""
+    """Verdict on the call, and the sentences after it. by: the option that makes error texts full."""
     yield from answer(report.end, recorded_end_sentence(report) or end_sentence(report, short), full, by)
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
@@ -134,7 +134,7 @@ def heading(
 
 
 def answer(end: End | None, sentence: str, full: bool, by: str = "--full") -> Iterator[Block]:
-    """How the call ends, and the text of its error; in full, a long one is whole. by: what makes it full."""
+    """Verdict on the call, with the text of its error; full: a long one is whole. by: the option for that."""
     fails = end is not None and end.error is not None
     yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD), is_verdict=True)
     if error := error_lines(end, full, by):

@@ -9,7 +9,7 @@ from dispatch_cli.render.words import short_kernel
 
 
 def handed_over(end: End) -> str:
-    """Who gets a call that is handed over, and who has passed it on before."""
+    """Sentence on the class that gets a call that is handed over, and on those that have passed it on before."""
     assert end.handler is not None, "a handler is named"
     passed = " and ".join(map(_handler_label, end.passed))
     after = f" after {passed} returned NotImplemented" if passed else ""
@@ -24,7 +24,7 @@ def _handler_label(handler: Handler) -> str:
 
 
 def fake_sentence(fake: FakeOutcome) -> str:
-    """What FakeTensorMode does with the call, and where that is declared."""
+    """Sentence on the treatment of the call by FakeTensorMode, and the place where that is declared."""
     place = f", declared at {fake.span}" if fake.span is not None else ""
     by = f" {fake.function}" if fake.function is not None else ""
     at = "" if fake.kernel is None else f" {short_kernel(fake.kernel)} at {fake.key}{place}"
@@ -72,7 +72,7 @@ _NOT_FOLLOWED = (
 
 
 def raised_label(end: End) -> str:
-    """What PyTorch raises."""
+    """Words for the error that PyTorch raises."""
     error = end.error
     assert error is not None, "an error is named"
     if error.kind is ErrorKind.KERNEL:

@@ -58,7 +58,7 @@ class ResolveHigherOrderReport:
 
     @property
     def fails(self) -> bool:
-        """Whether the call is known to end in an error."""
+        """True if the call is known to end in an error."""
         return self.end.kind is EndKind.ERROR
 
 

@@ -54,7 +54,7 @@ def document(
 
 
 def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
-    """How the call ends, and what there is to say of it in sentences."""
+    """Verdict on the call, and the sentences after it."""
     yield from answer(report.end, end_sentence(report, short), full, by)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))

@@ -1,4 +1,4 @@
-"""How a simulated call of a higher-order operator is put into words."""
+"""Words for a simulated call of a higher-order operator."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
 
 
 def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
-    """Who was asked, what runs, what it does."""
+    """Lines on the modes and subclasses that are asked, on the implementation that runs, and on its effect."""
     hop = step.hop
     if hop.resumes:
         yield f"{hop.key}: goes on, because the second call returned NotImplemented"
@@ -92,7 +92,7 @@ def _without(hop: HigherOrderHop, short: bool) -> str:
 
 
 def _steps_aside(hop: HigherOrderHop) -> bool:
-    """Whether an autograd implementation is not called, because nothing needs a gradient (``py_autograd_impl``)."""
+    """True if an autograd implementation is not called: nothing needs a gradient (``py_autograd_impl``)."""
     return hop.impl is not None and hop.impl.kind is ImplKind.AUTOGRAD and hop.needs_gradient is False
 
 
@@ -118,7 +118,7 @@ def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
 
 
 def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
-    """What is raised; an implementation of which it is declared that it raises is named."""
+    """Words for the error; an implementation of which it is declared that it raises is named."""
     if end.error is None or end.error.kind is not ErrorKind.IMPL or last.impl is None:
         return raised_label(end)
     what = end.error.type or ("an error" if end.error.text else "an error whose text is not declared")
@@ -126,7 +126,7 @@ def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
 
 
 def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
-    """What the implementation that ran is registered for."""
+    """Words for the place that the implementation that ran is registered for."""
     if hop.entry is not None and hop.entry.decision.source is not None:
         return f"registered for {hop.entry.decision.source}"
     return f"registered for {impl.name}" if impl.name else "its implementation for functionalization"
@@ -139,7 +139,7 @@ def deferred_sentence(report: ResolveHigherOrderReport) -> str:
 
 
 def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
-    """What tracing would say of two fake modes, and where they come from."""
+    """Sentences on tracing's error for two fake modes, and on the origin of each."""
     yield (
         "The dispatcher does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises "
         f"AssertionError for them: {modes.error}"

@@ -1,4 +1,4 @@
-"""How kernels, and what they do in a simulated call, are put into words."""
+"""Words for kernels, and for the part of each in a simulated call."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _REASONS = {
     Why.PYTHON: ", as the Python dispatcher chose",
     Why.OBSERVED: ", as was observed",
 }
-"""What is added where the kernel's place alone does not tell what it does."""
+"""Reasons that are added where the kernel's place alone does not tell what it does."""
 _BY_OPTIONS = ", as kernels there that get a device or a layout do by convention"
 _MADE = ", as kernels that torch.library makes do"
 _BATCHING = ", as batching rules do by convention"
 MANY = 5
-"""Of more keys than this the first ones are named where there is little room."""
+"""Number of keys that are all named where there is little room; of more, the first ones are."""
 
 
 def step_sentence(step: StepReport, short: bool) -> str:
-    """What a step does, and how that is known."""
+    """Sentence on the effect of a step, and the reason why it is known."""
     hop = step.hop
     if hop.does is Does.NOT_KNOWN:
         return f"{hop.slot}: it is not known which kernel there is"
@@ -112,7 +112,7 @@ def assumed_sentence(keys: Sequence[str]) -> str:
 
 
 def gradient_sentence(lost: LostGradient) -> str:
-    """What becomes of the gradient, and why."""
+    """Sentence on the loss of the gradient, and its cause."""
     match lost.loss:
         case GradientLoss.RAISES:
             return f"The backward pass raises an error: no derivative is registered, {lost.key} only refuses it."

@@ -49,7 +49,7 @@ STATUSES = {
 
 
 def status_label(outcome: KeyOutcome[Any], does: Mapping[int, Does]) -> str:
-    """What happened at a key: ``1 redispatches``, ``falls through``. does: what each step does, by its number."""
+    """Words for the outcome at a key: ``1 redispatches``, ``falls through``. does: act of each step, by number."""
     if outcome.status is not KeyStatus.RUNS:
         return STATUSES[outcome.status]
     by_act: dict[str, list[str]] = {}
@@ -59,7 +59,7 @@ def status_label(outcome: KeyOutcome[Any], does: Mapping[int, Does]) -> str:
 
 
 def from_label(outcome: KeyOutcome[Any] | CarriedKey, count: int) -> str:
-    """Where a key comes from: the tensors, by number where not all of several have it, a generator, the thread.
+    """Origin of a key: the tensors, by number where not all of several have it, a generator, the thread.
 
     ``all`` is several tensors and the thread, ``both`` one and the thread. count: how many tensors there are.
     """
@@ -78,7 +78,7 @@ def from_label(outcome: KeyOutcome[Any] | CarriedKey, count: int) -> str:
 
 
 def tensor_count(selection: Selection) -> int:
-    """How many tensors a selection's keys come from; none where a key set was given in their place."""
+    """Number of tensors that a selection's keys come from; 0 where a key set was given in their place."""
     return 0 if selection.mask.kind is MaskKind.NONE else len(selection.arguments)
 
 
@@ -102,7 +102,7 @@ def outcome_rule(outcome: KeyOutcome[TableRow], last: StepReport | None) -> tupl
 
 
 def thread_lines(included: ThreadKeys, excluded: ThreadKeys) -> list[str]:
-    """How the thread differs from a fresh one."""
+    """Differences of the thread from a fresh one."""
     found = []
     for verb, keys in (("includes", included), ("excludes", excluded)):
         parts = [f"{verb} {', '.join(keys.added)}"] if keys.added else []
@@ -161,7 +161,7 @@ def left_out_sentence(names: tuple[str, ...]) -> str:
 
 
 def unwrapped_sentence(unwrapped: Unwrapped) -> str:
-    """Of transforms that wrap no tensor of the call: what was asked, and how to ask for their inputs."""
+    """Sentence on transforms that wrap no tensor of the call: what was asked, and how to ask for their inputs."""
     kinds = dict.fromkeys(unwrapped.transforms)
     calls = " and ".join(f"{_FUNCTIONS[kind]}(f)(x)" for kind in kinds)
     return (

@@ -91,12 +91,12 @@ def tables(
 
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
-    """What the slots are called that have no row."""
+    """Names of the slots that have no row."""
     return {**TITLES, **{one: not_known_title(one) for one in folding.aside if isinstance(one, NotKnown)}}
 
 
 def not_known_title(what: NotKnown) -> str:
-    """What slots are called that depend on what is not known."""
+    """Name of the slots that depend on something not known."""
     if what.rule is Rule.MISSING:
         return "not known"
     source = f" from {what.source}" if what.source is not None else ""
@@ -163,7 +163,7 @@ def kernel_cell(run: Folded[TableRow], short: bool) -> Inline:
 
 
 def before_cell(row: TableRow, short: bool) -> Inline:
-    """What a slot held in the base; nothing where the files have not changed it."""
+    """Former content of a slot, in the base; nothing where the files have not changed it."""
     before = row.before
     if before is None:
         return ""

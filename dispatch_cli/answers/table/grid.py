@@ -49,5 +49,5 @@ def grid_of(table: OperatorTable, universe: Universe) -> Grid:
 
 
 def _label(functionality: str, keys: tuple[str, ...], universe: Universe) -> str:
-    """What its keys begin with, before the backend's name; the functionality's own name where that is nothing."""
+    """Common start of its keys, before the backend's name; the functionality's own name where there is none."""
     return keys[0].removesuffix(universe.backends[0]) or functionality

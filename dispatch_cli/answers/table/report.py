@@ -53,7 +53,7 @@ class TableReport:
 
 
 class OperatorSummary(NamedTuple):
-    """How many slots of an operator each rule fills, how many are stale, and how many differ from the base."""
+    """Number of slots of an operator that each rule fills, that are stale, and that differ from the base."""
 
     operator: str
     span: Span | None
@@ -78,7 +78,7 @@ NO_MARKS: Mapping[str, Hashable] = MappingProxyType({})
 
 
 class Aside(Enum):
-    """What a slot is that is not worth a row when a table is folded."""
+    """Kind of a slot that is not worth a row when a table is folded."""
 
     CORE_FALLBACK = "core-fallback"
     CORE_FALLTHROUGH = "core-fallthrough"
@@ -86,7 +86,7 @@ class Aside(Enum):
 
 
 class NotKnown(NamedTuple):
-    """What slots are that are not known: what they hold without kernels that are not known. Also an `Aside`."""
+    """Kind of slots that are not known: their content without kernels that are not known. Also an `Aside`."""
 
     rule: Rule
     source: str | None
@@ -173,7 +173,7 @@ def fold_table(
 
 
 def _answer(row: TableRow) -> Hashable:
-    """What must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
+    """Values that must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
     live = row.stale, row.live_kernel if row.stale else None
     if row.core_fallback:
         return (row.rule, row.fallthrough, bool(row.blockers), live, row.before)

@@ -1,4 +1,4 @@
-"""What is worth saying about one slot: its table's notes, and more that only one slot is worth."""
+"""Notes on one slot: those of its table, and more that are made for a single slot only."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class CountColumn(NamedTuple):
 
 
 def document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
-    """How many slots each rule fills, how many are stale, and how many differ from the base."""
+    """Number of slots that each rule fills, that are stale, and that differ from the base."""
     counts = [
         *rule_counts(rule_tone),
         CountColumn("stale", Tone.BAD, attrgetter("stale")),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def otherwise_label(otherwise: Otherwise, short: bool = False) -> str:
-    """What a slot that is not known holds if there is no kernel but those that are known."""
+    """Words for the content of a slot that is not known, if there is no kernel but those that are known."""
     if otherwise.kernel is None:
         return "nothing"
     kernel = short_kernel(otherwise.kernel) if short else otherwise.kernel
@@ -25,7 +25,7 @@ def otherwise_label(otherwise: Otherwise, short: bool = False) -> str:
 
 
 def before_label(before: Before, short: bool = False) -> str:
-    """What a slot held before: the kernel and the rule."""
+    """Former content of a slot: the kernel and the rule."""
     if before.kernel is None:
         return before.rule.dump_text
     kernel = short_kernel(before.kernel) if short else before.kernel

@@ -61,7 +61,7 @@ def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
 
 
 def _tensors(explained: Explained) -> Iterator[str]:
-    """What is known of each tensor, in the words of `resolve`."""
+    """Known facts about each tensor, in the words of `resolve`."""
     devices = tensor_devices(explained)
     for position, value in enumerate(explained.values):
         if value.is_absent:

@@ -77,7 +77,7 @@ def _event(view: TraceView, call: int, pid: int, end: int) -> dict[str, Any]:
 
 
 def _ends(view: TraceView) -> array[int]:
-    """When each call ended; of those without an end, the last time that their thread has, so that they nest."""
+    """Time at which each call ended; for one without an end, the last time of its thread, so that calls nest."""
     calls = view.recording.calls
     last = [0] * len(view.recording.threads)
     for call, thread in enumerate(calls.thread):

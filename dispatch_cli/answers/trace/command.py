@@ -14,7 +14,7 @@ from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
-"""What --only takes: the values of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
+"""Values of --only: those of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
 _OF_A_RUN = {
     "python": "--python",
     "save": "--save",

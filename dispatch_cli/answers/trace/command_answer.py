@@ -18,7 +18,7 @@ CHROME = "chrome"
 
 
 class TraceAsked(NamedTuple):
-    """What the options ask of a recording."""
+    """Options of a question about a recording."""
 
     ops: tuple[str, ...]
     keys: tuple[str, ...]
@@ -130,7 +130,7 @@ def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
 
 
 def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
-    """What the options ask for; exits with 2 where one asks for nothing that the recording has."""
+    """The calls that the options ask for; exits with 2 where one asks for nothing that the recording has."""
     from dispatch_cli.cli.options import chosen_keys
     from dispatch_cli.trace.facts import CallFact
     from dispatch_cli.trace.selected import PythonLine, Wanted

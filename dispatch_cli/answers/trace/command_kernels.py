@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.declarations import Step
 
 _READ = "dispatch_cli.kernels"
-"""Where the files are, once they are read: sources are read, and noted, once."""
+"""Key of the files that have been read: sources are read, and noted, once."""
 
 
 def check_kernels(files: Sequence[str], color: str) -> None:
@@ -49,7 +49,7 @@ def _refusal(files: Sequence[str], base: str, color: str) -> BadInput | None:
 
 
 def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, ...]:
-    """What files register over an embedded state, each by itself: several may say the same. Exits with 2."""
+    """Registrations of files over an embedded state, each by itself: several may say the same. Exits with 2."""
     from dispatch_cli.declarations.loader import load
     from dispatch_cli.model.problem import InputError
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunAsked(NamedTuple):
-    """What the options say of a run."""
+    """Options of a run."""
 
     program: tuple[str, ...]
     is_module: bool

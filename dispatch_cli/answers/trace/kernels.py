@@ -1,4 +1,4 @@
-"""Which kernels of the user's files a trace reached: coverage of kernels by a program, such as a test run."""
+"""Kernels of the user's files that a trace reached: coverage of kernels by a program, such as a test run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _Which = tuple[str, str]
 
 
 def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:
-    """How many calls ran each registration, as was observed, and as is only predicted."""
+    """Number of calls that ran each registration, as was observed, and as is only predicted."""
     observed: Counter[_Which] = Counter()
     predicted: Counter[_Which] = Counter()
     alike = Counter(map(view.happened.number_of, range(len(view.recording.calls))))
@@ -72,7 +72,7 @@ def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:
 
 
 def _registrations(explained: Explained, hops: Sequence[Hop]) -> Iterator[_Which]:
-    """Where the kernels are registered."""
+    """Registrations of the kernels."""
     for hop in hops:
         if hop.live.registration is not None:
             operator = "" if hop.live.rule is Rule.FALLBACK else str(explained.operator)

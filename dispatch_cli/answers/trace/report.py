@@ -22,7 +22,7 @@ from dispatch_cli.trace.tree import CallTree, Item
 
 
 class KernelsSeen(Enum):
-    """Which kernels of a call were observed; the others are predicted by the engine."""
+    """Kernels of a call that were observed; the others are predicted by the engine."""
 
     FIRST = "first-kernel"
     """The one that the observed key sets and thread state select."""
@@ -72,7 +72,7 @@ class TraceThread(NamedTuple):
 
 
 class TraceCounts(NamedTuple):
-    """What a recording contains.
+    """Content of a recording, in numbers.
 
     shown: the calls that are asked for. distinct: different calls: by operator, keys, thread state and options.
     raised: calls that raised; unfinished: those whose end is not recorded. casts: that autocast

@@ -107,7 +107,7 @@ def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
     line_of = [*(known.setdefault(one, at) for at, one in enumerate(view.recording.places)), NONE]
     """For each place the first one that is the same line; the last is that of `NONE`."""
     sizes = [1] * len(calls)
-    """Of each call, with those inside."""
+    """Number of calls in each call, itself included."""
     for numbers in chosen.of_thread:
         for call in reversed(numbers):
             if chosen.parents[call] != NONE:

@@ -43,7 +43,7 @@ class TraceKernel(NamedTuple):
 
 
 class TracePath(NamedTuple):
-    """What calls of one signature do.
+    """Path of the calls of one signature through the kernels.
 
     kernels: those that run. assumed: of a call that did not return, the keys of the kernels that are predicted after
     these; it is not known whether they ran.
@@ -92,18 +92,18 @@ class TraceView:
         return select(self.recording, wanted, self.happened, self.facts)
 
     def path_of(self, number: int) -> TracePath:
-        """What happens in calls with a number of `Happened`."""
+        """Path of calls with a number of `Happened`."""
         path = self._paths.get(number)
         if path is None:
             path = self._paths[number] = _path(self.happened.of_number(number))
         return path
 
     def path(self, call: int) -> TracePath:
-        """What a call does: what was observed, and what is predicted beside that."""
+        """Path of a call: what was observed, and what is predicted beside that."""
         return self.path_of(self.happened.number_of(call))
 
     def difference(self, call: int) -> Difference | None:
-        """Where the kernels that ran part from those that are predicted; None where they were not recorded, too."""
+        """Difference of the kernels that ran from the predicted ones; None where they were not recorded, too."""
         return self.happened.difference(call)
 
     def parts_after(self, call: int) -> Hop | None:
@@ -113,7 +113,7 @@ class TraceView:
         return hops[found.at - 1] if found is not None and found.at else None
 
     def is_of_pytorch(self, operator: str, hop: Hop) -> bool:
-        """Whether a kernel is one that the embedded state of that version has."""
+        """True if a kernel is one that the embedded state of that version has."""
         if self.known.is_base or is_core_fallback(self.state.dispatcher.universe, hop.live):
             return True
         registration, kernel = hop.live.registration, hop.live.kernel
@@ -125,11 +125,11 @@ class TraceView:
         return known is not None and source_file(known.kernel.debug) == source_file(kernel.debug)
 
     def ended_as(self, call: int) -> CallEnd:
-        """How a call ended."""
+        """End of a call."""
         return self.happened.ended_as(call)
 
     def calls_again(self, call: int) -> bool:
-        """Whether one of the calls right inside of a call is of the same operator."""
+        """True if one of the calls right inside of a call is of the same operator."""
         return self.happened.again(call) != NONE
 
     def kind(self, call: int) -> int:
@@ -149,7 +149,7 @@ class TraceView:
 
 
 def registered_at(kernel: Kernel | None) -> str | None:
-    """Where a kernel is registered, or the Python function of it is."""
+    """Place at which a kernel is registered, or that of its Python function."""
     if kernel is None:
         return None
     if kernel.wraps is not None and kernel.wraps.place is not None:

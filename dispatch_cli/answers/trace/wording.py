@@ -141,12 +141,12 @@ def short_heading(text: str) -> str:
 
 
 def row_operator(row: TraceRow) -> str:
-    """What a row is about."""
+    """Operator of a row, or the number of times that its calls are repeated."""
     return f"{row.times} times:" if row.operator is None else row.operator
 
 
 def seen_sentence(report: TraceReport) -> str:
-    """What is observed, and what is predicted."""
+    """Sentence on the kernels that are observed, and those that are predicted."""
     if report.seen is KernelsSeen.ALL:
         different = report.counts.different
         known = "as predicted in all calls" if not different else f"not as predicted in {plural(different, 'call')}"
@@ -157,14 +157,14 @@ def seen_sentence(report: TraceReport) -> str:
 
 
 def state_sentence(report: TraceReport) -> str:
-    """Which registrations the calls are explained by."""
+    """Sentence on the registrations that explain the calls."""
     if report.embedded is None:
         return "of the program itself, recorded at its end"
     return f"the embedded {report.embedded}: the program's own are not in the recording"
 
 
 def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
-    """How many kernels ran, how many are only predicted to have run, and how many never did."""
+    """Number of kernels that ran, that are only predicted to have run, and that never did."""
     ran = sum(1 for one in kernels if one.calls)
     predicted = sum(1 for one in kernels if one.predicted and not one.calls)
     said = [f"{ran} of {plural(len(kernels), 'kernel')} ran"]
@@ -185,13 +185,13 @@ _NOT_RECORDED = {
 
 
 def unfinished_sentence(report: TraceReport) -> str:
-    """How many calls have no end in the recording; empty where all have."""
+    """Number of calls that have no end in the recording; empty where all have."""
     unfinished = report.counts.unfinished
     return f"{plural(unfinished, 'call')}, whose end is not recorded" if unfinished else ""
 
 
 def missing_sentences(report: TraceReport) -> tuple[str, ...]:
-    """What is not in the recording, each once."""
+    """Parts that are missing from the recording, each once."""
     counts, reasons = report.counts, {missing.reason for missing in report.not_recorded}
     sentences = []
     for missing in report.not_recorded:

@@ -23,14 +23,14 @@ from dispatch_cli.model.universe import UNDEFINED
 MAX_CHANGES = 4
 """Changes that are shown for one note."""
 MAX_ROUNDS = 5
-"""How often a change that leads to something new is completed."""
+"""Limit of rounds in which a change that leads to something new is completed."""
 MANUAL = {
     NoteKind.NEAR_NAME: Manual.CORRECT_NAME,
     NoteKind.NO_TENSORS: Manual.PASS_TENSOR,
     NoteKind.STALE: Manual.CHANGE_ORDER,
     NoteKind.DISPLACED: Manual.DECOMPOSE,
 }
-"""What is left for each kind of note where no change helps."""
+"""Advice that is left for each kind of note where no change helps."""
 
 
 Made = TypeVar("Made")
@@ -56,7 +56,7 @@ class _Weighed(NamedTuple):
 
     @property
     def cost(self) -> tuple[int, bool, int, int]:
-        """What is to be small: calls that no longer work, other slots that change, edits.
+        """Cost of a change: calls that no longer work, other slots that change, edits.
 
         An operator's fallthrough is for one without a derivative, which nothing here knows, so it comes last.
         """
@@ -126,7 +126,7 @@ class Adviser:
         return None
 
     def _lacks(self, state: State, remedy: Remedy) -> tuple[Edit, ...]:
-        """What a change needs beside itself. Errors: _DoesNotHold."""
+        """Edits that a change needs beside its own. Errors: _DoesNotHold."""
         entry = state.dispatcher.table(self._name)[remedy.slot]
         if not _fills(entry, remedy) or remedy.slot in state.dispatcher.stale_slots(self._name):
             raise _DoesNotHold
@@ -150,7 +150,7 @@ class Adviser:
         return _or_not_at_all((own_kernel(self._name, slot),) if entry.kernel is None and slot != UNDEFINED else ())
 
     def _change(self, state: State, remedy: Remedy, edits: tuple[Edit, ...]) -> tuple[Change, list[Question]]:
-        """What a change does, and calls that fail after it."""
+        """Effects of a change, and calls that fail after it."""
         after = state.dispatcher.table(self._name)
         entry = after[remedy.slot]
         changed = [became.key for _, became in changed_slots(self._table, after)]

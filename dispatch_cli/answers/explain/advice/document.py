@@ -21,7 +21,7 @@ ROLES = {
     "ADInplaceOrView": ", which bumps version counters and tracks views",
     "Meta": " (torch.library.register_fake)",
 }
-"""What a kernel at a key has to do, as a relative clause."""
+"""Task of a kernel at a key, as a relative clause."""
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 
 
@@ -31,7 +31,7 @@ def advice_text(advice: Advice) -> str:
 
 
 def new_changes(advice: Iterable[Advice]) -> Iterator[tuple[Change, ...]]:
-    """Of each advice the changes that those before it do not propose."""
+    """Changes of each advice that those before it do not propose."""
     said: set[tuple[Edit, ...]] = set()
     for one in advice:
         new = tuple(change for change in one.changes if change.edits not in said)
@@ -106,7 +106,7 @@ def _remove_text(keys: tuple[str, ...], change: Change) -> str:
 
 
 def further_step(change: Change) -> str | None:
-    """What a change needs beside its edits, as part of a sentence; which operators these are is not known."""
+    """Work that a change needs beside its edits, as part of a sentence; which operators these are is not known."""
     if change.fills.rule is not Rule.MATH or any(edit.function for edit in change.edits):
         return None
     keys = " and ".join(edit.key for edit in change.edits)
@@ -142,7 +142,7 @@ def _computes(key: str) -> bool:
 
 
 def _role(key: str) -> str:
-    """What a kernel at a key has to do, where that is not to compute."""
+    """Task of a kernel at a key, where that is not to compute."""
     if key in DEFAULTS:
         return ", which works for every backend"
     role = ROLES.get(key, "")

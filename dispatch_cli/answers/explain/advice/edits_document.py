@@ -15,12 +15,12 @@ _WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y
 
 
 def declarations_text(change: Change) -> str | None:
-    """What a change registers, as declarations in YAML; None where it only removes something."""
+    """Registrations that a change makes, as declarations in YAML; None where it only removes something."""
     return fragment(change.edits)
 
 
 def fragment(edits: Iterable[Edit]) -> str | None:
-    """What the edits register, as declarations in YAML; None where they only remove something."""
+    """Registrations that the edits make, as declarations in YAML; None where they only remove something."""
     found: dict[str, list[str]] = {}
     fakes: dict[str, str] = {}
     fallbacks: list[str] = []

@@ -1,4 +1,4 @@
-"""What would help where a higher-order operator has no implementation: declarations that have been tried."""
+"""Advice where a higher-order operator has no implementation: declarations that have been tried."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED
 
 MAX_ROUNDS = 3
-"""How often a change that leads to another missing implementation is completed."""
+"""Limit of rounds in which a change that leads to another missing implementation is completed."""
 DEFAULT = "CompositeExplicitAutograd"
 _JUDGES = ("higher-order-autograd", "guard")
 """The checks that a change must not fail; the others speak of any operator that a backend has."""
@@ -43,7 +43,7 @@ _TRANSFORMS = {"Vmap": "vmap", "Grad": "grad", "Jvp": "jvp", FUNCTIONALIZE: "fun
 
 
 class ManualForMode(Enum):
-    """What helps and is no registration; the value is the name in machine formats."""
+    """Advice that is no registration; the value is the name in machine formats."""
 
     SUPPORT = "support-higher-order-operators"
     """The mode handles higher-order operators in its ``__torch_dispatch__``."""
@@ -61,14 +61,14 @@ class ImplChange(NamedTuple):
 
 
 class HigherOrderAdvice(NamedTuple):
-    """What helps at a place. changes: the best one first. manual: what else does."""
+    """Advice for a place. changes: the best one first. manual: help that is no registration."""
 
     changes: tuple[ImplChange, ...] = ()
     manual: ManualForMode | None = None
 
 
 def advice_for(state: State, operator: HigherOrderOperator, place: ImplPlace) -> HigherOrderAdvice | None:
-    """What helps where a call fails at a place; None where it does not fail there."""
+    """Advice where a call fails at a place; None where it does not fail there."""
     table = state.higher_order_table(operator)
     if answer_at(table, place, state.modes).found is not AtPlace.ERROR:
         return None

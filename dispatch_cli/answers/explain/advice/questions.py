@@ -101,7 +101,7 @@ class Calls:
 
 
 def answer(state: State, name: OperatorName, question: Question) -> Call | None:
-    """What becomes of a call; None where it cannot be made."""
+    """Simulated call of a question; None where it cannot be made."""
     try:
         return simulate(state, name, question.tensors, question.contexts, options=question.options)
     except (CallError, Refused):

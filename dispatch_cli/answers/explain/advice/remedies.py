@@ -1,4 +1,4 @@
-"""What could help where a note is made: changes to be tried, those that come to mind first in front."""
+"""Changes to be tried where a note is made, the most obvious ones first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Remedy(NamedTuple):
 
 
 def remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> list[Remedy]:
-    """What is worth a try. schema: the operator's.
+    """Changes that are worth a try. schema: the operator's.
 
     A kernel at an alias key is for the library that defines the operator.
     """

@@ -1,4 +1,4 @@
-"""What would help, as it is reported: changes of declarations, best first, or what no change of them can do."""
+"""Advice, as it is reported: changes of declarations, best first, or help where no change of them can do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dispatch_cli.model.edit import Edit
 
 
 class Manual(Enum):
-    """What helps and is no change of registrations; the value is the name in machine formats."""
+    """Advice that is no change of registrations; the value is the name in machine formats."""
 
     DEFINE = "define-operator"
     CORRECT_NAME = "correct-name"
@@ -22,7 +22,7 @@ class Manual(Enum):
 
 
 class Filled(NamedTuple):
-    """What fills a slot after a change: by which rule, from the kernel at which key (None for a backend fallback)."""
+    """Content of a slot after a change: the rule, and the key of the kernel (None for a backend fallback)."""
 
     key: str
     rule: Rule

@@ -1,4 +1,4 @@
-"""What is to be known about a slot, and what would help; where there is no note, nothing is imported to try it."""
+"""Notes on a slot, with advice; where there is no note, nothing is imported to try changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
-    """What is to be known about a slot, and what would help.
+    """Notes on a slot, with advice.
 
     asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
     """

@@ -20,7 +20,7 @@ from dispatch_cli.model.span import Span
 
 
 class PlaceRow(NamedTuple):
-    """What a call finds at the place.
+    """The result of a call at the place.
 
     kernel: the implementation; span: where it is declared. rule, rule_number, source: what ``resolve_key`` decides,
     where it is asked. error_type, error: what PyTorch raises.

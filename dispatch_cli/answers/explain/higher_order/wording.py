@@ -17,7 +17,7 @@ _DOES = {
     "ProxyTorchDispatchMode": ", which records the call in the graph",
     "CompositeExplicitAutograd": ", which works for every backend",
 }
-"""What an implementation has to do."""
+"""Task of an implementation."""
 _SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
 
 
@@ -93,7 +93,7 @@ def _asked(report: ExplainHigherOrderReport, kind: ImplKind, example: str) -> st
 
 
 def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
-    """Of an implementation for functionalization, the mode or the transform alone."""
+    """The mode or the transform alone, of the names of an implementation for functionalization."""
     if len(names) == 1:
         return names
     return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
@@ -170,6 +170,6 @@ def _value(edit: ImplEdit) -> str:
 
 
 def impl_declarations(change: ImplChange) -> str:
-    """What a change registers, as declarations in YAML."""
+    """Registrations that a change makes, as declarations in YAML."""
     lines = "".join(f"    {_declared(edit)}\n" for edit in change.edits)
     return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"

@@ -22,7 +22,7 @@ INFERENCE = "inference_mode"
 
 
 class ModeCallKind(Enum):
-    """How the operator is called in the mode; the value is the name in machine formats."""
+    """Way in which the operator is called in the mode; the value is the name in machine formats."""
 
     ORDINARY = "ordinary"
     INFERENCE = "inference-mode"

@@ -57,7 +57,7 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
 
 
 def _known(state: State, operator: HigherOrderOperator) -> dict[ImplKind, Iterable[str]]:
-    """What can be named without a word for what it is."""
+    """Names that are known of each kind, which need no word for the kind before them."""
     table = state.higher_order_table(operator)
     return {
         ImplKind.MODE: dict.fromkeys((*INFRA_MODES, *table.modes, *state.modes)),

@@ -66,7 +66,7 @@ class HigherOrderRow(NamedTuple):
 
 
 class HigherOrderSlots(NamedTuple):
-    """What a call of a higher-order operator finds at each slot, in table order, after the key filter.
+    """The result of a call of a higher-order operator at each slot, in table order, after the key filter.
 
     The other fields are those of `HigherOrderImpls`.
     """
@@ -81,7 +81,7 @@ class HigherOrderSlots(NamedTuple):
 
 
 class HigherOrderSummary(NamedTuple):
-    """How many slots of each kind a higher-order operator has. by_rule: by the rule of ``resolve_key``."""
+    """Number of slots of each kind that a higher-order operator has. by_rule: by the rule of ``resolve_key``."""
 
     name: str
     span: Span | None

@@ -1,4 +1,4 @@
-"""How implementations and slots of higher-order operators are put into words."""
+"""Words for implementations and slots of higher-order operators."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SLOTS = {
 
 
 def kind_label(kind: ImplKind) -> str:
-    """What an implementation is for."""
+    """Words for the kind of an implementation."""
     return _KINDS[kind]
 
 
 def slot_label(slot: Slot) -> str:
-    """What a call finds at a slot; nothing where an implementation runs."""
+    """Words for the result of a call at a slot; nothing where an implementation runs."""
     return _SLOTS[slot]
 
 
 def impl_label(row: ImplRow) -> str:
-    """What an implementation is registered for, by name."""
+    """Name of the place that an implementation is registered for."""
     return row.name or ", ".join(dict.fromkeys(row.registered_at))
 
 
 def facts_of(impl: ImplRow) -> str:
-    """What is declared about the calls that an implementation makes."""
+    """Words for the declared facts about the calls that an implementation makes."""
     words = []
     if impl.returns_not_implemented:
         words.append("returns NotImplemented")
@@ -57,7 +57,7 @@ def facts_of(impl: ImplRow) -> str:
 
 
 def flags_of(impl: ImplRow) -> tuple[str, ...]:
-    """What is declared about an implementation, as flags of a sheet."""
+    """Declared facts about an implementation, as flags of a sheet."""
     flags = {
         "fallthrough": impl.fallthrough,
         "redispatches": impl.redispatches is True,

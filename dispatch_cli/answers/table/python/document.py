@@ -1,4 +1,4 @@
-"""What Python's ``resolve_key`` chooses for each slot."""
+"""Table of the choices of Python's ``resolve_key`` for each slot."""
 
 from __future__ import annotations
 

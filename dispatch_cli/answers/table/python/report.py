@@ -1,4 +1,4 @@
-"""What Python's ``resolve_key`` chooses for every slot, and where that is not what the C++ table holds."""
+"""Choices of Python's ``resolve_key`` for every slot, and their differences from the C++ table."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PythonTableReport:
 
 
 class PythonSummary(NamedTuple):
-    """How many slots each rule fills in Python, and at how many Python chooses another key than C++."""
+    """Number of slots that each rule fills in Python, and of those at which Python chooses another key than C++."""
 
     operator: str
     span: Span | None
@@ -127,7 +127,7 @@ def python_report(
     keys: frozenset[str] | None = None,
     higher_order: tuple[HigherOrderSlots, ...] = (),
 ) -> PythonTableReport:
-    """What Python chooses for *names*, at *keys* only, where given."""
+    """Report of Python's choices for *names*, at *keys* only, where given."""
     operators = (python_table_of(state, name, keys) for name in names)
     return PythonTableReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
@@ -146,14 +146,14 @@ def python_summary_report(
 def differences_report(
     state: State, names: Sequence[OperatorName], keys: frozenset[str] | None = None
 ) -> PythonDifferencesReport:
-    """Where Python chooses another key for one of *names*."""
+    """Report of the slots of *names* for which Python chooses another key."""
     differences = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
     operators = (one for one in differences if one.slots)
     return PythonDifferencesReport(state.dispatcher.universe.name, state.over_assumed, len(names), operators)
 
 
 def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | None = None) -> PythonTable:
-    """What Python chooses for one operator. Errors: Refused for an unknown operator."""
+    """Python's choices for one operator. Errors: Refused for an unknown operator."""
     dispatcher = state.dispatcher
     kernels = {kernel.dispatch_key: kernel for kernel in state.python_kernels(name)}
     decisions = python_table.decisions(dispatcher, name, kernels)

@@ -1,4 +1,4 @@
-"""What Python's ``resolve_key`` chooses, at a glance: one row per operator."""
+"""Summary of the choices of Python's ``resolve_key``: one row per operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dispatch_cli.render.sheet import Sheet
 
 
 def document(report: PythonSummaryReport, _: int | None = None) -> Iterator[Block]:
-    """How many slots each rule fills, and at how many C++ chooses otherwise."""
+    """Number of slots that each rule fills, and of those for which C++ chooses otherwise."""
     counts = [*rule_counts(lambda _: Tone.PLAIN), CountColumn("C++ differs", Tone.WARN, attrgetter("differs"))]
     return summary(report, counts, "slots by the rule of Python's resolve_key")
 

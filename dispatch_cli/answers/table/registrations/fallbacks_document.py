@@ -31,7 +31,7 @@ from dispatch_cli.render.words import (
 
 
 def document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[Block]:
-    """How many there are, then each."""
+    """Number of backend fallbacks, then each of them."""
     count = len(report.fallbacks)
     own = sum(fallback.core for fallback in report.fallbacks)
     whose = f", {own} of them PyTorch's own" if own else ""

@@ -1,4 +1,4 @@
-"""What is registered, operator by operator: which kernels are active, what they fill, where they are declared."""
+"""Registrations by operator: the active kernels, the slots that they fill, the place of each declaration."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MAX_PLACES = 5
 
 
 class TraceFindingKind(Enum):
-    """What is found; the value is the name in machine formats."""
+    """Kind of a finding; the value is the name in machine formats."""
 
     FALLBACK = "fallback"
     """A backend fallback ran."""
@@ -44,7 +44,7 @@ class TraceFindingKind(Enum):
     NOT_BY_CONVENTION = "not-by-convention"
     """A kernel that is not PyTorch's own does not redispatch, as is taken of it."""
     DIFFERENT = "different"
-    """What ran is not what the engine predicts."""
+    """The kernels that ran are not those that the engine predicts."""
 
 
 class TraceFinding(NamedTuple):
@@ -75,7 +75,7 @@ class TraceFinding(NamedTuple):
 
 
 class _About(NamedTuple):
-    """What a finding is about, without its calls."""
+    """Subject of a finding, without its calls."""
 
     kind: TraceFindingKind
     operator: str
@@ -148,7 +148,7 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
 
 
 def _of_calls(explained: Explained) -> Iterator[_About]:
-    """What there is to find about calls in which the same happened."""
+    """Subjects of the findings about calls in which the same happened."""
     universe, name = explained.state.dispatcher.universe, str(explained.operator)
     hops = explained.own_hops
     for hop, kind in fallbacks(hops, universe):

@@ -13,7 +13,7 @@ from dispatch_cli.render.words import plural, short_kernel
 
 
 def findings_sentence(findings: Sequence[TraceFinding]) -> str:
-    """How many findings there are of each kind; they are listed at the end."""
+    """Number of findings of each kind; they are listed at the end."""
     kinds = Counter(one.kind.value for one in findings)
     return f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; at the end" if kinds else "none"
 
@@ -61,7 +61,7 @@ def finding_keys(finding: TraceFinding) -> tuple[str, str]:
 
 
 def loss_text(loss: GradientLoss | None) -> str:
-    """What becomes of the gradient."""
+    """Words for the loss of the gradient."""
     return "" if loss is None else _LOSSES[loss]
 
 
@@ -78,7 +78,7 @@ _LOST = {
 
 
 def finding_title(kind: TraceFindingKind) -> str:
-    """What findings of a kind are about."""
+    """Title of findings of a kind."""
     return _TITLES[kind]
 
 
@@ -94,7 +94,7 @@ _TITLES = {
 
 
 def finding_help(finding: TraceFinding) -> str:
-    """What to do about findings of that kind."""
+    """Advice on findings of that kind."""
     return _HELP[finding.kind]
 
 
