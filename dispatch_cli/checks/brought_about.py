@@ -1,4 +1,4 @@
-"""What the files' own changes of earlier registrations bring about: findings that would not be there without them.
+"""Findings that are there only because the files change earlier registrations.
 
 A removed kernel has no place, and those that stay are mostly not the user's; what a check finds then is the user's all
 the same. So each check also looks at the operators that the changes concern, with and without the changes, as if all of
@@ -33,7 +33,7 @@ MILDEST = len(Severity)
 
 
 def find(check: Check, view: View) -> Iterator[Made]:
-    """What a check finds, once each. What the files' changes bring about has the place of the change."""
+    """Findings of a check, each once. Those that the files' changes bring about have the place of the change."""
     is_about_state = check.stage is not CheckStage.RUN and Need.BUILT not in check.needs
     # a guard says what its author wants, and has its own place
     if not view.changes or not is_about_state or check.code.startswith(Group.INTENTIONS.value):

@@ -1,4 +1,4 @@
-"""What files declare, beside what a built library has registered: where the two differ."""
+"""Comparison of the declarations in files with the registrations of a built library."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from dispatch_cli.model.suggest import similar
 from dispatch_cli.model.universe import Universe
 
 COMPARISONS = 50_000
-"""How many pairs of names are compared at most, to find operators that have another name now."""
+"""Number of pairs of names that are compared at most, to find operators that have another name now."""
 FAKE = "fake implementation"
-"""What a kernel of ``register_fake`` is called."""
+"""Word for a kernel of ``register_fake``."""
 
 
 class DeclaredOperator(NamedTuple):
@@ -116,7 +116,7 @@ class DriftComparison:
         return frozenset(key for key, one in active if not self.library.apart or self.is_declared(one))
 
     def is_declared(self, registration: Registration) -> bool:
-        """Whether a file registers it, and not PyTorch."""
+        """True if a file registers it, and not PyTorch."""
         return self.view.is_own(registration) or self.view.registrant(registration) is not Registrant.PYTORCH
 
     def python_kernels(self, operator: DeclaredOperator) -> Mapping[str, Span | None]:
@@ -159,7 +159,7 @@ class DriftComparison:
         }
 
     def place(self, namespace: str) -> Span | None:
-        """Where what is not declared belongs: the library section of its namespace, or the file that defines others."""
+        """Place for what is not declared: the library section of its namespace, or the file that defines others."""
         steps = [step for step in self.view.state.declarations.own_steps if not isinstance(step, Settle)]
         here = [step for step in steps if step.block.namespace == namespace]
         sections = (step.block.span for step in here if not step.block.implicit and step.block.span is not None)
@@ -190,9 +190,9 @@ def _signature(schema: str | None) -> str | None:
 
 
 def functions(kernel: Kernel, built: BuiltKernel) -> Iterator[tuple[str, bool | None, bool | None]]:
-    """What a kernel of ``torch.library`` can have of the user's: in words, whether it is declared, whether it is there.
+    """The user's functions in a kernel of ``torch.library``: a word for each, if it is declared, if it is registered.
 
-    None where the kernel is none that could have it.
+    None where the kernel cannot have such a function.
     """
     yield FAKE, None if kernel.fake is None else kernel.fake.function is not None, built.fake
     wraps = kernel.wraps
@@ -201,7 +201,7 @@ def functions(kernel: Kernel, built: BuiltKernel) -> Iterator[tuple[str, bool | 
 
 
 def place_words(place: ImplPlace) -> str:
-    """What an implementation of a higher-order operator is registered for, in a sentence."""
+    """Key, mode or transform that an implementation of a higher-order operator is registered for, for a sentence."""
     if place.kind is ImplKind.FUNCTIONALIZE:
         return "functionalization"
     word = "key" if place.kind is ImplKind.DISPATCH else place.kind.value

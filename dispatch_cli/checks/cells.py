@@ -75,7 +75,7 @@ class Cells:
         return sum(1 << slot[key] for key in keys)
 
     def found_words(self, entry: TableEntry) -> str:
-        """What is in a slot, and why, in words."""
+        """Content of a slot, and the reason, in words."""
         kernel = entry.kernel
         if entry.rule is Rule.NOT_KNOWN:
             return "what is not known, because the state is incomplete"

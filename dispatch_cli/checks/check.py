@@ -1,4 +1,4 @@
-"""What a check is, and what it finds."""
+"""Checks and their findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Bundle", "Check", "CheckStage", "Finding", "Group", "MissingPart", "
 
 
 class Group(Enum):
-    """What a check is about; the value is what the codes of the group begin with."""
+    """Subject of a check; the value is the start of the codes of the group."""
 
     INVARIANTS = "DC0"
     REGISTRATIONS = "DC1"
@@ -36,7 +36,7 @@ class Group(Enum):
 
 
 class Need(Enum):
-    """What a check cannot do without; where it is not there, the check stays silent and is listed as not run.
+    """Input that a check requires; without it, the check stays silent and is listed as not run.
 
     PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
     CHANGES: the section ``changes`` of one of these; the check is about the changes themselves. BUILT: what a library
@@ -50,7 +50,7 @@ class Need(Enum):
 
 
 class CheckStage(Enum):
-    """When a check runs.
+    """Stage of a run in which a check runs.
 
     STATE: about the state; nearly all. RUN: about the run itself, after all others.
     """
@@ -97,12 +97,12 @@ class Finding(NamedTuple):
 
     @property
     def about(self) -> tuple[tuple[str | None, ...], ...]:
-        """What it is about: the slots, or else operator, key and subject."""
+        """Its subject: the slots, or else operator, key and subject."""
         return self.slots or ((self.operator, self.key, self.subject),)
 
     @property
     def reason(self) -> str | None:
-        """What it shares with others at the same place: findings that share it are a group, which can be cut short."""
+        """Message shared with others at the same place: findings that share it are a group, which can be cut short."""
         return self.group_message
 
 

@@ -1,4 +1,4 @@
-"""What the files' own changes of earlier registrations concern, with the changes and without them."""
+"""Operators that the files' own changes of earlier registrations concern, with the changes and without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dispatch_cli.model.names import OperatorName
 
 
 def family_of(name: OperatorName) -> str:
-    """What the overloads and the in-place and functional forms of an operator have in common."""
+    """Name that the overloads and the in-place and functional forms of an operator have in common."""
     return name.name.removesuffix("_")
 
 

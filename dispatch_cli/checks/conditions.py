@@ -48,7 +48,7 @@ class Conditions:
         self._said: dict[tuple[int, frozenset[int]], str] = {}
 
     def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
-        """What a check finds in any variant. view: of the first one."""
+        """Findings of a check in any variant. view: of the first one."""
         held = _HeldFindings()
         for one in _unpacked(brought_about.find(check, view)):
             unit = _unit(one)
@@ -152,7 +152,7 @@ Literal = tuple[int, bool, Condition]
 
 
 def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]:
-    """What all of the cases have in common, without what is said twice; by text."""
+    """Literals that all of the cases have in common, each once; sorted by text."""
     found: dict[str, Literal] = {}
     for position, condition in enumerate(family.conditions[:MOST_CONDITIONS]):
         truth = inside[0][position]

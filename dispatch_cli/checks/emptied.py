@@ -76,7 +76,7 @@ def _emptied(after: View, before: View, now: Pattern, earlier: Pattern) -> tuple
     below = _below_autograd(after.universe)
 
     def is_reached(key: str) -> bool:
-        """Whether calls got past an autograd key; not where a default kernel is below one that has no fallback."""
+        """True if calls got past an autograd key; not where a default kernel is below one that has no fallback."""
         has_fallback = key in before.dispatcher.fallbacks
         return any(
             _gets_on(before, earlier, one) and (has_fallback or now.rule(one) is not Rule.DEFAULT) for one in below[key]
@@ -90,7 +90,7 @@ def _emptied(after: View, before: View, now: Pattern, earlier: Pattern) -> tuple
 
 
 def _is_empty(view: View, pattern: Pattern, key: str) -> bool:
-    """Whether nothing is there; PyTorch's own fallback at a backend key, such as Meta, raises."""
+    """True if nothing is there; PyTorch's own fallback at a backend key, such as Meta, raises."""
     rule = pattern.rule(key)
     is_error = rule is Rule.FALLBACK and view.dispatcher.fallbacks[key].kernel.span is None
     return rule is Rule.MISSING or (is_error and key in backend_keys(view.universe))

@@ -1,4 +1,4 @@
-"""What guards can ask for: the fields that speak of slots or of calls, and whether one of them holds."""
+"""Expectations of guards: the fields about slots or calls, and tests if one of them holds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def matches(text: str, globs: tuple[str, ...]) -> bool:
 
 
 def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
-    """Whether one slot is as a guard wants it; where it is not known, whether the guard accepts that."""
+    """True if one slot is as a guard wants it, or is not known and the guard accepts that."""
     field, texts = want
     if entry.rule is Rule.NOT_KNOWN:
         return accepts_unknown(want)
@@ -54,12 +54,12 @@ def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
 
 
 def accepts_unknown(want: Expectation) -> bool:
-    """Whether a guard holds at a slot that is not known: unless it says that the slot must be known."""
+    """True if a guard holds at a slot that is not known: it does not require that the slot is known."""
     return want.field is not GuardField.NOT or Rule.NOT_KNOWN.value not in want.texts
 
 
 def call_ends(want: Expectation, call: Call) -> bool:
-    """Whether a call ends as a guard wants it, or it is not known how it ends."""
+    """True if a call ends as a guard wants it, or it is not known how it ends."""
     field, texts = want
     if call.end.kind is EndKind.NOT_KNOWN:
         return True
@@ -79,6 +79,6 @@ def call_ends(want: Expectation, call: Call) -> bool:
 
 
 def _is_named(kernel: Kernel, globs: tuple[str, ...]) -> bool:
-    """Whether what a dump shows of a kernel, or the Python function that it was made of, matches any of the globs."""
+    """True if what a dump shows of a kernel, or the Python function that it was made of, matches any of the globs."""
     function = kernel.function_name
     return matches(kernel.debug, globs) or (function is not None and matches(function, globs))

@@ -1,4 +1,4 @@
-"""What the files that the user named register, and what was there before them."""
+"""Registrations of the files that the user named, and those that were there before them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CORE_NAMESPACES = frozenset({"aten", "prims"})
 
 
 class Captures:
-    """What the captures of a state hold, but for what they say to be the user's. It is read when it is asked for."""
+    """Registrations in the captures of a state, without those marked as the user's. They are read when asked for."""
 
     def __init__(self, declarations: Declarations) -> None:
         self._declarations = declarations
@@ -62,7 +62,7 @@ _CAPTURES: WeakKeyDictionary[State, Captures] = WeakKeyDictionary()
 
 
 def captures_of(state: State) -> Captures:
-    """What the captures of a state hold; the same for each look at the state."""
+    """Captures of a state; the same object for each look at the state."""
     return _CAPTURES.setdefault(state, Captures(state.declarations))
 
 
@@ -83,7 +83,7 @@ class Files:
         return frozenset(self.state.own_operators())
 
     def is_own(self, registration: Registration) -> bool:
-        """Whether the registration is by a file that the user named, not by one that it extends, or by a base.
+        """True if the registration is by a file that the user named, not by one that it extends, or by a base.
 
         Those of a what-if, which are in no file, are the user's own too.
         """
@@ -91,18 +91,18 @@ class Files:
         return self._is_of_what_if(registration) if span is None else span in self._own_places
 
     def is_written(self, registration: Registration) -> bool:
-        """Whether the registration is the user's own, and it is known that it is: no capture leaves that open."""
+        """True if the registration is the user's own, and it is known that it is: no capture leaves that open."""
         return self.is_own(registration) and self.registrant(registration) is Registrant.USER
 
     def registrant(self, registration: Registration) -> Registrant:
-        """Who made a registration; what has no place in a file and is not the user's own is PyTorch's."""
+        """Author of a registration; what has no place in a file and is not the user's own is PyTorch's."""
         span = registration.kernel.span
         if span is None:
             return Registrant.USER if self._is_of_what_if(registration) else Registrant.PYTORCH
         return self.captures.places.get(span, Registrant.USER)
 
     def is_captured(self, registration: Registration) -> bool:
-        """Whether a registration is part of a captured state, which has an order of its own; whoever answers for it."""
+        """True if a registration is part of a captured state, which has an order of its own; whoever made it."""
         return Files.registrant(self, registration) is not Registrant.USER
 
     @cached_property
@@ -137,18 +137,18 @@ class Files:
 
     @cached_property
     def has_pytorch(self) -> bool:
-        """Whether the operators of a PyTorch state are there: an embedded one, or a snapshot."""
+        """True if the operators of a PyTorch state are there: an embedded one, or a snapshot."""
         steps = self.state.declarations.steps
         return self.state.source is not None or any(isinstance(step, Settle) for step in steps)
 
     @cached_property
     def has_files(self) -> bool:
-        """Whether the user's own files register something, or change what was registered before."""
+        """True if the user's own files register something, or change what was registered before."""
         return self.registers or bool(self.changes)
 
     @cached_property
     def registers(self) -> bool:
-        """Whether the user's own files register something."""
+        """True if the user's own files register something."""
         declared = self.state.declarations
         return (
             any(not isinstance(step, Settle) for step in self.own_steps)
@@ -158,14 +158,14 @@ class Files:
 
     @cached_property
     def changes(self) -> tuple[OwnChange, ...]:
-        """What the user's own files change of earlier registrations."""
+        """Changes of earlier registrations by the user's own files."""
         changes = self.state.declarations.changes
         return () if changes is None else changes.made
 
     # inside
 
     def _is_of_what_if(self, registration: Registration) -> bool:
-        """Whether a kernel without a place is one of a what-if; a base's, and PyTorch's fallbacks, have none either."""
+        """True if a kernel without a place is one of a what-if; a base's, and PyTorch's fallbacks, have none either."""
         return registration.operator is not None and self.state.source is None and self.registers
 
     @cached_property
@@ -174,7 +174,7 @@ class Files:
 
 
 def registrant_of(step: Step) -> Registrant | None:
-    """Who took a step; None for the end of a snapshot."""
+    """Author of a step; None for the end of a snapshot."""
     return None if isinstance(step, Settle) else step.block.by
 
 

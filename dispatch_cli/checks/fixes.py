@@ -35,12 +35,12 @@ def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Ed
 
 
 def _is_free(pattern: Pattern, keys: Sequence[str]) -> bool:
-    """Whether no kernel is registered at any of the keys."""
+    """True if no kernel is registered at any of the keys."""
     return frozenset(pattern.keys).isdisjoint(keys)
 
 
 def autograd_keys(view: View, name: OperatorName, lacking: Sequence[str]) -> tuple[str, ...]:
-    """Where to register for autograd: at the keys that lack a kernel; at the alias of all, where that is as well.
+    """Keys to register for autograd: those that lack a kernel, or the alias of all where it serves as well.
 
     The alias is for the library that defines the operator, as long as no other autograd key has a kernel.
     """

@@ -1,4 +1,4 @@
-"""Whether guards hold: which operators and slots each speaks of, what it wants there, and what is there."""
+"""Evaluation of guards: the operators and slots that each is about, what it wants there, and what is there."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Guards:
         return tuple(_merged(guards) for guards in alike.values())
 
     def _meaning(self, guard: Guard) -> object:
-        """What a guard asks for, equal for guards that differ in wording, order or reason only."""
+        """Meaning of a guard, equal for guards that differ in wording, order or reason only."""
         unknown = (glob for glob in guard.keys if not self._slots(glob))
         wants = ((want.field, frozenset(want.texts)) for want in guard.wants)
         places = frozenset(guard.places)
@@ -89,7 +89,7 @@ class Guards:
                 yield "dispatch key", glob
 
     def broken(self, guard: Guard) -> Iterator[BrokenOperator]:
-        """Where it is not as a guard wants it, operator by operator. Errors: InputError when it is too much work."""
+        """Violations of a guard, operator by operator. Errors: InputError when it is too much work."""
         keys = self.keys(guard)
         of_slots = any(want.field in OF_SLOTS for want in guard.wants)
         of_backend = [want for want in guard.wants if want.field is GuardField.BACKEND]

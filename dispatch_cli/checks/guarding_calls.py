@@ -22,7 +22,7 @@ class GuardedCalls:
         self._calls: dict[GuardedCall, dict[OperatorName, Call | CallError]] = {}
 
     def violation(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Violation | None:
-        """How the call of an operator is not as the guard wants it; None where it is."""
+        """Violation of the guard by the call of an operator; None where the call is as the guard wants it."""
         done = self._call(guard, name, call)
         if isinstance(done, CallError):
             return Violation((), _refused_words(call), f"cannot be made: {done.message}")

@@ -1,4 +1,4 @@
-"""Whether a guard holds for a higher-order operator: at dispatch keys, modes and so on, and of calls."""
+"""Evaluation of a guard for a higher-order operator: at dispatch keys, modes and so on, and of calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dispatch_cli.model.span import Span
 
 
 class HigherOrderViolation(NamedTuple):
-    """Where it is not as a guard wants it; the fields are those of `Violation`."""
+    """Violation of a guard by a higher-order operator; the fields are those of `Violation`."""
 
     keys: tuple[str, ...]
     wanted: str
@@ -29,7 +29,7 @@ class HigherOrderViolation(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What is at a place, as a guard sees it. rule: of modes and so on, `Rule.KERNEL` or `Rule.MISSING`."""
+    """Content of a place, as a guard sees it. rule: of modes and so on, `Rule.KERNEL` or `Rule.MISSING`."""
 
     rule: Rule
     impl: HigherOrderImpl | None
@@ -49,7 +49,7 @@ class _Held(NamedTuple):
 def broken(
     state: State, guard: Guard, operator: HigherOrderOperator, keys: Iterable[str]
 ) -> Iterator[HigherOrderViolation]:
-    """Where it is not as a guard wants it. keys: the slots that the guard speaks of."""
+    """Violations of a guard by a higher-order operator. keys: the slots that the guard is about."""
     if guard.call is not None:
         yield from _of_call(state, guard, operator, guard.call)
     for want in guard.wants:

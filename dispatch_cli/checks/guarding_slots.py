@@ -25,7 +25,7 @@ class GuardedSlots:
         self._shared: dict[Plan, tuple[Violation, ...]] = {}
 
     def broken(self, name: OperatorName) -> tuple[Violation, ...]:
-        """Where an operator is not as the guard wants it: slots with its own kernels, then the others."""
+        """Violations of the guard by an operator: slots with its own kernels, then the others."""
         table, own = self._cells.own(name)
         if self._compares:
             self._verdicts.clear()
@@ -47,7 +47,7 @@ class GuardedSlots:
         return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in found.items())
 
     def _wanted(self, cell: Cell, table: Table) -> str:
-        """What a cell misses of what the guard wants, in words; nothing where it holds."""
+        """Expectations of the guard that a cell does not meet, in words; empty where it meets all."""
         wanted = self._verdicts.get(cell.content)
         if wanted is None:
             missed = (wanted_words(want) for want in self._wants if not holds(want, cell.entry, table))

@@ -1,4 +1,4 @@
-"""What the checks of higher-order operators share: which to look at, and how their calls end."""
+"""Parts that the checks of higher-order operators share: the operators to look at, and the ends of their calls."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _Problem = TypeVar("_Problem", bound=Hashable)
 def own_problems(
     view: View, problems: Callable[[State, HigherOrderOperator], Iterable[_Problem]]
 ) -> Iterator[tuple[HigherOrderOperator, _Problem]]:
-    """What *problems* finds of the view's operators.
+    """Problems that *problems* finds in the view's operators.
 
-    Of an operator that the files only add to, what it finds without them is left out.
+    For an operator that the files only add to, problems that are there without the files are left out.
     """
     for operator in view.higher_order:
         inherited = view.state.inherited_higher_order_operators.get(operator.name) if operator.is_own else None
@@ -128,7 +128,7 @@ class NoFunctionalize(NamedTuple):
 
 
 def missing_functionalize(state: State, operator: HigherOrderOperator) -> Iterator[NoFunctionalize]:
-    """Whether an operator that writes to its arguments lacks an implementation for functionalization."""
+    """The problem that an operator that writes to its arguments has no implementation for functionalization."""
     if not operator.mutates:
         return
     found = _unhandled(state, operator, FUNCTIONAL_MODE)

@@ -1,4 +1,4 @@
-"""Which findings are listed, and how many there are of all: counted as they are made, so that memory is bounded.
+"""The findings that are listed, and the number of all: counted as they are made, so that memory is bounded.
 
 A guard of forty characters can be broken at thirty thousand places of PyTorch. Findings of one check that share a place
 and a reason are a *group*. Of each group the first are kept, and of each check; the others are counted.
@@ -21,7 +21,7 @@ OF_GROUP = 100
 
 
 class Limits(NamedTuple):
-    """How many findings are listed. The first of a group is, also beyond *of_check*, for as many groups as that."""
+    """Limits of the listed findings. The first of a group is listed beyond *of_check*, too, for *of_check* groups."""
 
     of_check: int = OF_CHECK
     of_group: int = OF_GROUP
@@ -83,7 +83,7 @@ class Listing:
         self.listed.append(finding)
 
     def is_full(self, span: Span | None, reason: str | None) -> bool:
-        """Whether no more findings of a group are listed."""
+        """True if no more findings of a group are listed."""
         if self._limits is None:
             return False
         group = self._groups.get((span, reason))
@@ -112,7 +112,7 @@ class Listing:
 
     @property
     def by_operator(self) -> dict[str, dict[Severity, int]]:
-        """How many findings there are about each operator, by severity."""
+        """Number of findings about each operator, by severity."""
         found: dict[str, dict[Severity, int]] = {}
         for severity, counts in self._of_operators.items():
             for operator, count in counts.items():
@@ -120,7 +120,7 @@ class Listing:
         return found
 
     def unlisted(self) -> Iterator[Unlisted]:
-        """What is not listed: of groups of which something is, and of all others together."""
+        """Counts of findings that are not listed: for each group listed in part, and for all others together."""
         for (span, reason), group in self._groups.items():
             if group.passed_over:
                 yield Unlisted(self.check, group.severity, span, reason, group.listed, group.passed_over)

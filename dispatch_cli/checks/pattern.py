@@ -27,11 +27,11 @@ class Pattern(NamedTuple):
     slot: Mapping[str, int]
 
     def has(self, key: str) -> bool:
-        """Whether a kernel is registered at exactly *key*."""
+        """True if a kernel is registered at exactly *key*."""
         return key in self.keys
 
     def decision(self, key: str) -> Decision:
-        """What fills the slot of a runtime key or Undefined, and why."""
+        """Decision on what fills the slot of a runtime key or Undefined, and why."""
         return self.plan.decisions[self.slot[key]]
 
     def rule(self, key: str) -> Rule:
@@ -39,7 +39,7 @@ class Pattern(NamedTuple):
         return self.plan.decisions[self.slot[key]].rule
 
     def falls_through(self, key: str, fallbacks: Mapping[str, Registration]) -> bool:
-        """Whether dispatch skips the slot. fallbacks: the backend fallbacks in effect."""
+        """True if dispatch skips the slot. fallbacks: the backend fallbacks in effect."""
         decision = self.decision(key)
         if decision.source is not None:
             return decision.source in self.fallthrough

@@ -31,7 +31,7 @@ class Suppressed(NamedTuple):
 
 
 class CheckRun(NamedTuple):
-    """What a run of the checks led to, in no order.
+    """Result of a run of the checks, in no order.
 
     findings, suppressed: those that are listed. totals: of each check that found something, how many there are.
     suppressed_totals: the same of what is suppressed.
@@ -149,7 +149,7 @@ class _Taker:
 
 
 def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle]:
-    """What a check finds, in all variants but for what is about the run itself."""
+    """Findings of a check, in all variants unless it is about the run itself."""
     if conditions is None or check.stage is CheckStage.RUN:
         return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))

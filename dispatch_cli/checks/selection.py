@@ -1,4 +1,4 @@
-"""Which checks run: by id, by code, by the beginning of either; and who has the last word.
+"""Selection of the checks that run: by id, by code or by the start of either; and who has the last word.
 
 Three places can say it: the declaration files, the project file and the command line, in this order. Each that selects
 checks starts anew from what it selects; each can then take checks away.
@@ -27,12 +27,12 @@ class UnknownCheck(Exception):
 
     @property
     def similar(self) -> str | None:
-        """What was meant, perhaps."""
+        """Similar selector, which may be meant."""
         return _similar(self._checks, self.selector.text.strip().lower().replace("_", "-"))
 
     @classmethod
     def of(cls, checks: Sequence[Check], selector: Selector) -> UnknownCheck | None:
-        """What is wrong with a selector; None where it chooses a check."""
+        """The error of a selector; None where it chooses a check."""
         try:
             choose(checks, selector)
         except UnknownCheck as error:
@@ -61,7 +61,7 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
 
 
 def unknown(checks: Sequence[Check], selectors: Iterable[Selector]) -> tuple[UnknownCheck, ...]:
-    """What is wrong with the selectors that choose no check; each once."""
+    """Errors of the selectors that choose no check; each once."""
     found = {selector: UnknownCheck.of(checks, selector) for selector in selectors}
     return tuple(error for error in found.values() if error is not None)
 

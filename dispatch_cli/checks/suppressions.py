@@ -1,4 +1,4 @@
-"""Which findings are suppressed, and which suppressions have no finding."""
+"""Suppressed findings, and suppressions without a finding."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Suppressions:
         return found
 
     def says_nothing_of(self, bundle: Bundle) -> bool:
-        """Whether no suppression can be about a finding of a bundle, whatever its key."""
+        """True if no suppression can be about a finding of a bundle, whatever its key."""
         if not self._all:
             return True
         return self._at(bundle) is None and not self._by_operator(bundle.check).about(bundle.operator)

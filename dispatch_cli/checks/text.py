@@ -37,7 +37,7 @@ def keys_text(keys: Sequence[str]) -> str:
 
 
 def entry_text(entry: TableEntry) -> str:
-    """What a slot holds, and by which rule."""
+    """Kernel in a slot, and the rule by which it is there."""
     if entry.kernel is None:
         return "nothing"
     if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
@@ -51,7 +51,7 @@ def kernel_words(kernel: Kernel) -> str:
 
 
 def kernel_text(call: Call) -> str | None:
-    """What ran last: the Python kernel where there is one, else what a dump shows."""
+    """The kernel that ran last: the Python kernel where there is one, else as a dump shows it."""
     last = call.hops[-1]
     if last.python is not None and last.python.kernel is not None:
         return last.python.kernel
@@ -69,7 +69,7 @@ def without_hint(text: str) -> str:
 
 
 def call_words(call: GuardedCall) -> str:
-    """What a guarded call is made with, after ``a call with``."""
+    """Tensors, options and contexts of a guarded call, after ``a call with``."""
     words = ", ".join(map(str, call.tensors)) or "no tensors"
     if call.options.given:
         words += f" and {call.options}"
@@ -77,12 +77,12 @@ def call_words(call: GuardedCall) -> str:
 
 
 def wanted_call_words(wants: Iterable[Expectation], call: GuardedCall) -> str:
-    """How a guard wants a call to end, after ``the guard requires``."""
+    """The end of a call that a guard wants, after ``the guard requires``."""
     return f"a call with {call_words(call)} to end {' and '.join(map(wanted_words, wants))}"
 
 
 def end_words(call: Call) -> str:
-    """How a call ends, after ``it``."""
+    """The end of a call, after ``it``."""
     end = call.end
     if end.error is not None:
         return f"raises {brief(first_line(end.error.text))}"
@@ -94,7 +94,7 @@ def end_words(call: Call) -> str:
 
 
 def wanted_words(want: Expectation) -> str:
-    """What a guard wants of a slot, after ``the guard requires``; or of a call, after ``to end``."""
+    """Expectation of a guard about a slot, after ``the guard requires``, or about a call, after ``to end``."""
     either = " or ".join(want.texts)
     match want.field:
         case GuardField.RULE:

@@ -1,4 +1,4 @@
-"""What sources may register beside what is decided: a check that misses something may only not have seen it.
+"""Registrations in sources that may exist: a check that misses something may only not have seen it.
 
 Where a namespace, name or key in sources depends on something that is not known, such as a macro that the build sets,
 the registration is listed as undecided and not run. A check that finds that something of an operator is missing is not

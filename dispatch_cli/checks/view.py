@@ -38,7 +38,7 @@ _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 
 
 class View(Files):
-    """What the checks look at.
+    """State and operators that the checks look at.
 
     state: everything that is there. operators: those to report on, by name.
     guarded: the operators that guards may report on; None for all, which makes the view a whole one.
@@ -80,7 +80,7 @@ class View(Files):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the run is about everything that its files say, and not about some operators only."""
+        """True if the run checks everything in its files, and not only some operators."""
         return self.guarded is None
 
     @cached_property
@@ -170,7 +170,7 @@ class View(Files):
         return self.dispatcher.table(name)
 
     def live_table(self, name: OperatorName) -> Table:
-        """What calls find, which is another table where the order of the registrations left slots stale."""
+        """Table that calls find: another one where the order of the registrations left slots stale."""
         return self.dispatcher.live_table(name)
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
@@ -182,7 +182,7 @@ class View(Files):
         return self.dispatcher.operator(name).kernels
 
     def place(self, name: OperatorName, key: str) -> Span | None:
-        """Where its active kernel at *key* is declared; None where none is, or in no file."""
+        """Place of its active kernel at *key*; None where there is none, or it is in no file."""
         registration = self.dispatcher.active(name).get(key)
         return registration.kernel.span if registration is not None else None
 
@@ -191,14 +191,14 @@ class View(Files):
         return self._header(name).schema
 
     def is_unknown(self, name: OperatorName) -> bool:
-        """Whether it is defined, and its schema is not known."""
+        """True if the operator is defined, and its schema is not known."""
         if self.dispatcher.is_untouched(name):
             return False
         definition = self.dispatcher.operator(name).definition
         return definition is not None and definition.known_schema is None
 
     def defined_at(self, name: OperatorName) -> Span | None:
-        """Where it is defined, of either kind; None where it is not, or in no file."""
+        """Place of the definition of an operator, of either kind; None where there is none, or it is in no file."""
         if name in self.dispatcher:
             return self._header(name).span
         operator = self.state.higher_order_operator(str(name))
@@ -224,7 +224,7 @@ class View(Files):
         return parse_printed_schema(text)
 
     def takes_tensors(self, name: OperatorName) -> bool | None:
-        """Whether a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.
+        """True if a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.
 
         None when there is no schema, or when it is not known.
         """
@@ -239,7 +239,7 @@ class View(Files):
         return schema is not None and any(_TENSOR.search(argument.real_type.text) for argument in schema.arguments)
 
     def returns_tensors(self, name: OperatorName) -> bool | None:
-        """Whether the operator returns a tensor, or a list of some. None where the schema is not known."""
+        """True if the operator returns a tensor, or a list of some. None where the schema is not known."""
         text = self.schema_text(name)
         return None if text is None or self.is_unknown(name) else _TENSOR.search(text, text.rindex(") ->")) is not None
 
@@ -255,14 +255,14 @@ class View(Files):
         return tuple(sorted(found, key=self.universe.ids.__getitem__))
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
-        """Whether a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
+        """True if a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
         return any(one.by is not Registrant.PYTORCH for one in self._declared_python_kernels.get(name, ()))
 
     # what the files say
 
     def concerns(self, name: OperatorName, keys: Iterable[str]) -> bool:
-        """Whether the kernels at *keys* are for the user to answer for: all that a state has, where there are no files;
-        with files, what these register.
+        """True if the kernels at *keys* are the user's responsibility: all that a state has, where there are no files;
+        with files, those that these register.
         """
         if not self.has_files:
             return True
@@ -270,7 +270,7 @@ class View(Files):
         return any(key in active and self.is_own(active[key]) for key in keys)
 
     def is_defined_by_files(self, name: OperatorName) -> bool:
-        """Whether the operator is defined by a file that the user named, or by a what-if."""
+        """True if the operator is defined by a file that the user named, or by a what-if."""
         defined = self.defined_at(name)
         if defined is None:  # of a what-if, or of a base
             return self.state.source is None and self.registers and self.schema_text(name) is not None

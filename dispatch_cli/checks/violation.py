@@ -10,7 +10,7 @@ from dispatch_cli.model.span import Span
 
 
 class Violation(NamedTuple):
-    """Where one operator is not as a guard wants it.
+    """Violation of a guard by one operator.
 
     keys: the slots, or the modes and so on, that hold the same; none where a call is meant that did not get as far.
     wanted: the expectations that do not hold, in words. found: what is there, in words. entry: what fills the first
@@ -30,7 +30,7 @@ class Violation(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What it has in common with what other operators do not do for the guard."""
+        """Reason that it shares with other violations of the guard."""
         return f"the guard requires {self.wanted}"
 
 

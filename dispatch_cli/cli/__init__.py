@@ -164,7 +164,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _run(argv: list[str]) -> object:
-    """What the command returns: its exit code, or nothing."""
+    """Result of the command: its exit code, or nothing."""
     if _COMPLETE in os.environ:
         import_module("dispatch_cli.cli.shells")
     try:

@@ -30,7 +30,7 @@ def complete_operators(ctx: click.Context, _param: click.Parameter, incomplete: 
 
 
 def complete_explain(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """What ``explain`` takes: an operator, a key, then files."""
+    """Completions for ``explain``: an operator, a key, then files."""
     given = len(ctx.params.get("files") or ())
     if ctx.params.get("error_file") is None and given < 2:
         return (complete_operators, complete_keys)[given](ctx, param, incomplete)
@@ -38,7 +38,7 @@ def complete_explain(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def complete_coverage(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """What ``coverage`` takes: a backend, by its device or its key, then files."""
+    """Completions for ``coverage``: a backend, by its device or its key, then files."""
     if ctx.params.get("files"):
         return complete_files(ctx, param, incomplete)
     return complete_devices(ctx, param, incomplete)
@@ -62,7 +62,7 @@ def complete_tags(ctx: click.Context, _param: click.Parameter, incomplete: str) 
 
 
 def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """What ``history`` takes: an operator of some embedded state, then a key of one."""
+    """Completions for ``history``: an operator of some embedded state, then a key of one."""
     from dispatch_cli import bases
 
     versions = [bases.load(name) for name in bases.names()]
@@ -144,7 +144,7 @@ def complete_bases(_ctx: click.Context, _param: click.Parameter, incomplete: str
 
 
 def complete_sides(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """What ``diff`` compares: the embedded states, or files."""
+    """Completions for ``diff``: the embedded states, or files."""
     return complete_bases(ctx, param, incomplete) + complete_files(ctx, param, incomplete)
 
 

@@ -82,7 +82,7 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
 
 
 def check_setup(source: SourceOptions) -> CheckSetup:
-    """What the project says of runs of the checks, as ``check-invariants`` reads it. Errors: BadInput."""
+    """The project's settings for runs of the checks, as ``check-invariants`` reads them. Errors: BadInput."""
     from dispatch_cli.answers.findings.baseline.command_options import read_known
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings
@@ -107,7 +107,7 @@ def _has_settings() -> bool:
 
 
 def _may_say(file: Path) -> bool:
-    """What cannot be read is left to the reader of settings, which says so."""
+    """True if a file may have settings. One that cannot be read is left to their reader, which reports it."""
     try:
         return SETTINGS.search(file.read_bytes()) is not None
     except OSError:

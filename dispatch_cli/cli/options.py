@@ -37,7 +37,7 @@ OWN_OR_ALL = "all; with files over a base, those for which the files register or
 
 
 class SourceOptions(NamedTuple):
-    """What the source options say."""
+    """Values of the source options."""
 
     files: tuple[str, ...]
     keys: tuple[str, ...]
@@ -51,7 +51,7 @@ class SourceOptions(NamedTuple):
     without_base: bool = False
     """``--base none``: nothing is assumed, either."""
     when: tuple[str, ...] = ()
-    """What names in conditions stand for, as NAME=VALUE."""
+    """Values of names in conditions, as NAME=VALUE."""
 
 
 def resolved(ctx: click.Context, _param: click.Parameter, value: _Names) -> _Names:
@@ -318,7 +318,7 @@ def opened_files(source: SourceOptions, color: str) -> SourceOptions:
 
 
 def choices(when: Sequence[str]) -> dict[str, str]:
-    """What --when says. Errors: BadParameter for a value without a name."""
+    """Values of names given by --when. Errors: BadParameter for a value without a name."""
     found = {}
     for text in when:
         parts = re.fullmatch(r"(.*?)(?<![<>=!])=(?!=)(.*)", text, re.S)

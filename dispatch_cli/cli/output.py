@@ -1,4 +1,4 @@
-"""How an answer goes out: --format, -o and --color; and what goes out where there is none."""
+"""Output of an answer: --format, -o and --color; and of an error where there is no answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Output(NamedTuple):
-    """What the output options say. file: None for standard output."""
+    """Values of the output options. file: None for standard output."""
 
     format: str
     file: str | None
@@ -41,7 +41,7 @@ class Formats(click.Choice[str]):
 
 
 FORMATS = ("text", "json", "csv", "markdown", "html")
-"""What every report can be written as; one that has no rows of one shape is not written as CSV."""
+"""Formats of every report; one that has no rows of one shape is not written as CSV."""
 _KINDS: dict[str, Kind] = {"sarif": "data", "github": "commands"}
 CSV_VARIABLE = "DISPATCH_CLI_CSV"
 """With the value ``exact``, cells of CSV are left as they are, even where a spreadsheet takes them for formulas."""

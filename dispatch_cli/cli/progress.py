@@ -1,4 +1,4 @@
-"""What a terminal is told while something takes long: one line, which is taken away at the end."""
+"""Progress shown on a terminal while something takes long: one line, which is removed at the end."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ trace_option = click.option(
 
 
 def with_recording(source: SourceOptions, file: str, color: str = "auto") -> tuple[SourceOptions, TraceView]:
-    """What is loaded with the recording of a program, and the recording. Errors: BadInput, UsageError."""
+    """Source options that load the recording of a program, and the recording. Errors: BadInput, UsageError."""
     if source.bases or source.keys or source.universe:
         raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
     from dispatch_cli.answers.trace.command_answer import trace_view

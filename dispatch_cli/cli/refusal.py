@@ -1,4 +1,4 @@
-"""What goes out where a command refuses what it is given: why, for people, and in the format that was asked for."""
+"""Output of a command that refuses its input: the reason, for people and in the format that was asked for."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _output(command: click.Command, args: Sequence[str]) -> Output | None:
-    """What the output options say; None where they cannot be read, or the command has none.
+    """Values of the output options; None where they cannot be read, or the command has none.
 
     The arguments are read without those that the command does not take: click's parser stops at the first.
     """

@@ -107,7 +107,7 @@ def read_line(text: str) -> Line:
 
 
 class _Shell(ShellComplete):
-    """What is the same in every shell. Nothing is written where completion fails: a prompt is no place for messages."""
+    """Base of every shell's completion. Nothing is written where it fails: a prompt is no place for messages."""
 
     word: str
     """The current word, without quotes."""
@@ -123,7 +123,7 @@ class _Shell(ShellComplete):
         return read_line(os.environ.get(LINE, ""))
 
     def complete(self) -> str:
-        """What goes to the shell: a line for each completion, its type and its text."""
+        """Text for the shell: a line for each completion, with its type and its text."""
         try:
             return super().complete()
         except Exception:
@@ -140,7 +140,7 @@ class _Shell(ShellComplete):
         return f"{item.type}\t{self.replacement(whole)}"
 
     def replacement(self, whole: str) -> str:
-        """What the shell puts in for a whole word."""
+        """Text that the shell inserts for a whole word."""
         return whole
 
 
@@ -168,7 +168,7 @@ class Bash(_Shell):
         return items
 
     def replacement(self, whole: str) -> str:
-        """What comes after the last word break, with its special characters quoted."""
+        """The part after the last word break, with its special characters quoted."""
         rest = whole[self._kept :]
         return rest if self._quoted else "".join(f"\\{one}" if one in _SPECIAL else one for one in rest)
 

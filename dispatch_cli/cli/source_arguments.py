@@ -1,4 +1,4 @@
-"""What a command loads, as the arguments of another command."""
+"""Sources that a command loads, as the arguments of another command."""
 
 from __future__ import annotations
 

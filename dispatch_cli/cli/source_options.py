@@ -30,7 +30,7 @@ class ReadingOptions(NamedTuple):
 
 
 NO_READING = ReadingOptions()
-"""What holds where no option is given."""
+"""Options where none is given."""
 _NAMES = {name: f"source_{name}" for name in ReadingOptions._fields if name != "tests"}
 
 

@@ -169,9 +169,9 @@ def operators_of(base: str) -> Iterator[str]:
 
 
 def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings:
-    """What the nearest project file says of sources.
+    """Settings for sources in the nearest project file.
 
-    folder: in which, or above which, it is; by default the working directory. Errors: InputError.
+    folder: the file is in it or above it; by default the working directory. Errors: InputError.
     """
     from pathlib import Path
 
@@ -186,7 +186,7 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
 
 
 def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
-    """What the project file nearest above all paths says, if it is below the working directory. Errors: InputError."""
+    """Settings of the nearest project file above all paths, if below the working directory. Errors: InputError."""
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project, read_source_settings
@@ -213,7 +213,7 @@ def common_folder(files: Sequence[str]) -> str:
 
 
 def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
-    """What the options say. here: where the paths in them are from. Errors: UsageError."""
+    """Settings given by the options. here: folder of the paths in them. Errors: UsageError."""
     from dispatch_cli.files import paths
     from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
 
@@ -251,6 +251,6 @@ def _each(option: str, texts: Sequence[str], read: Callable[[str], Any]) -> Iter
 
 
 def file_line(file: str, before: int, count: int) -> str:
-    """What a terminal is told of a file that is read. before: how many were read before it; count: 0 if not known."""
+    """Progress line for a file that is read. before: number of files read before it; count: 0 if not known."""
     of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
     return f"reading {of_all}: {file[-_WIDTH:]}"

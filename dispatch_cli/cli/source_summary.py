@@ -1,4 +1,4 @@
-"""What is said on standard error of sources that were read: how much was found, and what was not."""
+"""Summary on standard error of sources that were read: how much was found, and what was not."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _stand_ins(names: Sequence[str]) -> str:
 
 
 def files_read(run: SourceRun) -> str:
-    """How many files of each kind."""
+    """Number of files of each kind, in words."""
     named = (
         plural(number, _FILES[kind], None if _FILES[kind].endswith("file") else _FILES[kind])
         for kind, number in run.files
@@ -136,7 +136,7 @@ def files_read(run: SourceRun) -> str:
 
 
 def what_was_found(run: SourceRun) -> str:
-    """How many blocks, definitions and registrations."""
+    """Numbers of blocks, definitions and registrations, in words."""
     conditional = f" ({run.conditional:,} conditional)" if run.conditional else ""
     return (
         f"{plural(run.blocks, 'block')}, {plural(run.definitions, 'definition')}, "

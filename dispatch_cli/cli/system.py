@@ -1,4 +1,4 @@
-"""What the system does to a run: streams that take nothing, and signals that end it.
+"""Effects of the system on a run: streams that take nothing, and signals that end it.
 
 Everything that is printed, by whomever, goes through the two classes of streams here.
 """
@@ -30,7 +30,7 @@ class ReaderGone(Exception):
 
 
 class _StandardOutput(io.FileIO):
-    """Where standard output goes. Errors: CannotWrite, ReaderGone."""
+    """Stream of standard output. Errors: CannotWrite, ReaderGone."""
 
     def write(self, data: Any) -> Any:
         try:
@@ -44,7 +44,7 @@ class _StandardOutput(io.FileIO):
 
 
 class _StandardError(io.FileIO):
-    """Where standard error goes. What cannot be said there cannot be said at all, and changes no exit code."""
+    """Stream of standard error. A message that cannot be written there is dropped, and changes no exit code."""
 
     def write(self, data: Any) -> Any:
         try:

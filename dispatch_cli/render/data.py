@@ -20,7 +20,7 @@ from types import NoneType
 from typing import Any
 
 SCHEMA_VERSION = 3
-"""Of every report; it rises when a field is renamed, changes its meaning, or goes."""
+"""Version of every report's schema; it rises when a field is renamed, changes its meaning, or goes."""
 
 RENAMED = {"span": "declared_at"}
 """Fields whose name in JSON is another."""
@@ -195,7 +195,7 @@ def sentences_of(kind: type) -> dict[str, Encode]:
 
 @cache
 def converters() -> dict[type, Encode]:
-    """What is written as something else than its fields; what a function returns is its place in the JSON Schema."""
+    """Functions that write a type as something else than its fields; their return type is its JSON Schema."""
     from dispatch_cli.answers.shared.folding import KeyRuns
     from dispatch_cli.answers.shared.key_set import key_set_of
     from dispatch_cli.engine.keys.keyset import DispatchKeySet

@@ -17,7 +17,7 @@ Row = TypeVar("Row")
 
 
 class Tone(Enum):
-    """What a piece of text is; each writer has its own look for it."""
+    """Role of a piece of text; each writer has its own look for it."""
 
     PLAIN = "plain"
     HEAD = "head"
@@ -43,7 +43,7 @@ Inline = str | Run | tuple[Run, ...]
 
 
 class ParagraphKind(Enum):
-    """How a paragraph is set.
+    """Role of a paragraph.
 
     TITLE: the name of what the answer is about. SECTION: the head of a part of it.
     CODE: lines that stay as they are: a terminal does not wrap them, blanks count.
@@ -91,13 +91,13 @@ class Facts(NamedTuple):
 
 
 class Under(NamedTuple):
-    """Where the short cells have no room beside each other, a column's stands below that of *header*, in its row."""
+    """Placement of a column's cells below those of *header* where even short cells have no room side by side."""
 
     header: str
 
 
 class Narrow(Enum):
-    """What becomes of a column where there is little room.
+    """Treatment of a column where there is little room.
 
     BELOW: its cells stand on lines of their own, below their rows.
     """
@@ -282,7 +282,7 @@ UNDER = 2
 
 
 def stackable(table: TableBlock[Row]) -> int:
-    """How many columns can stand below others or below the rows."""
+    """Number of columns that can stand below others or below the rows."""
     return sum(map(_stacks, table.columns))
 
 

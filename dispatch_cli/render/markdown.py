@@ -26,7 +26,7 @@ from dispatch_cli.render.text_safety import safe
 
 _MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<|~#&$"})
 _FIRST = re.compile(r"^(\d*)([-+=.)>])")
-"""What may begin a list, or make a heading of the line above."""
+"""Text that may begin a list, or make a heading of the line above."""
 _BACKSLASH, _BREAK = r"\1\\\2", "\\\n"
 _PREFIXES = {ParagraphKind.TITLE: "##", ParagraphKind.SECTION: "###", ParagraphKind.QUOTE: ">"}
 
@@ -58,7 +58,7 @@ _REFERENCES = re.compile(
     r"|(?<!:):(?=(?:[0-9+-]{0,9}[a-z][\w+\\-]{0,60}|100|1234|[+-]1):)",  # emoji
     re.IGNORECASE,
 )
-"""Where the names of users, addresses, issues and the like begin. GitHub and GitLab make links or pictures of
+"""Starts of names of users, addresses, issues and the like. GitHub and GitLab make links or pictures of
 them, also behind a backslash, and tell the users."""
 _COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,}", re.IGNORECASE)
 """Names of commits, of which 7 digits are enough."""

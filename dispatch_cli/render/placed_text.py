@@ -39,7 +39,7 @@ class HangingText(PlacedText):
 
 
 _PARTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
-"""Where a long name is broken: behind a sign, or before a capital."""
+"""Positions at which a long name is broken: behind a sign, or before a capital."""
 
 
 def _glued(text: Text) -> Text:
@@ -56,7 +56,7 @@ def _parted(text: Text, width: int) -> Text:
 
 
 def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
-    """Where a word is broken. A part that is too wide itself is left as it is."""
+    """Positions at which a word is broken. A part that is too wide itself is left as it is."""
     start, last = word.start(), None
     for end in (*(match.end() for match in _PARTS.finditer(word.string, *word.span())), word.end()):
         if last is not None and cell_len(word.string[start:end]) > width:
@@ -79,7 +79,7 @@ def shortened(text: Text, width: int) -> Text:
 
 
 def _ends(word: str, number: int, width: int) -> tuple[int, int]:
-    """How many characters of a word stay at its start and at its end.
+    """Numbers of characters of a word that stay at its start and at its end.
 
     The line, which begins at *number*, stays, and the name of the file where there is room; where there is none for the
     line, all stays.

@@ -9,7 +9,7 @@ from dispatch_cli.render.words import is_of_pytorch
 LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
 """The line, and perhaps the column, at the end of a place; there can be a bracket or a full stop behind it."""
 BLANK = "\ue000"
-"""What stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
+"""Character that stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
 COUNT = re.compile(r"(?<=\S) (?=\([\d,]+(?: keys)?\)(?:\s|$))")
 """The blank before the count of keys behind their names: ``CUDA … Meta (14 keys)``; lines are not broken at it."""
 START = re.compile(r"[*!] +| +")

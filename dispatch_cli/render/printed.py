@@ -20,14 +20,14 @@ _COLOR = r"\x1b\[[0-9;]*m"
 _HARMFUL = re.compile(HARMFUL)
 _HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|{HARMFUL}")
 _BLANK = re.compile(rf"(?:[^\S\n]|{_COLOR})*")
-"""What may stand in a line before a command."""
+"""Characters that may stand in a line before a command."""
 _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
 
 Kind = Literal["text", "data", "commands"]
-"""What is printed: ``text`` for people, or as PyTorch prints it, where what is harmful is spelled out; ``data``, JSON
-or YAML, where it is in quotes, and an escape says the same; ``commands``, workflow commands of ours, a line each."""
+"""Kind of output: ``text`` for people, or as PyTorch prints it, with harmful characters spelled out; ``data``, JSON
+or YAML, where they are in quotes, as escapes; ``commands``, workflow commands of ours, a line each."""
 
 
 def printed(chunks: Iterable[str], kind: Kind = "text", colored: bool = False) -> Iterator[str]:

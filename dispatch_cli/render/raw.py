@@ -14,12 +14,12 @@ from dispatch_cli.model.names import OperatorName
 
 
 def raw_registrations(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
-    """What ``torch._C._dispatch_dump`` prints for each operator."""
+    """Output of ``torch._C._dispatch_dump`` for each operator."""
     return parted(dump_registrations(dispatcher, name) for name in names)
 
 
 def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
-    """What ``torch._C._dispatch_dump_table`` prints for each operator."""
+    """Output of ``torch._C._dispatch_dump_table`` for each operator."""
     return parted(dump_table(dispatcher, name) for name in names)
 
 

@@ -1,4 +1,4 @@
-"""How columns share the room that there is."""
+"""Division of the available room among columns."""
 
 from __future__ import annotations
 

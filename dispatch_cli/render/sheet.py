@@ -24,10 +24,10 @@ class Sheet(NamedTuple):
 
 
 FORMULA_STARTS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-"""What a text begins with that a spreadsheet takes for a formula, which can run programs and send data; the last four
+"""First letters of a text that a spreadsheet takes for a formula, which can run programs and send data; the last four
 are wide forms of the first."""
 TEXT_MARK = "'"
-"""What goes before it: spreadsheets then take the cell for a text, and do not show the mark."""
+"""Mark before such a text: spreadsheets then take the cell for a text, and do not show the mark."""
 _NEXT_FORMULA = re.compile(f';(?="*[{re.escape("".join(sorted(FORMULA_STARTS)))}])')
 """Before a text that begins a cell where a spreadsheet takes ``;`` for what parts cells; quotes may be around it."""
 CHUNK = 1 << 16

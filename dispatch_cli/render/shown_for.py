@@ -1,4 +1,4 @@
-"""What is said on standard error of answers about conditional registrations, and of what PyTorch refuses of sources."""
+"""Notes on standard error about answers for conditional registrations, and about registrations that PyTorch refuses."""
 
 from __future__ import annotations
 

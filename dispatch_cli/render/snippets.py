@@ -71,7 +71,7 @@ def marked_line(found: Snippet, tone: Tone, indent: int) -> Paragraph:
 
 
 def _length(line: str, column: int, mark: str | None) -> int:
-    """Of the mark where it stands there, else of the word there."""
+    """Length of the mark where it stands there, else of the word there."""
     if mark and line.startswith(mark, column):
         return len(mark)
     word = _WORD.match(line, column)

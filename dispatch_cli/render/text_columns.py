@@ -1,4 +1,4 @@
-"""How wide the columns of a table are where its cells are broken into lines."""
+"""Widths of the columns of a table where its cells are broken into lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_WRAPPED = 18
 
 
 class Wraps(Enum):
-    """What may be broken into lines: texts at their blanks, names too, or also the cells that should not be."""
+    """Cells that may be broken into lines: texts at their blanks, names too, or also the cells that should not be."""
 
     TEXTS = 1
     NAMES = 2
@@ -25,7 +25,7 @@ class Wraps(Enum):
 
 
 class _Wish(NamedTuple):
-    """What a column would take, and what its words and the places in it need at least."""
+    """Width that a column would take, and the least widths for its words and for the places in it."""
 
     widest: int
     words: int

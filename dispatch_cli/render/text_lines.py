@@ -30,7 +30,7 @@ from dispatch_cli.render.text_safety import safe
 GAP = 2
 """Blanks between columns."""
 BELOW = Run(" " * UNDER)
-"""What a line begins with that stands below another in its cell."""
+"""Start of a line that stands below another in its cell."""
 HEADS = (ParagraphKind.TITLE, ParagraphKind.SECTION)
 
 TextLine = list[Run]

@@ -38,7 +38,7 @@ class ListLayout(NamedTuple):
         return self._line(cells)
 
     def text(self, row: Any, column: int) -> str:
-        """What is in a cell, before it is cut."""
+        """Text of a cell, before it is cut."""
         return "".join(run.text for run in _one_line(self.columns[column].cell(row, self.short)))
 
     def _line(self, cells: Sequence[TextLine]) -> TextLine:
@@ -47,7 +47,7 @@ class ListLayout(NamedTuple):
 
 
 def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
-    """How a list of these rows has room.
+    """Layout with which a list of these rows has room.
 
     Where it has none, cells are short, then the columns are left out that a table would drop or put below its rows, the
     last first; then the widest cells are cut.

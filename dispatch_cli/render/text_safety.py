@@ -10,7 +10,7 @@ _UNSAFE = f"[\t\n{CONTROL}{UNSEEN}]"
 """Compiled when it is needed: most texts are plain."""
 
 UNENCODABLE = "backslashreplace"
-"""What becomes of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
+"""Treatment of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
 
 
 def safe(text: str) -> str:

@@ -69,12 +69,12 @@ class WrappedPart(NamedTuple):
 
 
 def style_name(tone: Tone) -> str:
-    """What rich calls the style of a tone; a console's theme says how it looks."""
+    """Name of a tone's style in rich; a console's theme defines its look."""
     return f"tone.{tone.value}"
 
 
 def by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) -> str:
-    """What rich prints. wraps: whether it may break lines."""
+    """Output of rich. wraps: rich may break lines."""
     buffer = io.StringIO()
     console = Console(
         file=buffer,

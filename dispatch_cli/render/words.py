@@ -1,4 +1,4 @@
-"""How keys, rules, kernels and places are put into words. Reasons are enums elsewhere; their wording is here."""
+"""Wording of keys, rules, kernels and places. Reasons are enums elsewhere; their wording is here."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def short_kernel(debug: str) -> str:
 
 
 def fallthrough_text(kernel: str, span: Span | None, short: bool = False) -> str:
-    """What there is to say of a fallthrough beside that it is one and where it is declared, with a blank before it.
+    """Further words about a fallthrough, beside that it is one and where it is declared, with a blank before them.
 
     Where it is declared in a file, a dump has the place of the operator's entry or block there; one place is enough.
     """
@@ -116,7 +116,7 @@ _RULE_TONES = {
     Rule.MISSING: Tone.DIM,
     Rule.NOT_KNOWN: Tone.WARN,
 }
-"""Of the rules that are not alias keys'."""
+"""Words for the rules that do not belong to alias keys."""
 
 
 def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
@@ -158,7 +158,7 @@ class StartsFrom(Protocol):
 
 
 def over_label(report: StartsFrom) -> str:
-    """What an answer starts from."""
+    """Label for the state that an answer starts from."""
     names = below_names(report.over, report.over_files)
     if report.over_assumed:
         return assumed_label(report.over)

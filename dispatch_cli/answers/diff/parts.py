@@ -30,12 +30,12 @@ from dispatch_cli.model.simplify import text_of_all
 
 CELLS = "cells"
 PARTS = ("schemas", "registrations", "slots", CELLS)
-"""What an answer can be about: operators and their schemas; registrations, fallbacks, implementations in Python, and
+"""Parts of an answer: operators and their schemas; registrations, fallbacks, implementations in Python, and
 keys; slots; cells of the support matrix."""
 
 
 class DiffChoice(NamedTuple):
-    """What is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
+    """Choice of what is compared. operators, higher_order, keys: by name; None for all. parts: of `PARTS`."""
 
     operators: Collection[str] | None = None
     higher_order: Collection[str] | None = None
@@ -152,7 +152,7 @@ def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHighe
 
 
 def refused(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRefused]:
-    """What PyTorch refuses of one side alone; none where keys are chosen."""
+    """Registrations that PyTorch refuses of one side alone; none where keys are chosen."""
     for kind, one in change.refused if chosen.keys is None else ():
         if chosen.operators is None or one.operator in chosen.operators:
             message, when = " ".join(one.message.split()), text_of_all(one.when) or None

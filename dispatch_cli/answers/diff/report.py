@@ -32,7 +32,7 @@ from dispatch_cli.engine.history.state import State
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """What is different in *new*.
+    """Differences of *new* from *old*.
 
     counts: of what the report has. operators_added, operators_removed: without those that were renamed.
     registrations, slots: of the operators that both sides have, at the keys that both universes have. keys: those that
@@ -63,7 +63,7 @@ class DiffReport:
 def diff_report(
     old: State, new: State, named: tuple[Sequence[str], Sequence[str]], chosen: DiffChoice = EVERYTHING
 ) -> DiffReport:
-    """What is different in *new*. named: how the command line names the two."""
+    """Report on the differences of *new* from *old*. named: the names of the two on the command line."""
     change = compare_states(old, new, chosen.operators)
     defined = "schemas" in chosen.parts and chosen.keys is None
     registered = "registrations" in chosen.parts

@@ -23,7 +23,7 @@ class DiffSide(NamedTuple):
 
 
 class DiffCounts(NamedTuple):
-    """How many differences there are. schemas, tags, alias_analysis: operators. slots: of *slot_operators*."""
+    """Numbers of differences. schemas, tags, alias_analysis: operators. slots: of *slot_operators*."""
 
     operators_added: int = 0
     operators_removed: int = 0
@@ -92,7 +92,7 @@ class DiffSchema(NamedTuple):
 
 
 class DiffRegistration(NamedTuple):
-    """What happened at a key of an operator that both sides have. before, after: the kernels there, newest first."""
+    """Change at a key of an operator that both sides have. before, after: the kernels there, newest first."""
 
     operator: str
     key: str

@@ -1,4 +1,4 @@
-"""What is different between two schemas of one operator, argument by argument."""
+"""Differences between two schemas of one operator, argument by argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sections of a comparison share: headings, and rows that are grouped or listed."""
+"""Parts that the sections of a comparison share: headings, and rows that are grouped or listed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Fold:
-    """How much is shown. each: everything, one by one. left_out: whether something was not shown."""
+    """Limits of what is shown. each: everything, one by one. left_out: true if something was not shown."""
 
     def __init__(self, each: bool) -> None:
         self.each = each

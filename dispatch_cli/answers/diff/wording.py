@@ -1,4 +1,4 @@
-"""How differences between two states are put into words."""
+"""Wording of differences between two states."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _listed(counts: Iterable[tuple[int, str]], noun: str) -> Iterator[str]:
 
 
 def answer_words(answer: Answer) -> str:
-    """What a slot holds."""
+    """Content of a slot, in words."""
     if answer.rule is Rule.MISSING:
         return NOTHING
     if answer.rule is Rule.DEFAULT and answer.source is not None:
@@ -136,7 +136,7 @@ def _some(found: Iterable[str]) -> str:
 
 
 def _source(kernel: DiffKernel | None) -> str:
-    """Where a kernel is declared, or else its source file or name."""
+    """Name of a kernel and the place of its declaration, if it has one."""
     if kernel is None:
         return NOTHING
     return kernel_words(kernel) if kernel.span is None else f"{kernel_words(kernel)}, {kernel.span}"

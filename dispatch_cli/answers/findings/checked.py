@@ -1,4 +1,4 @@
-"""Which operators the checks look at, how many these are, and what a project says of a run of the checks."""
+"""Operators that the checks look at, their number, and a project's settings for a run of the checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dispatch_cli.model.settings import CheckSettings
 
 
 class CheckSetup(NamedTuple):
-    """What a project says of a run of the checks.
+    """Settings of a project for a run of the checks.
 
     settings: the weakest first. guarded: what the files say with the project's guards; None where it has none.
     baseline: the findings that are known; None without a baseline.
@@ -28,7 +28,7 @@ class CheckSetup(NamedTuple):
 
 
 class NotChecked(NamedTuple):
-    """How many operators were left out, as not the user's own, or checked without knowing whose they are.
+    """Numbers of operators that were left out, as not the user's own, or checked without knowing whose they are.
 
     Those that the user's changes concern, and those with findings, are not left out.
     pytorch: those that only PyTorch registered something for. extended: those of files that the user's extend.
@@ -48,7 +48,7 @@ def checked_operators(state: State, from_files: bool) -> tuple[list[OperatorName
 
 
 def _has_a_base(state: State) -> bool:
-    """Whether the files that the user named are laid over something; a capture without anybody's modules is not."""
+    """True if the files that the user named are laid over something; a capture without anybody's modules is not."""
     said = state.declarations
     if state.source is not None or state.base is not None:
         return True
@@ -61,7 +61,7 @@ def _has_a_base(state: State) -> bool:
 
 
 def operators_checked(view: View, chosen: Collection[str], found: Collection[str]) -> tuple[int, NotChecked]:
-    """How many operators a run looked at, and those that it left out; together they are all that it could have.
+    """Number of operators that a run looked at, and those that it left out; together they are all that it could check.
 
     view: of the run, after it. chosen: the operators that it was to look at. found: those that it says something of.
     """

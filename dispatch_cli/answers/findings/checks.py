@@ -1,4 +1,4 @@
-"""What the checks are, as a report: all of them, or some, with their documentation."""
+"""Report on the checks: all of them, or some, with their documentation."""
 
 from __future__ import annotations
 

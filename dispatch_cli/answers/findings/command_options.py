@@ -28,7 +28,7 @@ NEVER = "none"
 
 
 class CheckOptions(NamedTuple):
-    """What the options say."""
+    """Values of the options."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -40,7 +40,7 @@ class CheckOptions(NamedTuple):
 
 
 NO_CHECK_OPTIONS = CheckOptions((), (), None, None, False, (), None)
-"""What holds where no option is given."""
+"""Values where no option is given."""
 
 
 full_option = click.option(
@@ -110,7 +110,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def load_settings(
     options: CheckOptions, allow_outside: bool = False
 ) -> tuple[tuple[CheckSettings, ...], CheckSettings]:
-    """What the project and the command line say, the weaker first; and the project's alone.
+    """Settings of the project and the command line, the weaker first; and the project's alone.
 
     allow_outside: whether the project file may name files outside of its folder.
     Errors: InputError for a project file that can not be understood.
@@ -202,5 +202,5 @@ def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = N
 
 
 def check_line(check: Check, before: int, count: int) -> str:
-    """What a terminal is told of a check that runs. before: how many ran before it, of *count*."""
+    """Progress line for a check that runs. before: number of checks that ran before it, of *count*."""
     return f"checking {before + 1} of {count}: {check.id}"

@@ -1,4 +1,4 @@
-"""What the checks found, as a report; and its summary."""
+"""Report on the findings of the checks; and its summary."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BuiltSource(NamedTuple):
 
 
 class CheckedConditions(NamedTuple):
-    """Which combinations of conditions were looked at.
+    """Combinations of conditions that were looked at.
 
     atoms: what the conditions consist of. chosen: what the user chose, as ``NAME=VALUE``. operators: how many have
     registrations with conditions. states: how many states were computed, which have every combination of every
@@ -105,7 +105,7 @@ class UnlistedFindings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a run of the checks looked at, and whether it failed.
+    """Scope and result of a run of the checks.
 
     over_assumed: as in `ExplainReport`. operators: how many were looked at: the user's own, those
     that the changes of files concern, and those of guards that found something.
@@ -139,7 +139,7 @@ class Checked:
         return not self.operators and bool(self.undecided or self.not_understood)
 
     def fails(self, finding: Finding) -> bool:
-        """Whether one finding is bad enough to fail the run."""
+        """True if one finding is bad enough to fail the run."""
         return finding.severity.rank <= self.fail_on.rank
 
 
@@ -156,7 +156,7 @@ class CheckSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindingsReport(Checked):
-    """What a run of the checks found, by place, then check, operator and key.
+    """Findings of a run of the checks, by place, then check, operator and key.
 
     suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
     summary: the checks that found something, with the numbers of all findings.
@@ -388,7 +388,7 @@ def by_place(findings: Iterable[ReportedFinding]) -> list[list[ReportedFinding]]
 
 
 def _place(finding: Finding, slots: Mapping[str, int]) -> tuple[object, ...]:
-    """Where a finding stands in a report: by place, those without one first; then by check, operator, key and text.
+    """Sort key of a finding in a report: by place, those without one first; then by check, operator, key and text.
 
     slots: the position of each key.
     """

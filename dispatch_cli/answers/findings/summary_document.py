@@ -86,7 +86,7 @@ def _unread(report: FindingsSummaryReport) -> str:
 
 
 def _where(report: FindingsSummaryReport) -> str:
-    """What was checked: the library that declarations were compared with, or else the universe."""
+    """Name of what was checked: the library that declarations were compared with, or else the universe."""
     return report.universe if report.built is None else report.built.source
 
 
@@ -101,7 +101,7 @@ def severity_run(severity: Severity) -> Run:
 
 
 def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
-    """Which checks were asked for in vain, as they are those of another command."""
+    """Sentence about checks that were asked for but did not run, as they belong to another command."""
     if names := [check.id for check in checks if check.lacks is Need.BUILT]:
         needs = "it needs" if len(names) == 1 else "they need"
         yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --against live`)"
@@ -112,7 +112,7 @@ MAX_NAMED = 3
 
 
 def schema_sentences(report: FindingsSummaryReport) -> Iterator[str]:
-    """Of which operators not everything could be checked."""
+    """Sentence about operators of which not everything could be checked."""
     if names := report.unknown_schemas:
         yield f"the schema of {_names(names)} is not known; what depends on it was not checked"
 
@@ -123,7 +123,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
-    """Which combinations of conditions were looked at."""
+    """Sentences about the combinations of conditions that were looked at."""
     if found is None or not found.operators:
         return
     chosen = f" (with {', '.join(found.chosen)})" if found.chosen else ""
@@ -138,7 +138,7 @@ def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
 
 
 def not_checked_sentences(found: NotChecked) -> Iterator[str]:
-    """What was not checked, and how to check it."""
+    """Sentences about operators that were not checked, and how to check them."""
     if found.pytorch:
         yield f"{_operators(found.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
     if found.extended:

@@ -64,7 +64,7 @@ def document(report: UniverseReport, width: int | None = None, *, universe: Univ
 
 
 def _label(row: FunctionalityRow, rows: dict[str, KeyRow]) -> str:
-    """What the keys of a functionality begin with; its own name where that is nothing."""
+    """Common start of the keys of a functionality; its own name where that is empty."""
     first = row.keys[0] if row.keys else row.functionality
     return first.removesuffix(rows[first].backend or "") or row.functionality
 

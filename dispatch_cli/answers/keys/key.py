@@ -39,7 +39,7 @@ class KeyFallback(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyReport:
-    """What there is to say about a key; fields that do not apply to its kind are None or empty.
+    """Report on a key; fields that do not apply to its kind are None or empty.
 
     functionality, backend: of a runtime key, and what a building block itself is. priority: of the functionality, 1 the
         lowest. raw: its bits in a key set.

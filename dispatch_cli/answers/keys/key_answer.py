@@ -1,4 +1,4 @@
-"""What there is to say of the key or the key set that a user writes."""
+"""Answer about the key or the key set that a user writes."""
 
 from __future__ import annotations
 

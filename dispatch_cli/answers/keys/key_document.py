@@ -112,7 +112,7 @@ def _autograd(report: KeyReport, universe: Universe) -> Iterator[Fact]:
 
 
 def _backend_of(report: KeyReport) -> Iterator[str]:
-    """Which math kernels at autograd keys a kernel at this backend key displaces."""
+    """Sentences about the math kernels at autograd keys that a kernel at this backend key displaces."""
     for key in report.backend_of:
         shared = key == AUTOGRAD_OTHER and report.in_autogradother_backends
         does = "makes a math kernel there ambiguous" if shared else "displaces the math kernel there"

@@ -1,4 +1,4 @@
-"""How sets of keys, and what is said about keys, are put into words."""
+"""Wording of sets of keys, and of facts about keys."""
 
 from __future__ import annotations
 

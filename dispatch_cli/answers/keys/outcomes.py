@@ -116,6 +116,6 @@ class ThreadKeys(NamedTuple):
 
 
 def thread_keys(keys: DispatchKeySet, default: tuple[str, ...]) -> ThreadKeys:
-    """What a thread includes, or excludes. default: what a fresh one does."""
+    """Functionalities that a thread includes, or excludes. default: those of a fresh thread."""
     own, usual = functionalities_of(keys), functionalities_of(DispatchKeySet.of(keys.layout.universe, default))
     return ThreadKeys(own, tuple(key for key in own if key not in usual), tuple(key for key in usual if key not in own))

@@ -1,4 +1,4 @@
-"""Which operators have a kernel registered at a key."""
+"""Operators that have a kernel registered at a key."""
 
 from __future__ import annotations
 

@@ -177,5 +177,5 @@ def sheet(report: KeyRegistrationsReport) -> Sheet:
 
 
 def raw_key_registrations(report: KeyRegistrationsReport) -> Iterator[str]:
-    """What ``torch._C._dispatch_print_registrations_for_dispatch_key`` prints for each key; here sorted."""
+    """Output of ``torch._C._dispatch_print_registrations_for_dispatch_key`` for each key; here sorted."""
     return parted("".join(f"{row.operator}\n" for row in key.kernels) for key in report.keys)

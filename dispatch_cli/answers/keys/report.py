@@ -13,7 +13,7 @@ from dispatch_cli.model.universe import Universe
 
 
 class CoreAnswer(Enum):
-    """What PyTorch itself puts into a slot."""
+    """Kernel that PyTorch itself puts into a slot."""
 
     KERNEL = "kernel"
     FALLTHROUGH = "fallthrough"
@@ -21,7 +21,7 @@ class CoreAnswer(Enum):
 
 
 class ThreadDefault(Enum):
-    """What a fresh thread does with a key."""
+    """State of a key in a fresh thread."""
 
     INCLUDED = "included"
     EXCLUDED = "excluded"
@@ -78,7 +78,7 @@ class AliasRow(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """How many slots it covers, with Undefined."""
+        """Number of slots that it covers, with Undefined."""
         return len(self.covers) + self.fills_undefined
 
 
@@ -141,7 +141,7 @@ def _backend(universe: Universe, backend: str) -> BackendRow:
 
 
 def thread_default(universe: Universe, key: str) -> ThreadDefault:
-    """What a fresh thread does with *key*."""
+    """State of *key* in a fresh thread."""
     if key in universe.default_included:
         return ThreadDefault.INCLUDED
     return ThreadDefault.EXCLUDED if key in universe.default_excluded else ThreadDefault.NEITHER

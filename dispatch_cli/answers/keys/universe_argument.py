@@ -1,4 +1,4 @@
-"""What names the universe of a state in the arguments of ``keys``."""
+"""Name of the universe of a state in the arguments of ``keys``."""
 
 from __future__ import annotations
 

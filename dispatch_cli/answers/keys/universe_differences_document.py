@@ -70,7 +70,7 @@ def document(report: DifferencesReport, _: int | None = None) -> Iterator[Block]
 
 
 def outcome(report: DifferencesReport) -> str:
-    """How many differences there are."""
+    """Number of differences, in words."""
     return plural(len(report.differences), "difference") if report.differences else "No difference"
 
 
@@ -92,7 +92,7 @@ def _columns(report: DifferencesReport) -> list[Column[DifferenceRow]]:
 
 
 def _side(name: str, keys: tuple[str, ...], short: bool) -> str:
-    """What only one of the two has; where there is little room, with the name of the universe."""
+    """Keys that only one of the two has; where there is little room, with the name of the universe."""
     if not short:
         return listed(keys, "-")
     return f"{name}: {listed(keys)}" if keys else ""

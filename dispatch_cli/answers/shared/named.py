@@ -26,7 +26,7 @@ def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
 
 
 def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
-    """What may be meant by the name of no operator: an overload, or a name that looks like it."""
+    """Suggestion for a name of no operator: an overload, or a name that looks like it."""
     from dispatch_cli.model.suggest import did_you_mean
 
     found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)

@@ -10,7 +10,7 @@ from dispatch_cli.model.names import without_overload
 MOST_LETTERS, LEAST_LETTERS = 80, 2
 """Letters that are looked at; letters behind the namespace from which a name can be misspelt."""
 ALIKE = 0.6
-"""How alike names are at least, from 0 to 1: what share of their letters may not differ."""
+"""Least similarity of names, from 0 to 1: the share of their letters that may not differ."""
 LEAST_TOGETHER = 5
 """Letters of two names together from which one may differ, however alike they have to be."""
 MOST_NEAR = 8
@@ -81,7 +81,7 @@ def _most(alike: float, letters: int) -> int:
 
 
 def misspelt_by(word: str, other: str, most: int) -> int | None:
-    """How many letters are left out, added, changed, or exchanged with the next one; None for more than *most*."""
+    """Number of letters left out, added, changed, or exchanged with the next one; None for more than *most*."""
     if abs(len(word) - len(other)) > most:
         return None
     if word == other:
@@ -109,12 +109,12 @@ def misspelt_by(word: str, other: str, most: int) -> int | None:
 
 
 def _letters_beyond(word: str, other: str) -> int:
-    """How many letters of a word another one does not have."""
+    """Number of letters of a word that another one does not have."""
     for letter in other:
         word = word.replace(letter, "", 1)
     return len(word)
 
 
 def _start(name: str) -> int:
-    """Where a name begins, behind its namespace."""
+    """Start of a name, behind its namespace."""
     return name.rfind("::") + 2 if "::" in name else 0

@@ -1,4 +1,4 @@
-"""What is worth saying about a table beyond its rows: why a slot is not what one would expect."""
+"""Notes about a table beyond its rows: why a slot is not what one would expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the input, as a report: the answer of any command that cannot use what it is given."""
+"""Report on problems of the input: the answer of any command that cannot use its input."""
 
 from __future__ import annotations
 

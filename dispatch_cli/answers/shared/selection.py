@@ -1,4 +1,4 @@
-"""Which operators and keys a command is about: globs over names, and suggestions where a glob finds nothing."""
+"""Selection of operators and keys: globs over names, and suggestions where a glob finds nothing."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _matching(names: Iterable[str], glob: str) -> list[str]:
 
 
 def not_found(names: Sequence[str], glob: str) -> str | None:
-    """What may be meant by a glob that finds no operator name: the same in another case, or names that look like it."""
+    """Suggestion for a glob that finds no operator name: the same in another case, or names that look like it."""
     from dispatch_cli.model.glob import is_glob
     from dispatch_cli.model.suggest import did_you_mean
 

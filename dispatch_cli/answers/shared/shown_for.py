@@ -20,7 +20,7 @@ class ShownFor(NamedTuple):
 
 
 def shown_for(state: State, names: Iterable[OperatorName]) -> ShownFor | None:
-    """What an answer about operators holds for; None where none of them has conditions."""
+    """Conditions for which an answer about operators holds; None where none of them has conditions."""
     variants = state.variants
     if variants is None:
         return None

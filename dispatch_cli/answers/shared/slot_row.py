@@ -10,7 +10,7 @@ from dispatch_cli.model.span import Span
 
 
 class Before(NamedTuple):
-    """What a slot held in the state that the files are laid over."""
+    """Content of a slot in the state that the files are laid over."""
 
     rule: Rule
     kernel: str | None
@@ -18,7 +18,7 @@ class Before(NamedTuple):
 
 
 class Otherwise(NamedTuple):
-    """What a slot that is not known holds if there is no kernel but those that are known."""
+    """Content of a slot that is not known, if there is no kernel but those that are known."""
 
     rule: Rule
     rule_number: int

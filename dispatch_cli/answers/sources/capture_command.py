@@ -46,7 +46,7 @@ def command(python: str | None, modules: tuple[str, ...], output: str | None, fo
 
 
 def _file_format(output: str | None, format_: str | None) -> Format | None:
-    """What the file's name asks for. Looked at first: a capture takes seconds, and then it would be too late."""
+    """Format that the file's name asks for. Looked at first: a capture takes seconds, and then it would be too late."""
     if output is None:
         return None
     from dispatch_cli.capture.write import Format

@@ -206,14 +206,14 @@ def _of_backend(view: View, backend: str) -> Iterator[str]:
 
 
 def _may_be_same(one: Kernel, other: Kernel) -> bool:
-    """Whether two kernels can be one function: by name, or else by what a dump shows, which many share."""
+    """True if two kernels can be one function: by name, or else by what a dump shows, which many share."""
     if one.function is not None or other.function is not None:
         return one.function == other.function
     return (one.wraps, one.debug) == (other.wraps, other.debug)
 
 
 def _decomposes(kernel: Kernel) -> bool:
-    """Whether a kernel decomposes: as it is declared, or as its name says."""
+    """True if a kernel decomposes: as it is declared, or as its name says."""
     return "decomp" in kernel.debug.lower() if kernel.redispatches is None else calls_others(kernel)
 
 

@@ -124,7 +124,7 @@ def _whose(view: View, name: OperatorName) -> str:
 
 
 def _outcome(bits: list[str]) -> str:
-    """What a kernel gets, and what happens if it reads memory as if it were any other tensor's."""
+    """The tensors that a kernel gets, and what happens if it reads their memory as that of any other tensor."""
     wrong = "crashes or gives" if bits == ["ZeroTensor"] else "gives"
     tensors = _listed([BITS[key] for key in bits])
     return f"gets unmaterialised {tensors} tensors, and {wrong} silently wrong results unless it handles the bit"

@@ -151,7 +151,7 @@ def _is_there_anyway(view: View, name: OperatorName) -> bool:
 
 
 def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
-    """Whether the operator is defined under other conditions: then its kernels' file may not be in such a build."""
+    """True if the operator is defined under other conditions: then its kernels' file may not be in such a build."""
     variants = view.first.state.variants
     return variants is not None and name in variants.defined
 
@@ -209,7 +209,7 @@ class Defined:
 
 
 def _hint(name: OperatorName, defined: Defined) -> str:
-    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name."""
+    """Suggestion of an overload of the same operator, or of an operator of almost the same name."""
     if overloads := defined.overloads(name.name):
         return _overload_hint(name, overloads)
     namespace, sep, own = name.name.rpartition("::")

@@ -128,7 +128,7 @@ def _fake(found: DriftComparison, is_there: bool) -> str:
 
 
 def _skips(found: DriftComparison, fallthrough: bool) -> str:
-    """How a registered kernel differs from the declared one. fallthrough: of the registered one."""
+    """Difference between a registered kernel and the declared one. fallthrough: of the registered one."""
     source = found.library.source
     if fallthrough:
         return f"falls through in {source}, but is declared as a kernel that runs"

@@ -85,7 +85,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _others(found: DriftComparison) -> Iterator[Finding]:
-    """Of operators for which the user's own files register nothing."""
+    """Findings about operators for which the user's own files register nothing."""
     renamed = frozenset(found.renamed.values())
     elsewhere = Counter[str]()
     for name, built in found.others.items():

@@ -104,7 +104,7 @@ def _related(view: View, guard: Guard, name: OperatorName, violation: Violation)
 
 
 def wants_text(guard: Guard) -> str:
-    """What a guard asks for, as a text that stays the same when the guard moves."""
+    """Expectations of a guard, as a text that stays the same when the guard moves."""
     wants = "; ".join(f"{want.field.value}: {', '.join(want.texts)}" for want in guard.wants)
     return wants if guard.call is None else f"[{_call_text(guard.call)}] {wants}"
 

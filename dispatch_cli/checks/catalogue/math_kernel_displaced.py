@@ -56,7 +56,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT, META
 
 COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})
-"""What a kernel's declaration says of one that calls no operator that autograd could follow."""
+"""Declared redispatches of kernels that call no operator that autograd could follow."""
 RAISES = 'nothing: every call with such tensors raises "Could not run"'
 FALLBACK = "only PyTorch's autograd fallback: "
 NO_DERIVATIVE = f"{FALLBACK}results have no derivative"
@@ -81,7 +81,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple[str, Severity | None]:
-    """What is known of the derivative under the autograd fallback, which leaves autograd on; and how bad that is."""
+    """Outcome for the derivative under the autograd fallback, which leaves autograd on; and its severity."""
     active = view.active(name)
     kernels = [active[key].kernel for key in culprits]
     call = "the kernel calls" if len(kernels) == 1 else "the kernels call"

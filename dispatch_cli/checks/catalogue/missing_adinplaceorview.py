@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 GENERATED = "torch/csrc/autograd/generated/"
 """In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
 ELSEWHERE = frozenset({RedispatchKind.OTHER_OPERATORS, RedispatchKind.RAISES})
-"""What is declared of kernels that write nothing themselves, nor have it written below."""
+"""Declared redispatches of kernels that write nothing themselves, nor have it written below."""
 TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"
 
 
@@ -106,7 +106,7 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
 
 
 def _is_by_hand(view: View, registration: Registration) -> bool:
-    """Whether the kernel is written by hand, so that writes and views are left to it."""
+    """True if the kernel is written by hand, so that writes and views are left to it."""
     kernel = registration.kernel
     if kernel.redispatches is not None and kernel.redispatches.kind in ELSEWHERE:
         return False

@@ -37,10 +37,10 @@ from dispatch_cli.model.suggest import similar
 
 WORD = "fallthrough"
 CUTOFF = 0.75
-"""How alike a name is to the word, at least: `fallthru` and `falltrough` are, `fallback` is not."""
+"""Least similarity of a name to the word: `fallthru` and `falltrough` have it, `fallback` does not."""
 IN_QUOTES = f"in quotes it is a name: write {WORD} without them, or {{{WORD}: true}}, as in JSON"
 SPELLINGS = frozenset({"fallthroughkernel", "makefallthrough", "fallthrukernel"})
-"""What PyTorch calls it in Python and C++, without underscores and capitals."""
+"""PyTorch's names for it in Python and C++, without underscores and capitals."""
 
 
 def find(view: View) -> Iterator[Finding]:

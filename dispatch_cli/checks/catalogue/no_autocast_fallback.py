@@ -63,7 +63,7 @@ MAX_NAMED = 3
 
 
 class _Backend(NamedTuple):
-    """What the user's own files register for a backend without a fallback at its autocast key.
+    """Registrations of the user's own files for a backend without a fallback at its autocast key.
 
     kernels: of operators that fail under autocast, the first kernel of each. fallback: for all operators, if any.
     others: kernels at the autocast key, which work.

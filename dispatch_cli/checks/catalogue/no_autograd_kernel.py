@@ -80,7 +80,7 @@ BACKWARD = ("backward", "bwd", "grad")
 
 
 class _Lack(NamedTuple):
-    """What a pattern lacks.
+    """Autograd kernels that a pattern lacks.
 
     keys: where the backend kernels are. above: their autograd keys. missing: nothing is there, and a call raises.
     """
@@ -149,7 +149,7 @@ def _namespaces_with_autograd(view: View) -> frozenset[str | None]:
 
 
 def calls_others(kernel: Kernel) -> bool:
-    """Whether a kernel is known to call other operators, whose derivatives count where autograd is on."""
+    """True if a kernel is known to call other operators, whose derivatives count where autograd is on."""
     return kernel.redispatches is not None and kernel.redispatches.kind is RedispatchKind.OTHER_OPERATORS
 
 

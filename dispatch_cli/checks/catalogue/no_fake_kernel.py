@@ -60,7 +60,7 @@ from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
 
 PT2_COMPLIANT = "pt2_compliant_tag"
 ONE_IN = 6
-"""Of so many operators of a library one may fail on fake tensors for it to be an oversight."""
+"""If at most one in so many operators of a library fails on fake tensors, that is taken for an oversight."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _may_fail(pattern: Pattern) -> bool:
-    """Whether nothing is registered by which every call with fake tensors works."""
+    """True if nothing is registered by which every call with fake tensors works."""
     return not pattern.has(IMPLICIT) and pattern.decision(META).rule in (Rule.FALLBACK, Rule.MISSING)
 
 
@@ -94,13 +94,13 @@ def _placeholders(view: View, pattern: Pattern) -> Iterator[OperatorName]:
 
 
 def _written(view: View, name: OperatorName) -> bool:
-    """Whether the operator is for the user to answer for."""
+    """True if the operator is the user's responsibility."""
     is_known = view.schema_text(name) is not None and not view.is_unknown(name)
     return is_known and view.concerns(name, view.active(name))
 
 
 def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
-    """Whether a call works with real tensors, and does not with fake ones."""
+    """True if a call works with real tensors, and does not with fake ones."""
     from dispatch_cli.engine.call.fake_calls import failure_on_fake_tensors
 
     return not _calls_others(view, name) and failure_on_fake_tensors(view.state, name, pattern.keys) is not None
@@ -124,20 +124,20 @@ def _libraries(view: View, namespaces: Collection[str | None]) -> Mapping[str | 
 
 
 def _is_traced(view: View, names: Iterable[OperatorName]) -> bool:
-    """Whether something of a library is for fake tensors, or says that it is. names: of its operators."""
+    """True if something of a library is for fake tensors, or says that it is. names: of its operators."""
     return any(
         not _is_placeholder(view, name) if META in view.pattern(name).keys else _is_tagged(view, name) for name in names
     )
 
 
 def _is_placeholder(view: View, name: OperatorName) -> bool:
-    """Whether its kernel at Meta only says that there is no fake implementation."""
+    """True if its kernel at Meta only says that there is no fake implementation."""
     fake = view.active(name)[META].kernel.fake
     return fake is not None and fake.function is None
 
 
 def _is_tagged(view: View, name: OperatorName) -> bool:
-    """Whether its author says that it can be traced."""
+    """True if its author says that it can be traced."""
     definition = view.dispatcher.operator(name).definition
     return definition is not None and PT2_COMPLIANT in definition.tags
 

@@ -100,7 +100,7 @@ def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
 
 
 def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
-    """Whether an order can come about: some of it is not captured, and none of that is before what is."""
+    """True if an order can come about: some of it is not captured, and none of that is before what is."""
     captured = [view.is_captured(one) for one in order]
     return not all(captured) and captured == sorted(captured, reverse=True)
 
@@ -135,7 +135,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
 
 
 def _holder(entry: TableEntry) -> str:
-    """What a slot holds, in a sentence."""
+    """Content of a slot, for a sentence."""
     if entry.decision.source is not None:
         return f"the kernel at {entry.decision.source}"
     return {Rule.AMBIGUOUS: "the ambiguity error", Rule.FALLBACK: "the backend fallback"}.get(entry.rule, "nothing")

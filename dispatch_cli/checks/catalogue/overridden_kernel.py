@@ -54,7 +54,7 @@ from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT
 CUSTOM_OP = "torch/_library/custom_ops.py:"
 """In the debug text of what `torch.library.custom_op` registers."""
 OF_CUSTOM_OPS = (AD_INPLACE_OR_VIEW, BACKEND_SELECT)
-"""Where it replaces kernels of its own."""
+"""Keys at which it replaces kernels of its own."""
 
 
 def find(view: View) -> Iterator[Finding]:

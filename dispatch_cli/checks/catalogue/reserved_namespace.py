@@ -56,7 +56,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _is_def(block: Block) -> bool:
-    """Whether a TORCH_LIBRARY block is written in a file; what it defines is not said one by one."""
+    """True if a TORCH_LIBRARY block is written in a file; what it defines is not said one by one."""
     return block.kind is LibraryKind.DEF and not block.implicit
 
 
@@ -88,7 +88,7 @@ def _of_definition(view: View, step: Define) -> Iterator[Finding]:
 
 
 def _refusal(namespace: str) -> str:
-    """Who refuses a DEF block of a namespace of PyTorch's."""
+    """Sentence about who refuses a DEF block of a namespace of PyTorch's."""
     if namespace in TORCH_SCRIPT:
         return "torch.library.Library refuses to define operators in it"
     return "PyTorch refuses a second one"

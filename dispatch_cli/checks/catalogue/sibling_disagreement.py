@@ -89,7 +89,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _may_differ(found: Mapping[OperatorName, Coverage], in_place_only: bool) -> bool:
-    """Whether one operator has what another lacks; looked at first, because reading schemas takes long.
+    """True if one operator has what another lacks; looked at first, because reading schemas takes long.
 
     in_place_only: it takes two of different names, a functional and an in-place form.
     """

@@ -83,7 +83,7 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
 
 
 def _tip(view: View, above: str) -> str:
-    """What to register. Some keys, such as AutogradMTIA, PyTorch's own parser does not know."""
+    """Advice on kernels to register. Some keys, such as AutogradMTIA, PyTorch's own parser does not know."""
     at_the_key = f"a kernel at {above}, or " if above in view.universe.parseable else ""
     return f"register {at_the_key}CompositeExplicitAutograd and Autograd instead of {CATCH_ALL}"
 

@@ -92,7 +92,7 @@ def _findings(view: View, pattern: Pattern, key: str, why: str, severity: Severi
 
 
 def _at_undefined(pattern: Pattern) -> tuple[Severity, str]:
-    """How a call ends that has lost its last key."""
+    """Severity and end of a call that has lost its last key."""
     decision = pattern.decision(UNDEFINED)
     if decision.source is None:
         return Severity.ERROR, NO_TENSORS
@@ -116,7 +116,7 @@ def _leading_nowhere(view: View, pattern: Pattern) -> Iterator[str]:
 
 
 def _is_answered(view: View, pattern: Pattern, key: str) -> bool:
-    """Whether something of the operator's, or a fallback by a file, is in a slot; PyTorch's own at Meta raises."""
+    """True if something of the operator's, or a fallback by a file, is in a slot; PyTorch's own at Meta raises."""
     rule = pattern.rule(key)
     if rule is Rule.FALLBACK:
         return view.dispatcher.fallbacks[key].kernel.span is not None

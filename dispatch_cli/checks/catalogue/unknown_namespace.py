@@ -44,7 +44,7 @@ from dispatch_cli.model.suggest import FewSuggestions
 FALLBACKS = "_"
 """The namespace of blocks that hold backend fallbacks."""
 CUTOFF = 0.8
-"""How alike two names are, at least, for one to be taken for a misspelling of the other."""
+"""Least similarity of two names for one to be taken for a misspelling of the other."""
 MAX_COMPARED = 1_000
 """Known namespaces with which a misspelt one is compared."""
 

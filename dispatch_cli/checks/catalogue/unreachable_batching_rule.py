@@ -147,7 +147,7 @@ def _decomposed(view: View, name: OperatorName, rule: Registration, composite: R
 
 
 def _is_by_chance(view: View, name: OperatorName, alias: str) -> bool:
-    """Whether a file registers the rule, and it is in use all the same; where it is not, the live table is stale."""
+    """True if a file registers the rule, and it is in use all the same; where it is not, the live table is stale."""
     if not view.is_written(view.active(name)[alias]):
         return False
     covered = view.universe.covered_by(alias)

@@ -53,7 +53,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _may_be_used(view: View, pattern: Pattern, key: str) -> bool:
-    """Whether the kernel could fill a slot that is not known."""
+    """True if the kernel could fill a slot that is not known."""
     if not view.layout.incomplete:
         return False
     return any(pattern.rule(slot) is Rule.NOT_KNOWN for slot in view.universe.covered_by(key))
@@ -73,7 +73,7 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
 
 
 def _why(view: View, pattern: Pattern, key: str) -> str:
-    """What fills the slots that the kernel could fill."""
+    """Explanation of what fills the slots that the kernel could fill."""
     takers: dict[str | None, list[str]] = {}
     for slot in view.universe.covered_by(key):
         decision = pattern.decision(slot)

@@ -101,7 +101,7 @@ CONTEXTS = {
     "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "PyTorch checked its own data"),
     "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
 }
-"""What may have been under way: the frames and words that prove it, and a clause; the most special first."""
+"""Operations that may be under way: the frames and words that prove each, and a clause; the most special first."""
 
 
 def evidence(text: str) -> tuple[ErrorText, ...]:

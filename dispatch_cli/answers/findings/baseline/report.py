@@ -20,7 +20,7 @@ MAX_ENTRIES = 100_000
 
 
 class Entry(NamedTuple):
-    """What findings are about. subject: as in `Finding`."""
+    """Entry of a baseline: the subject of findings. subject: as in `Finding`."""
 
     check: str
     operator: str | None
@@ -29,12 +29,12 @@ class Entry(NamedTuple):
 
     @classmethod
     def of(cls, finding: Finding) -> Entry:
-        """What a finding is about."""
+        """Entry for a finding."""
         return cls(finding.check, finding.operator, finding.key, finding.subject)
 
     @property
     def order(self) -> tuple[str, str, str, str]:
-        """Where it stands in a file."""
+        """Sort key that gives its position in a file."""
         return self.check, self.operator or "", self.key or "", self.subject
 
 
@@ -54,9 +54,9 @@ class FixedEntry:
 
 
 class BaselineUse(NamedTuple):
-    """What a baseline did in a run.
+    """Effect of a baseline in a run.
 
-    known: how many findings it let pass. fixed: what it has and a run does not find any more.
+    known: number of findings that it let pass. fixed: entries that the run does not find any more.
     """
 
     known: int
@@ -108,7 +108,7 @@ class BaselineFilter:
         self.new: Counter[Entry] = Counter()
 
     def is_new(self, check: str, operator: str | None, key: str | None, subject: str) -> bool:
-        """Whether a finding is not in the baseline, or one more than it has. Errors: BaselineError for too many."""
+        """True if a finding is not in the baseline, or is one more than it has. Errors: BaselineError for too many."""
         entry = Entry(check, operator, key, subject)
         left = self._left.get(entry, 0)
         if left > 0:
@@ -125,7 +125,7 @@ class BaselineFilter:
         return True
 
     def use(self, judged: Callable[[Entry], bool]) -> BaselineUse:
-        """What the baseline did. judged: whether the run could have found what an entry speaks of; others stay."""
+        """Effect of the baseline. judged: true if the run could have found an entry's subject; other entries stay."""
         gone = ((entry, count) for entry, count in self._left.items() if count > 0 and judged(entry))
         fixed = sorted(gone, key=lambda one: one[0].order)
         return BaselineUse(self._known, tuple(FixedEntry(*entry, count) for entry, count in fixed))

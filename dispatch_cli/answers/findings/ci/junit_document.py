@@ -28,7 +28,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
-"""What XML cannot hold even as a reference, of what `safe` leaves."""
+"""Characters that XML cannot hold even as a reference, of those that `safe` leaves."""
 
 
 class _Case(NamedTuple):

@@ -20,7 +20,7 @@ def worst(group: Sequence[Finding]) -> Severity:
 
 
 def sentences(group: Sequence[Finding]) -> Iterator[str]:
-    """What is found there: a sentence each, and the keys of those that share one."""
+    """Sentences about the findings at a place: one each, and the keys of those that share one."""
     alike = grouped(group)
     for position, some in enumerate(alike[:MAX_SENTENCES]):
         first = some[0]

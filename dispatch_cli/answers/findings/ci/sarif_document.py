@@ -180,7 +180,7 @@ def _problem_message(problem: Problem) -> dict[str, str]:
 
 
 def _is_shown(span: Span | None) -> bool:
-    """Whether a place is in a file that others can see."""
+    """True if a place is in a file that others can see."""
     return span is not None and span.file != STANDARD_INPUT
 
 

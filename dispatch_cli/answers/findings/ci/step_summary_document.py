@@ -28,7 +28,7 @@ MAX_TEXT = 600
 
 
 def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Iterator[str]:
-    """How the run ended, a row for each check that found something, and a row for each place."""
+    """Step summary: the result of the run, a row for each check that found something, and a row for each place."""
     return markdown(_findings(report, title, root))
 
 

@@ -1,4 +1,4 @@
-"""What sources register and what a state holds, put together so that a person can read it."""
+"""Comparison of the registrations in sources with those in a state, for people to read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIFFERENCES = (AgainstOutcome.DIFFERENT, AgainstOutcome.ONLY_IN_SOURCES, Against
 
 
 class AgainstCount(NamedTuple):
-    """How many definitions, kernels or fallbacks there are of each outcome."""
+    """Numbers of definitions, kernels or fallbacks of each outcome."""
 
     registered: AgainstKind
     same: int

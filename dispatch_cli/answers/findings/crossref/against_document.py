@@ -26,7 +26,7 @@ _TITLES = {
 
 
 def document(report: AgainstReport, _: int | None = None) -> Iterator[Block]:
-    """How much is the same, what is not by outcome, and the result."""
+    """Document: the counts, the differences by outcome, and the result."""
     yield Paragraph(f"The sources and {report.state}", kind=ParagraphKind.TITLE)
     yield TableBlock(COUNTS, [count for count in report.counts if any(count[1:])])
     yield Gap()
@@ -68,7 +68,7 @@ def _in_state(row: AgainstRow, short: bool) -> tuple[Run, ...]:
 
 
 def _said(text: str | None, place: str) -> tuple[Run, ...]:
-    """What a side has, and where; nothing for one that has nothing."""
+    """Content of a side and its place; empty for a side that has nothing."""
     runs = [] if text is None else [Run(text)]
     if place:
         runs.append(Run(f" {place}" if runs else place, Tone.PLACE))
@@ -76,7 +76,7 @@ def _said(text: str | None, place: str) -> tuple[Run, ...]:
 
 
 def _left_out(report: AgainstReport) -> str:
-    """What of the sources is not compared."""
+    """Sentence about the parts of the sources that are not compared."""
     parts = []
     if report.undecided:
         parts.append(f"{plural(report.undecided, 'registration')} with an operator, key or namespace that is not known")
@@ -86,7 +86,7 @@ def _left_out(report: AgainstReport) -> str:
 
 
 def outcome(report: AgainstReport) -> Run:
-    """How much is the same, or differs, in one sentence."""
+    """Result of the comparison, in one sentence."""
     compared = plural(sum(sum(count[1:]) for count in report.counts), "registration")
     if report.equal:
         return Run(f"No difference in {compared} ({report.universe})", Tone.KERNEL)

@@ -161,7 +161,7 @@ def _compare(
 def _read(
     files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool
 ) -> tuple[State | None, Probed | None]:
-    """What the files declare, or the recording that the only one of them is. Asking PyTorch takes a while: files first.
+    """State that the files declare, or the recording if the only file is one. Files first: PyTorch takes a while.
 
     Errors: InputError.
     """
@@ -191,7 +191,7 @@ def _read(
 
 
 def _is_capture(state: State) -> bool:
-    """Whether the files are captures of PyTorch, and not declarations of a library that may extend one."""
+    """True if the files are captures of PyTorch, and not declarations of a library that may extend one."""
     from dispatch_cli.checks.files import registrant_of
     from dispatch_cli.model.declarations import Define, Implement, Registrant
 

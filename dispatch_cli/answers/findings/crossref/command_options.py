@@ -30,7 +30,7 @@ A_WEEK = 7 * 24 * 3600
 
 
 class Asked(NamedTuple):
-    """What the options of `live_options` say."""
+    """Values of the options of `live_options`."""
 
     python: str | None
     modules: tuple[str, ...]
@@ -73,7 +73,7 @@ def check_modules(modules: tuple[str, ...]) -> None:
 
 
 def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
-    """What *ask* answers, with a progress bar on a terminal; exits with 2 when PyTorch cannot be asked."""
+    """Answer of *ask*, with a progress bar on a terminal; exits with 2 when PyTorch cannot be asked."""
     from dispatch_cli.model.problem import InputError
 
     try:

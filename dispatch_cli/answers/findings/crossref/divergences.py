@@ -11,7 +11,7 @@ from dispatch_cli.engine.rules import Rule
 
 
 class SlotChoice(NamedTuple):
-    """What one of two algorithms chooses for a slot.
+    """Choice of one of two algorithms for a slot.
 
     source: the key at which the kernel is registered; None for a backend fallback, and where there is no kernel.
     """
@@ -34,7 +34,7 @@ class PythonDifference(NamedTuple):
 
 
 class ReasonCount(NamedTuple):
-    """How many slots, of how many operators, C++ and Python decide otherwise for one reason."""
+    """Numbers of slots, and of their operators, that C++ and Python decide differently for one reason."""
 
     reason: Reason
     slots: int
@@ -59,7 +59,7 @@ def difference_of(one: Divergence) -> PythonDifference:
 
 
 def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[ReasonCount, ...]:
-    """How many there are of each reason, of which there are any."""
+    """Number of divergences for each reason that occurs."""
     counts = []
     for reason in Reason:
         operators = [operator for operator, divergence in divergences if divergence.reason is reason]

@@ -25,7 +25,7 @@ _PARTS = {
 
 
 def document(report: CrossrefReport, _: int | None = None, *, slots: Sequence[str]) -> Iterator[Block]:
-    """How much is equal, the differences by operator, where C++ and Python differ, and the result.
+    """Document: the counts, the differences by operator, the differences between C++ and Python, and the result.
 
     slots: of the engine's tables, in order.
     """
@@ -90,7 +90,7 @@ def _group(group: DivergenceGroup) -> Iterator[Block]:
 
 
 def outcome(report: CrossrefReport, slots: int) -> Run:
-    """How much is equal, or differs, in one sentence. slots: how many a table of the engine has."""
+    """Result of the comparison, in one sentence. slots: number of slots in a table of the engine."""
     counts = {count.part: count for count in report.counts}
     compared = plural(counts[Compared.OPERATOR].compared, "operator")
     if Compared.HIGHER_ORDER in counts:

@@ -1,4 +1,4 @@
-"""What a comparison with PyTorch found, put together so that a person can read it."""
+"""Report on a comparison with PyTorch, for people to read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OperatorDivergence(NamedTuple):
 
 
 class PythonDivergences(NamedTuple):
-    """Where C++ and Python choose different keys: how often for which reason, and every slot."""
+    """Slots for which C++ and Python choose different keys: counts by reason, and every slot."""
 
     reasons: tuple[ReasonCount, ...]
     divergences: tuple[OperatorDivergence, ...]

@@ -35,7 +35,7 @@ def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
 
 
 def outcome(report: GuardsReport) -> Run:
-    """How many guards hold, in one sentence."""
+    """Number of guards that hold, in one sentence."""
     count, suppressed = len(report.guards), _suppressed(report)
     bad = sum(row.verdict in BAD for row in report.guards)
     guards, holding = plural(count, "guard"), count - suppressed
@@ -55,7 +55,7 @@ def _suppressed(report: GuardsReport) -> int:
 
 
 def title(row: GuardRow) -> str:
-    """What a guard says, in one line; long lists by their ends."""
+    """Title of a guard, in one line; long lists by their ends."""
     places = (*row.keys, *(f"{place.kind.value} {place.name}" for place in row.places))
     keys = "" if not places else f" at {_ends(places)}"
     keys += f" except {_ends(row.excepted)}" if row.excepted else ""
@@ -88,7 +88,7 @@ def _guard(row: GuardRow, short: bool) -> Inline:
 
 
 def _broken(one: BrokenGuard, short: bool) -> str:
-    """Where a guard does not hold, and what is there; in short, PyTorch's files without their directories."""
+    """Operator and keys where a guard does not hold, and what is there; in short, without the directories of files."""
     found = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
     return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {found}"
 

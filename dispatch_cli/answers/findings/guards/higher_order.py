@@ -58,7 +58,7 @@ def _of_operator(state: State, operator: HigherOrderOperator, keys: frozenset[st
 
 
 def _places(state: State, table: HigherOrderTable, kernels: bool) -> dict[GuardFact, list[ImplPlace]]:
-    """What runs at the modes, subclasses and transforms, which can be the implementation of another place."""
+    """Modes, subclasses and transforms by the implementation that runs there, which can be that of another place."""
     found: dict[GuardFact, list[ImplPlace]] = {}
     tables = {
         ImplKind.MODE: table.modes,

@@ -22,7 +22,7 @@ _PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 
 
 class GuardFact(NamedTuple):
-    """What a kernel does at some slots: the rule by which it fills them, its name, and whether it falls through.
+    """Role of a kernel at some slots: the rule by which it fills them, its name, and if it falls through.
 
     kernel: None where it is free. alias: the alias key where it is registered; None for the slots' own keys.
     """
@@ -70,7 +70,7 @@ def recorded_guards(
 
 
 def _is_of_torch_library(kernel: Kernel) -> bool:
-    """Whether ``torch.library`` registers the kernel by itself, without a function of the user's.
+    """True if ``torch.library`` registers the kernel by itself, without a function of the user's.
 
     Which those are depends on the version. Autocast is no function, and still the user's.
     """
@@ -92,7 +92,7 @@ class _Recorder:
         self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
 
     def facts(self) -> Iterator[tuple[OperatorName, _Terms]]:
-        """What is true of each operator, in the order of the first slots; by name."""
+        """Facts that hold for each operator, in the order of the first slots; by name."""
         found = {}
         for pattern in self._view.patterns:
             sources = self._by_source(pattern.decision)

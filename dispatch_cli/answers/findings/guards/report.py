@@ -23,9 +23,9 @@ from dispatch_cli.model.span import Span
 
 
 class GuardStatus(Enum):
-    """Whether a guard holds; one that matches nothing does not.
+    """Status of a guard; one that matches nothing does not hold.
 
-    SUPPRESSED: it does not, and the declarations say that this is meant to be so.
+    SUPPRESSED: it does not hold, and the declarations say that this is meant to be so.
     """
 
     HOLDS = "holds"
@@ -53,7 +53,7 @@ class UnmatchedGlob(NamedTuple):
 
 
 class BrokenGuard(NamedTuple):
-    """Where one operator is not as a guard wants it: the slots, what is wanted and what is there, in words."""
+    """Violation of a guard by one operator: the slots, what is wanted and what is there, in words."""
 
     operator: str
     keys: tuple[str, ...]
@@ -117,7 +117,7 @@ class GuardsReport:
 
     @property
     def failing(self) -> bool:
-        """Whether a guard does not hold, and nothing says that this is meant to be so."""
+        """True if a guard does not hold, and the declarations do not suppress that."""
         return any(row.verdict in (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING) for row in self.guards)
 
 
@@ -138,7 +138,7 @@ OF_REPORT = 10_000
 
 
 class _Broken:
-    """How often a guard does not hold, and the first places where it does not, at most *most*."""
+    """Number of places where a guard does not hold, and the first *most* of them."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -208,7 +208,7 @@ class _Reader:
                 broken.listed.append(BrokenGuard(operator, one.keys, one.wanted, one.found))
 
     def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:
-        """Whether the declarations suppress a finding; then it is noted."""
+        """True if the declarations suppress a finding; then it is noted."""
         by = self._suppressions.of(finding, finding.key)
         if by is not None:
             noted.append(SuppressedGuard(finding.message, by.reason, by.span))
