@@ -215,7 +215,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
 
     @property
     def answer(self) -> PaneAnswer | None:
-        """What the view in front shows."""
+        """Answer that the view in front shows."""
         view = self.stage.views.get(self.front)
         return view.answer if isinstance(view, Pane) else None
 

@@ -39,9 +39,9 @@ class Background:
         failed: Callable[[Exception], object],
         told: Callable[[str], object],
     ) -> None:
-        """Work in a thread, in the place of what was being worked on.
+        """Work in a thread, in the place of earlier work.
 
-        done, failed: get what it led to. told: gets what each step says.
+        done, failed: get the result, or the error. told: gets the text of each step.
         """
         self._number += 1
         number, self.busy = self._number, True
@@ -63,7 +63,7 @@ class Background:
         threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
 
     def stop(self) -> None:
-        """What is being worked on is not needed any more."""
+        """Drop the work under way: its result is not needed any more."""
         self._number += 1
         self.busy = False
 

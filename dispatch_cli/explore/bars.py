@@ -56,7 +56,7 @@ class Tabs(Contained, Widget):
         self.refresh()
 
     def lead(self, front: str) -> None:
-        """Of those in front, this one has the command line."""
+        """Mark this view, of those in front, as the one that has the command line."""
         if front != self.front:
             self.front = front
             self.refresh()

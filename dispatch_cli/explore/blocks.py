@@ -66,7 +66,7 @@ class Blocks(LinesView):
         return parts_of(block, width)
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         return len(self._lines)
 
     def line_at(self, number: int) -> TextLine:
@@ -78,7 +78,7 @@ class Blocks(LinesView):
         return max(map(line_width, self._lines), default=0) + len(MARK[0])
 
     def choices(self) -> int:
-        """How many parts can be opened."""
+        """Number of parts that can be opened."""
         return len(self._choices)
 
     def choice(self, number: int) -> Openable:
@@ -91,7 +91,7 @@ class Blocks(LinesView):
 
     @property
     def text(self) -> str:
-        """What is shown, as plain text."""
+        """Shown lines as plain text."""
         return _plain(self._lines)
 
 
@@ -131,7 +131,7 @@ class Rows(LinesView):
         self._layout = list_layout(self._table, width) if self._table.columns else None
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         return 0 if self._layout is None else len(self._table.rows)
 
     def line_at(self, number: int) -> TextLine:
@@ -152,7 +152,7 @@ class Rows(LinesView):
         return line
 
     def choices(self) -> int:
-        """How many parts can be opened."""
+        """Number of parts that can be opened."""
         return self.line_count()
 
     def choice(self, number: int) -> Openable:
@@ -169,7 +169,7 @@ class Rows(LinesView):
 
     @property
     def text(self) -> str:
-        """What is shown, as plain text."""
+        """Shown lines as plain text."""
         return _plain([*self.top_lines(), *map(self.line_at, range(self.line_count()))])
 
 

@@ -1,4 +1,4 @@
-"""What the view of calls shows, as blocks: the end, the steps, and each selection with its keys, thread and mask."""
+"""Blocks of the view of calls: the end, the steps, and each selection with its keys, thread and mask."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CalledLine(NamedTuple):
 
 
 class CallTarget(NamedTuple):
-    """What a line opens: a slot, or another operator. span: the place of the kernel there."""
+    """Target that a line opens: a slot, or another operator. span: the place of the kernel there."""
 
     key: str | None = None
     operator: OperatorName | None = None
@@ -72,7 +72,7 @@ class CallTarget(NamedTuple):
 
 
 def target_of(item: object) -> CallTarget | None:
-    """What opens where such a row of a table is opened."""
+    """Target of such a row of a table; None if it opens nothing."""
     if isinstance(item, StepLine):
         return CallTarget(item.step.hop.slot, span=item.step.entry.span)
     if isinstance(item, CalledLine):
@@ -144,12 +144,12 @@ def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, 
 
 
 def nothing_asked() -> Iterator[Block]:
-    """What to do where there is no call, and no key set."""
+    """Advice where there is no call, and no key set."""
     yield Paragraph("No tensor, no context and no key set is given: a adds a tensor, c a context.")
 
 
 def _before(report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None, short: bool) -> Iterator[Block]:
-    """What the call does without the changes, where that is something else."""
+    """Result of the call without the changes, where it differs."""
     if isinstance(before, tuple):
         yield Paragraph(Run(f"{CHANGED} Without the changes: {before[0].message}", Tone.WARN), hang=2)
     elif isinstance(before, ResolveReport) and isinstance(report, ResolveReport):
@@ -202,7 +202,7 @@ def _step_columns() -> list[Column[StepLine | CalledLine]]:
 
 
 def _step_texts(row: StepLine, short: bool) -> tuple[Run, ...]:
-    """What a step does, and how it differs."""
+    """Texts on a step: its action, and its differences."""
     step = row.step
     sentence = step_sentence(step, short).removeprefix(f"{step.hop.slot}: ")
     found = [Run(sentence, resolve.DOES_TONES.get(step.hop.does, Tone.PLAIN))]

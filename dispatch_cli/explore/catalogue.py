@@ -23,7 +23,7 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 
 
 def spot_of(entry: ListedOperator) -> Spot:
-    """Where an operator of the list is."""
+    """Spot of an operator of the list."""
     return Spot(higher_order=entry.name) if entry.higher_order else Spot(OperatorName.parse(entry.name))
 
 
@@ -33,7 +33,7 @@ def namespace_of(name: str) -> str:
 
 
 class Marked(Enum):
-    """What operators can be marked as. The value names it in the list's filter."""
+    """Marks that operators can have. The value names a mark in the list's filter."""
 
     ALL = "all"
     OWN = "files"
@@ -62,7 +62,7 @@ class Catalogue:
 
     @cached_property
     def numbers(self) -> Mapping[ListedOperator, int]:
-        """Where each operator is among them."""
+        """Index of each operator among the entries."""
         return {entry: number for number, entry in enumerate(self.entries)}
 
     @cached_property
@@ -97,7 +97,7 @@ class Catalogue:
         return tuple(one for one in Marked if has.get(one, True))
 
     def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity | None]]:
-        """What stands behind a name: how often the operator was called, and its findings, of each severity."""
+        """Counts behind a name: of the operator's calls, and of its findings of each severity."""
         if calls := (self.called or {}).get(entry.name):
             yield f" {CALLED}{calls:,}", None
         found = (self.found or {}).get(entry.name, {})

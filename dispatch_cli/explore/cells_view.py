@@ -20,7 +20,7 @@ _MARK = len(MARK[0])
 
 
 class ShownKeys(NamedTuple):
-    """What a row or a cell shows: slots with one answer, or the places of an implementation.
+    """Content of a row or a cell: slots with one answer, or the places of an implementation.
 
     row: of the report, which speaks for all of them.
     """
@@ -30,7 +30,7 @@ class ShownKeys(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Where a place is: the first line and the one behind the last; the first column, and how many, 0 for all."""
+    """Area of a place: the first line and the one behind the last; the first column, and the width, 0 for all."""
 
     place: ShownKeys
     first: int
@@ -91,7 +91,7 @@ class CellsView(LinesView):
 
     @property
     def place(self) -> ShownKeys | None:
-        """What the cursor is on."""
+        """Place under the cursor."""
         found: ShownKeys | None = self.target
         return found
 

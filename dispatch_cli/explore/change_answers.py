@@ -1,4 +1,4 @@
-"""What the command line of the view of changes prints: the part under the cursor, which may take a thread to find."""
+"""Answers for the command line of the view of changes: on the part under the cursor; it may take a thread to find."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class ChangeAnswers:
 
     @property
     def waits_for(self) -> str:
-        """What is being looked for; empty for nothing."""
+        """Description of the work under way; empty if there is none."""
         if self._comparing.busy:
             return "Looking for what changes…"
         return "Checking…" if self._checking.busy else ""
 
     @property
     def compares(self) -> bool:
-        """Whether the two states are being compared."""
+        """True while the two states are being compared."""
         return self._comparing.busy
 
     def of(

@@ -1,4 +1,4 @@
-"""What the view of changes shows, as blocks: the changes, what can be changed, and what they lead to."""
+"""Blocks of the view of changes: the changes, what can be changed, and what they lead to."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def place_of(item: Any) -> Span | None:
 
 
 def is_choice(item: Any) -> Any:
-    """What can be chosen: the rows themselves."""
+    """The row itself if it can be chosen, else None."""
     kinds = (MadeChange, NamedRegistration, SlotLine, FindingChange)
     return item if isinstance(item, kinds) else None
 
@@ -158,14 +158,14 @@ _FINDINGS: tuple[Column[FindingChange], ...] = (
 
 
 class KernelChoice(NamedTuple):
-    """What can be registered. words: what it is called in the list."""
+    """Kernel that can be registered. words: its name in the list."""
 
     words: str
     kernel: Kernel
 
 
 def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRegistration]) -> list[KernelChoice]:
-    """What can be registered at a key: a kernel of its own, a fallthrough, and what is registered at other keys."""
+    """Kernels that can be registered at a key: one of its own, a fallthrough, and those registered at other keys."""
     short = "fallback" if owner is None else owner.name.rpartition("::")[2]
     name = f"{short}_{key}".lower()
     found = [

@@ -82,7 +82,7 @@ def _table(
 
 
 def entry_text(entry: TableEntry) -> str:
-    """What a slot holds, in a few words."""
+    """Content of a slot, in a few words."""
     kernel = entry.kernel
     if kernel is None:
         return str(entry.rule.value)
@@ -90,18 +90,18 @@ def entry_text(entry: TableEntry) -> str:
 
 
 class _Words:
-    """What happens to slots of C++ tables, in words."""
+    """Words for the changes of slots of C++ tables."""
 
     def __init__(self, universe: Universe) -> None:
         self._universe = universe
 
     def what(self, slot: SlotEffect) -> Hashable:
-        """What must be equal for slots of one row."""
+        """Value that must be equal for slots of one row."""
         before, after = (self._held(slot, is_after, several=True) for is_after in (False, True))
         return before, after, _why(slot), slot.changes
 
     def _held(self, slot: SlotEffect, is_after: bool, several: bool) -> Run:
-        """What calls find in a slot. several: it speaks for others; PyTorch's own fallbacks differ by line."""
+        """Answer that calls find in a slot. several: it speaks for others; PyTorch's own fallbacks differ by line."""
         canonical, stale = (slot.after, slot.live_after) if is_after else (slot.before, slot.live_before)
         entry = canonical if stale is None else stale.live
         is_own = several and not entry.is_fallthrough and is_core_fallback(self._universe, entry)

@@ -23,5 +23,5 @@ def change_text(change: Change) -> str:
 
 
 def name_text(name: RegistrationName) -> str:
-    """Which registration is meant; its number, where it is not the first one."""
+    """Name of a registration; with its number if it is not the first one."""
     return str(name if (name.number or 1) > 1 else name._replace(number=None))

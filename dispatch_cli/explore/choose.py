@@ -22,7 +22,7 @@ from dispatch_cli.render.text_safety import safe
 
 
 class Choose(Contained, ModalScreen[Any]):
-    """Which row of a table is meant; its result is the row, or None.
+    """Choice of a row of a table; its result is the row, or None.
 
     table: its first column is what is typed to find a row. own: makes a row of what is typed, which comes last, or says
     why it cannot be one.

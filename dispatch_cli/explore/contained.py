@@ -33,7 +33,7 @@ class SizedScrollView(ScrollView):
     BLURRED_CURSOR = "$foreground on $panel"
     """The style of what the cursor is on where the view does not have the focus."""
     STYLED_BY_FOCUS = False
-    """Whether a rule of the application's CSS is about the focus of such a view."""
+    """True if a rule of the application's CSS is about the focus of such a view."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id, classes=classes)

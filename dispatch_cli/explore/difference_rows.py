@@ -36,7 +36,7 @@ class ChangedRow(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a filter looks at."""
+        """Text that a filter searches."""
         parts = [self.name, self.what]
         parts += ["schema"] if self.schema else []
         parts += ["registrations"] if self.registrations else []
@@ -86,7 +86,7 @@ def difference_rows(report: DiffReport) -> list[ChangedRow]:
 
 
 def opened_by(item: Any, state: State) -> Span | Spot | None:
-    """What a row of a comparison opens: its place, else its operator or slot, if the state has it."""
+    """Target of a row of a comparison: its place, else its operator or slot, if the state has it."""
     for field in ("span", "new_declared_at"):
         if isinstance(place := getattr(item, field, None), Span):
             return place

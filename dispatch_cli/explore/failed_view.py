@@ -1,4 +1,4 @@
-"""What is shown in the place of a view that failed."""
+"""View in the place of one that failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FRAMES = 4
 
 
 class FailedView(Contained, VerticalScroll):
-    """What is shown in the place of a view that failed."""
+    """View in the place of one that failed."""
 
     DEFAULT_CSS = "FailedView { padding: 1 2; & > Static { width: 1fr; } }"
     BINDINGS = [Binding("r", "again", "Try again")]  # noqa: RUF012  (textual's way)

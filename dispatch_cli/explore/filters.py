@@ -42,19 +42,19 @@ class Filters(Contained, Widget):
         self.near = ""
 
     def note_checking(self, checking: bool) -> None:
-        """Whether findings are being looked for."""
+        """Show whether findings are being looked for."""
         if checking != self.checking:
             self.checking = checking
             self.refresh()
 
     def note_near(self, near: str) -> None:
-        """What the list has first where a search finds nothing good, in a few words; empty where it does."""
+        """Show which names the list has first, in a few words, if a search finds nothing good; empty if it does."""
         if near != self.near:
             self.near = near
             self.refresh()
 
     def _parts(self) -> list[tuple[Marked, str]]:
-        """What there is room for: with short numbers where that is needed, and then without the word."""
+        """Parts that there is room for: with short numbers if need be, and then without the word."""
         parts = self._with(lambda count: f"{count:,}")
         if self._width(parts) > self.content_size.width:
             parts = self._with(short_number)

@@ -63,7 +63,7 @@ class FindingRow(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a filter looks at."""
+        """Text that a filter searches."""
         text = self.findings[0].message if self.findings else ""
         place = "" if self.span is None else str(self.span)
         return f"{self.severity.value} {self.check} {self.operator or ''} {' '.join(self.keys)} {place} {text}"
@@ -141,7 +141,7 @@ class FindingDetail:
         yield from check_documents.of_finding(check, row.severity, width)
 
     def opens(self, item: Any) -> Any:
-        """What a part opens: a place of a file, or a spot."""
+        """Target of a part: a place of a file, or a spot."""
         if isinstance(item, Fact):
             return self._notes.get(item) or self._slots.get(item)
         if isinstance(item, KernelRow):

@@ -1,4 +1,4 @@
-"""What follows a cursor: at once where it had rested, and where keys come quickly, as soon as they pause."""
+"""Updates that follow a cursor: at once where it had rested, and where keys come quickly, as soon as they pause."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def matched(name: str, query: str) -> list[int]:
 
 
 def is_scattered(name: str, query: str) -> bool:
-    """Whether a name has the letters of a word, of four or more, in pieces of which some begin inside its parts."""
+    """True if a name has the letters of a word, of four or more, in pieces of which some begin inside its parts."""
     lower = name.lower()
     words = [] if _globs(query) else words_of(query)
     return any(len(word) >= _MISSPELT and _word_rank(lower, _start(lower), word) >= _SCATTERED for word in words)
@@ -99,7 +99,7 @@ def _is_glob(word: str) -> bool:
 
 
 def _normal(query: str) -> str:
-    """What is asked beside globs, as it is compared; names as PyTorch's Python writes them are taken, too."""
+    """Query without its globs, as it is compared; names as PyTorch's Python writes them are taken, too."""
     text = query[:MAX_QUERY].lower().strip()
     if _is_glob(text):
         text = " ".join(word for word in text.split() if not _is_glob(word))
@@ -121,12 +121,12 @@ def _pattern(word: str) -> re.Pattern[str]:
 
 
 def _start(name: str) -> int:
-    """Where a name begins, behind its namespace."""
+    """Index at which a name begins, behind its namespace."""
     return name.rfind("::") + 2 if "::" in name else 0
 
 
 def _word_rank(name: str, start: int, word: str) -> int:
-    """How good a match is; 0 is the best. start: where the name begins, behind its namespace."""
+    """Rank of a match; 0 is the best. start: the index at which the name begins, behind its namespace."""
     if word in name:
         at = 0 if name.startswith(word) else name.find(word, start)
         if at in (0, start):
@@ -144,7 +144,7 @@ def _word_rank(name: str, start: int, word: str) -> int:
 
 
 def _places(name: str, word: str) -> list[int]:
-    """Where the letters are: in one piece if they can be, at the beginnings of parts where possible."""
+    """Indices of the letters: in one piece if they can be, at the beginnings of parts where possible."""
     start = _start(name)
     for at in (name.find(word, start), name.find(word)):
         if at >= 0:

@@ -1,4 +1,4 @@
-"""Where the user goes: to operators, to views, back and forward."""
+"""Navigation: to operators, to views, back and forward."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Going(App[None]):
 
     @property
     def spot(self) -> Spot:
-        """Where the user is."""
+        """Current spot of the user."""
         return self.visits.here.spot
 
     def show_command(self) -> Any:

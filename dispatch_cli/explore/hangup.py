@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 SECONDS = 1.0
-"""How often it is asked whether the terminal is still there."""
+"""Seconds between two checks that the terminal is still there."""
 
 
 def end_with_terminal(app: App[None]) -> None:
@@ -35,4 +35,4 @@ def end_without_terminal() -> None:
 
 
 _IS_TERMINAL = sys.__stdin__ is not None and sys.__stdin__.isatty()
-"""Whether there was one at the start."""
+"""True if there was a terminal at the start."""

@@ -94,7 +94,7 @@ def help_text(sections: Iterable[HelpSection], width: int) -> Content:
 
 
 def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[HelpSection]:
-    """What help shows: first the keys of the list, where it has the focus, else those of the view.
+    """Sections of the help: first the keys of the list, if it has the focus, else those of the view.
 
     has_trace: a recording of a program is shown.
     """

@@ -1,4 +1,4 @@
-"""Where it is typed which keys a table shows."""
+"""Input of the keys that a table shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dispatch_cli.explore.text_input import TextInput
 
 
 class KeyFilter(TextInput):
-    """Which keys are shown."""
+    """Filter for the keys that are shown."""
 
     DEFAULT_CSS = "KeyFilter { background: $panel; }"
     BINDINGS: ClassVar[list[BindingType]] = [

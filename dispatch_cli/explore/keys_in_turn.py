@@ -35,7 +35,7 @@ class KeysInTurn(App[None]):
         self._waiting = deque[Event]()
         self._turns = 0
         self._typed_into: Widget | None = None
-        """Where the last key was a letter."""
+        """Input that got the last key, if that was a letter."""
 
     async def on_event(self, event: Event) -> None:
         """textual's."""
@@ -70,7 +70,7 @@ class KeysInTurn(App[None]):
                 self.call_later(self._look_again)
 
     def _is_turn_of(self, event: Event) -> bool:
-        """Whether nothing is under way. Letters in one line follow each other in any case: they open nothing."""
+        """True if nothing is under way. Letters in one line follow each other in any case: they open nothing."""
         is_letter = isinstance(event, Key) and event.is_printable
         if is_letter and self._typed_into is not None and self._typed_into is self.focused:
             return True

@@ -58,7 +58,7 @@ def _all_keys(backend: CoveredBackend) -> Iterator[str | None]:
 
 
 def _of_files(state: State) -> Counter[str]:
-    """How much the files register at each key."""
+    """Number of registrations in the files at each key."""
     steps = all_declarations(state).steps
     return Counter(
         step.dispatch_key if isinstance(step, Fallback) else key_of(step)
@@ -68,7 +68,7 @@ def _of_files(state: State) -> Counter[str]:
 
 
 def _operators(state: State) -> Counter[str]:
-    """How many operators have a kernel at each key. Operators with equal sets of keys are counted together."""
+    """Number of operators with a kernel at each key. Operators with equal sets of keys are counted together."""
     dispatcher = state.dispatcher
     sets = Counter(dispatcher.shape(name)[0] for name in dispatcher)
     found = Counter[str]()

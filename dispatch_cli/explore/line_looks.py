@@ -1,4 +1,4 @@
-"""How lines look: the styles of tones, and the mark of the cursor."""
+"""Looks of lines: the styles of tones, and the mark of the cursor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dispatch_cli.render.document import Tone
 
 
 def can_be_written(sign: str) -> bool:
-    """Whether the terminal's encoding, which is that of standard error for textual, has a sign."""
+    """True if the terminal's encoding, which is that of standard error for textual, has a sign."""
     try:
         sign.encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -17,7 +17,7 @@ def can_be_written(sign: str) -> bool:
 
 
 MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
-"""What stands before the lines that the cursor is on, and before others, where something can be opened."""
+"""Signs before the lines that the cursor is on, and before others, where something can be opened."""
 
 LOOKS = {
     Tone.HEAD: "bold",

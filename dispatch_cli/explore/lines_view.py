@@ -72,7 +72,7 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         raise NotImplementedError
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         raise NotImplementedError
 
     def line_at(self, number: int) -> TextLine:
@@ -84,7 +84,7 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         return self._width
 
     def choices(self) -> int:
-        """How many parts can be opened."""
+        """Number of parts that can be opened."""
         raise NotImplementedError
 
     def choice(self, number: int) -> Openable:
@@ -103,7 +103,7 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
 
     @property
     def target(self) -> Any:
-        """What the part under the cursor opens; None where there is none."""
+        """Target of the part under the cursor; None if there is none."""
         return self.choice(self._cursor).target if self._cursor < self.choices() else None
 
     @property

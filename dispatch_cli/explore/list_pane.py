@@ -30,7 +30,7 @@ SOON = 0.04
 
 
 class RowDetail(Blocks):
-    """What is said of the part under the cursor."""
+    """Details of the row under the cursor."""
 
     STYLED_BY_FOCUS = True
 
@@ -116,7 +116,7 @@ class ListPane(Pane):
         raise NotImplementedError
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         raise NotImplementedError
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
@@ -124,11 +124,11 @@ class ListPane(Pane):
         raise NotImplementedError
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
-        """What is said of a row. row: None where the list is empty."""
+        """Blocks about a row. row: None if the list is empty."""
         raise NotImplementedError
 
     def opens(self, item: Any) -> Any:  # noqa: ARG002
-        """What a part of the details opens: a place, a spot, or something of the view's own."""
+        """Target of a part of the details: a place, a spot, or something of the view's own."""
         return None
 
     def place_of(self, row: Any) -> Span | None:  # noqa: ARG002
@@ -136,7 +136,7 @@ class ListPane(Pane):
         return None
 
     def chosen_rows(self) -> Iterable[str]:
-        """Which rows the keys of the view choose, in words; nothing for all."""
+        """Rows that the keys of the view choose, in words; nothing for all."""
         return ()
 
     @property

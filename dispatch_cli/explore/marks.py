@@ -1,4 +1,4 @@
-"""What the list of operators marks: what a change on trial changed, and how many findings there are."""
+"""Marks in the list of operators: for effects of a change on trial, and for the number of findings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def other_marks(before: Found | None, after: Found) -> frozenset[str] | None:
 
 
 def counted(findings: Iterable[Finding]) -> Found:
-    """How many there are of each severity for every operator."""
+    """Number of findings of each severity for every operator."""
     counts: dict[str, Counter[Severity]] = {}
     for one in findings:
         if one.operator is not None:

@@ -1,4 +1,4 @@
-"""What a search may mean that finds no name, or only names that have its letters here and there."""
+"""Names that a search may mean that finds no name, or only names that have its letters here and there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dispatch_cli.answers.shared.nearest_names import ALIKE, nearest_names
 from dispatch_cli.explore.fuzzy import MAX_QUERY, Matcher, words_of
 
 MISSPELT = 0.75
-"""How alike a name is at least to one of four letters or more of which two changed places."""
+"""Least likeness of a name to one of four letters or more of which two changed places."""
 
 
 def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> tuple[list[int], str]:

@@ -1,4 +1,4 @@
-"""What is said for a while, at the bottom: a notice goes with the next key, or after some seconds."""
+"""Notices at the bottom: each goes with the next key, or after some seconds."""
 
 from __future__ import annotations
 

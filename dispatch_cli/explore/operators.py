@@ -34,7 +34,7 @@ def _untold(_: str) -> None:
 
 
 class OperatorInput(TextInput):
-    """Where an operator's name is typed. The arrows move the list's cursor."""
+    """Input of an operator's name. The arrows move the list's cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "list('move', -1)", "Up", show=False),
@@ -115,7 +115,7 @@ class Operators(Contained, Vertical):
         yield self.list
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What is typed is on the screen before it is searched for."""
+        """Search once the typed text is on the screen."""
         event.stop()
         self.call_after_refresh(self.search)
 

@@ -26,7 +26,7 @@ from dispatch_cli.render.words import aside_lines, keys_label
 
 
 def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
-    """What Python's ``resolve_key`` chooses for an operator."""
+    """Rows of the choices of Python's ``resolve_key`` for an operator."""
     folding = unfolded(shown.entries) if every else fold_python(shown.entries)
     columns = python_table.columns(folding)[1:]
     marks = ["*" if run.answer.differs is not None else "" for run in folding.rows]
@@ -37,7 +37,7 @@ def python_rows(shown: PythonTable, every: bool, width: int) -> ShownSlots:
 
 
 def other_sentences(place: ShownKeys, key: str | None) -> Iterator[str]:
-    """What Python chooses at the slots of a row; nothing for other rows. key: of the slot where the user is."""
+    """Sentences on Python's choices at the slots of a row; none for other rows. key: of the slot where the user is."""
     if isinstance(place.row, PythonRow):
         here = slot_of(place, key)
         yield from several(place, here)
@@ -74,7 +74,7 @@ def _headed(column: Column[Any]) -> Column[Any]:
 
 
 def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> ShownSlots:
-    """What a call of a higher-order operator finds at each slot, and what modes, subclasses and transforms find."""
+    """Rows of a higher-order operator: its answers to calls at each slot, and to modes, subclasses and transforms."""
     folding = unfolded(shown.entries) if every else fold_slots(shown.entries)
     title, *rest = [
         line for block in higher_order.heading(shown) for part in parts_of(block, width) for line in part.lines

@@ -1,4 +1,4 @@
-"""What the command palette finds: views, actions, operators, and slots of the operator in front."""
+"""Entries of the command palette: views, actions, operators, and slots of the operator in front."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PaletteEntry(NamedTuple):
 
 
 class Explorer(Protocol):
-    """What the commands need of the application."""
+    """Parts of the application that the commands need."""
 
     session: Session
     catalogue: Catalogue
@@ -44,7 +44,7 @@ class Explorer(Protocol):
 
     @property
     def spot(self) -> Spot:
-        """Where the user is."""
+        """Current spot of the user."""
 
     async def go(self, spot: Spot, pane: str | None = None) -> None:
         """Go to a place."""
@@ -119,7 +119,7 @@ class ExploreCommands(Provider):
 
 
 def _is_own(node: DOMNode, binding: Binding) -> bool:
-    """Whether a key is worth a command: not one that textual gives its widgets, and none that moves a cursor."""
+    """True if a key is worth a command: not one that textual gives its widgets, and none that moves a cursor."""
     own = (kind for kind in type(node).__mro__ if kind.__module__.startswith("dispatch_cli."))
     keys = {one.key for kind in own for one in Binding.make_bindings(kind.__dict__.get("BINDINGS", ()))}
     return binding.key in keys and binding.action.partition("(")[0] not in _NOT_COMMANDS

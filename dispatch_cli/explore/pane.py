@@ -1,4 +1,4 @@
-"""What all panes have in common."""
+"""Base of all panes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOW = 14
 """Lines of a view below which there is room only for the most important."""
 SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
-"""What the key for that does, for help."""
+"""Description of the key for that, for help."""
 
 
 class Pane(Contained, Vertical):
@@ -77,12 +77,12 @@ class Pane(Contained, Vertical):
 
     @property
     def notes(self) -> Sequence[tuple[str, str]]:
-        """What has to be known of what is shown, for help: a word for it, and a sentence."""
+        """Notes on the content that have to be known, for help: a word for each, and a sentence."""
         return ()
 
     @property
     def waits_for(self) -> str:
-        """What is being done before there is a command line; empty where nothing is."""
+        """Description of the work that a command line waits for; empty if there is none."""
         return ""
 
     def post_message(self, message: Message) -> bool:

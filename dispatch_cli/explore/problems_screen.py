@@ -1,4 +1,4 @@
-"""What is wrong in files that cannot be read again."""
+"""Screen of the problems in files that cannot be read again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dispatch_cli.render.problems import problems
 
 
 class ProblemsScreen(Contained, ModalScreen[None]):
-    """What is wrong in the files, each problem with its place."""
+    """Problems in the files, each with its place."""
 
     DEFAULT_CSS = """
     ProblemsScreen { align: center middle; background: $background 60%; }

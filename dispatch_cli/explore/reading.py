@@ -14,7 +14,7 @@ from textual.events import AppFocus, Event, Key
 from dispatch_cli.explore.session import CannotRead, Session
 
 Stamp = tuple[int, int] | None
-"""When a file was last written, and its size; None where it is not there."""
+"""Time when a file was last written, and its size; None if it is not there."""
 
 _LOOKS_EVERY = 1.5
 """Seconds that pass at least before it is looked again whether files have changed."""
@@ -96,7 +96,7 @@ class ReadingAgain(App[None]):
 
     @property
     def changed_on_disk(self) -> str:
-        """Which files are not as they were read; empty where all are."""
+        """Remark that names files that are not as they were read; empty if all are."""
         if not self._changed:
             return ""
         first, *others = self._changed
@@ -121,7 +121,7 @@ class ReadingAgain(App[None]):
 
 
 def stamp_of(file: str) -> Stamp:
-    """How a file is now."""
+    """Current stamp of a file."""
     try:
         found = Path(file).stat()
     except (OSError, ValueError):

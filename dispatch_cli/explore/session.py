@@ -1,4 +1,4 @@
-"""What is explored: a state, what was changed in it on trial, and the command line that loads it."""
+"""Session of the explorer: a state, the changes on trial in it, and the command line that loads it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PaneAnswer(NamedTuple):
-    """What a view shows.
+    """Answer that a view shows.
 
     report: the same report that the command makes. command: the arguments of ``dispatch-cli`` that print it; with
     ``--format json``, it prints exactly this report.
@@ -32,7 +32,7 @@ class PaneAnswer(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where the user is. operator: an ordinary one; higher_order: the name of a higher-order one.
+    """Place of the user. operator: an ordinary one; higher_order: the name of a higher-order one.
 
     key: of the slot.
     """
@@ -101,7 +101,7 @@ class Session:
 
     @property
     def title(self) -> str:
-        """What is explored, in a few words: the embedded state, and the files over it."""
+        """Name of the session, in a few words: the embedded state, and the files over it."""
         if self.original.over:
             return " + ".join((", ".join(self.original.over), *self.files))
         universe = self.original.dispatcher.universe.name
@@ -111,7 +111,7 @@ class Session:
 
     @cached_property
     def checks(self) -> CheckSetup:
-        """What the project says of a run of the checks."""
+        """Setup that the project gives a run of the checks."""
         from dispatch_cli.answers.findings.checked import CheckSetup
 
         return CheckSetup()
@@ -132,7 +132,7 @@ class Session:
 
     @property
     def has_tried(self) -> bool:
-        """Whether anything was ever tried out; changes can have been undone since."""
+        """True if anything was ever tried out; changes can have been undone since."""
         return "whatif" in vars(self)
 
     @property
@@ -142,7 +142,7 @@ class Session:
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are changes that are not in the file that command lines name."""
+        """True if there are changes that are not in the file that command lines name."""
         return self.has_tried and self.whatif.unsaved
 
     def command(self, name: str, *arguments: str, before: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from itertools import chain, groupby
 from dispatch_cli.render.text_safety import safe
 
 CUT = "…"
-"""What stands for the letters that are left out."""
+"""Sign for the letters that are left out."""
 _LEAST = 2
 """Letters that stay before a part that is left out."""
 
@@ -89,18 +89,18 @@ def _windows(name: str, room: int, alike: Sequence[str]) -> Iterator[Letters]:
 
 
 def _differ_at(name: str, other: str) -> int:
-    """Where two names begin to differ."""
+    """Index at which two names begin to differ."""
     both = zip(name, other, strict=False)
     return next((at for at, (one, two) in enumerate(both) if one != two), min(len(name), len(other)))
 
 
 def _start(name: str) -> int:
-    """Where a name begins behind its namespace."""
+    """Index at which a name begins behind its namespace."""
     return name.rfind("::") + 2 if "::" in name else 1
 
 
 def _is_alike(other: str, shown: str) -> bool:
-    """Whether another name can be what is shown."""
+    """True if the shown text fits another name, too."""
     parts, at = shown.split(CUT), 0
     for part in parts[:-1]:
         found = other.find(part, at)

@@ -1,4 +1,4 @@
-"""What is said of a slot, as blocks, and what their parts lead to."""
+"""Blocks about a slot, and the targets of their parts."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SlotBlocks:
         return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
-        """What a row or a paragraph leads to."""
+        """Target of a row or a paragraph."""
         if isinstance(item, Concerned):
             return ToRegistration(item)
         if isinstance(item, RuleLine):
@@ -164,7 +164,7 @@ class SlotBlocks:
             yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number, removal.which))
 
     def _around(self, what: SlotExplanation) -> Iterator[Block]:
-        """What comes next, and the slots above and below, which are the last ones."""
+        """Blocks on what comes next, and on the slots above and below, which are the last ones."""
         sentences = [*around_sentences(what._replace(python=None), short=True)]
         there = [row for row in (what.above, what.below) if row is not None]
         rows: list[TableRow | None] = [*[None] * (len(sentences) - len(there)), *there]
@@ -190,7 +190,7 @@ class SlotBlocks:
 
 
 def _tries(change: Change, ways: int) -> str:
-    """What enter does with a change, the first one of several ways."""
+    """Effect of enter on a change, the first one of several ways."""
     text = f"enter tries {'the first way' if ways > 1 else 'it'}"
     further = further_step(change)
     return text if further is None else f"{text}, without its second step: to {further} is yours"

@@ -1,4 +1,4 @@
-"""What is said of a slot, in a view. Rules take a line each, so that all of them are seen."""
+"""View of a slot's explanation. Rules take a line each, so that all of them are seen."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTH
 
 
 class ExplainedSlot(Blocks):
-    """What is said of a slot.
+    """Explanation of a slot.
 
-    The cursor begins at the registrations if these are in sight, else at the rule that fired. Where something else is
-    said of the same slot, it stays on its part, and begins anew where that is gone.
+    The cursor begins at the registrations if these are in sight, else at the rule that fired. When the
+    explanation of the same slot changes, it stays on its part, and begins anew if that is gone.
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
@@ -58,7 +58,7 @@ class ExplainedSlot(Blocks):
             self._cursor = self._began = self._first()
 
     def _first(self) -> int:
-        """Where the cursor begins."""
+        """Number of the part at which the cursor begins."""
         height = self.scrollable_content_region.height
         ways = [
             (n, self.choice(n).target.by_rule)
@@ -78,7 +78,7 @@ class ExplainedSlot(Blocks):
 
 
 def _is_same(was: Target, now: Target) -> bool:
-    """Whether two parts are of one thing; what is switched off, or on again, stays the same."""
+    """True if two parts are of one thing; what is switched off, or on again, stays the same."""
     if isinstance(was, ToRegistration) and isinstance(now, ToRegistration):
         return (*_at(was), was.one.kernel, was.one.span) == (*_at(now), now.one.kernel, now.one.span)
     if isinstance(was, ToRegistration | ToSwitchedOff) and isinstance(now, ToRegistration | ToSwitchedOff):

@@ -51,7 +51,7 @@ class PaneStage(Contained, Horizontal):
         self._first = Spot()
 
     def begin(self, ids: tuple[str, ...], spot: Spot) -> None:
-        """Which views there are from the start, and where: they are in the first frame."""
+        """Set the views to begin with, and their spot: they are in the first frame."""
         self.shown, self._first = ids, spot
 
     def compose(self) -> ComposeResult:
@@ -167,7 +167,7 @@ class PaneStage(Contained, Horizontal):
 
 
 def _failed_view(title: str, error: BaseException) -> FailedView:
-    """What stands in the place of a view, whose module is imported now."""
+    """View in the place of a failed one, whose module is imported now."""
     from dispatch_cli.explore.failed_view import FailedView
 
     return FailedView(title, error)

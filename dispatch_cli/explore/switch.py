@@ -19,7 +19,7 @@ from dispatch_cli.render.words import short_kernel
 
 
 class WhichOff(NamedTuple):
-    """What can be switched off. words: what it is called in a list; ones: the registrations."""
+    """Registrations that can be switched off together. words: their name in a list."""
 
     words: str
     kernel: str
@@ -41,7 +41,7 @@ def switch_off(session: Session, spot: Spot, ones: Sequence[Concerned]) -> None:
 
 
 def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
-    """Which of several registrations are to go: all of them, or one."""
+    """Ways to switch several registrations off: all of them, or one."""
     each = [WhichOff(one.key, "fallthrough" if one.fallthrough else short_kernel(one.kernel), (one,)) for one in ones]
     kernels = {one.kernel for one in each}
     rows = [WhichOff(f"all {len(ones)}", kernels.pop() if len(kernels) == 1 else "", tuple(ones)), *each]
@@ -49,7 +49,7 @@ def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
 
 
 def said_of(ones: Sequence[Concerned]) -> str:
-    """What is to be known of registrations that are switched off; nothing for one of an operator, which shows."""
+    """Notice about registrations that are switched off; empty for one of an operator, which shows."""
     at = some_of([one.key for one in ones])
     if all(one.backend_fallback for one in ones):
         one, is_off, they, them = (

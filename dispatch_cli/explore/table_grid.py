@@ -40,7 +40,7 @@ def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
 
 
 def meaning_of_tried(shown: OperatorTable, tried: Mapping[str, Before]) -> Iterator[Block]:
-    """What the mark of the trial says; the legend has the other marks."""
+    """Meaning of the mark of the trial; the legend has the other marks."""
     return meaning_of_marks([row._replace(before=None, stale=False) for row in shown.entries], tried)
 
 

@@ -77,7 +77,7 @@ def few_lines(text: str, width: int) -> list[TextLine]:
 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
-    """What the slots of a row or a cell of the C++ table hold. key: of the slot where the user is."""
+    """Sentences on the slots of a row or a cell of the C++ table. key: of the slot where the user is."""
     from dispatch_cli.answers.table.slot_wording import answer_text
 
     row: TableRow = place.row
@@ -93,23 +93,23 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None)
 
 
 def before_trial(row: TableRow, was: Before, short: bool) -> str:
-    """What a slot held before the changes on trial, where it differs from what its row shows."""
+    """Answer of a slot before the changes on trial, where it differs from what its row shows."""
     return "not stale" if became_stale(row, was) else before_label(was, short)
 
 
 def slot_of(place: ShownKeys, key: str | None) -> str:
-    """Which slot of a place is meant. key: of the slot where the user is."""
+    """Slot of a place that is meant. key: of the slot where the user is."""
     return key if key is not None and key in place.keys else place.keys[0]
 
 
 def several(place: ShownKeys, here: str) -> Iterator[str]:
-    """How many slots a row speaks for, and which one of them is explained: *here*."""
+    """Number of slots that a row speaks for, and the one of them that is explained: *here*."""
     if len(place.keys) > 1:
         yield f"{len(place.keys)} slots with this answer; the view Slot explains {here}."
 
 
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:
-    """What the marks say that are used in rows."""
+    """Meaning of the marks that are used in rows."""
     said = [(TRIED, "changed on trial", sum(row.key in tried for row in rows))]
     said.append(
         (slot_marks.CHANGED, "differs from the base", sum(row.before is not None and not row.stale for row in rows))
@@ -130,7 +130,7 @@ def message(text: str, width: int) -> ShownSlots:
 
 
 def places_of(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
-    """What each row shows."""
+    """Content of each row."""
     return [ShownKeys(run.keys, run.answer) for run in rows]
 
 

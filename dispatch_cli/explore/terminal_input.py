@@ -1,4 +1,4 @@
-"""What a terminal sends: text that is pasted is no key, and a key with alt is no sign of another keyboard."""
+"""Input from a terminal: text that is pasted is no key, and a key with alt is no sign of another keyboard."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class TerminalInput(XTermParser):
 
     def __init__(self, debug: bool = False) -> None:
         self._end = ""
-        """What the last characters were, where a mark can have begun in them; of a paste, these are not in it yet."""
+        """The last characters, if a mark can have begun in them; of a paste, these are not in it yet."""
         self._pasted: str | None = None
-        """What is pasted, as long as its end has not come."""
+        """Text that is pasted, as long as its end has not come."""
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:

@@ -1,4 +1,4 @@
-"""When cyclic garbage is looked for, which takes a while: not before the first frame, and while the user rests."""
+"""Times of the search for cyclic garbage, which takes a while: not before the first frame, and while the user rests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Tidying(App[None]):
         await super().on_event(event)
 
     def keep_all(self) -> None:
-        """What there is now stays as long as the program: looking through it again and again would only cost."""
+        """Keep the objects of now as long as the program: looking through them again and again would only cost."""
         if self.own_process:
             gc.collect()
             gc.freeze()

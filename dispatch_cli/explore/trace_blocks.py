@@ -1,4 +1,4 @@
-"""What the view of a trace says of the program, of a call, and of a finding, and its lines."""
+"""Blocks of the view of a trace on the program, on a call, and on a finding, and its lines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def span_of(place: PythonPlace) -> Span:
 
 
 def words_of(row: ShownLine | TraceFinding) -> str:
-    """What a filter looks at."""
+    """Text that a filter searches."""
     if isinstance(row, TraceFinding):
         return " ".join((row.kind.value, row.operator, row.key, row.kernel or "", *map(str, row.places)))
     call = row.row
@@ -110,7 +110,7 @@ def with_bars(rows: Sequence[ShownLine]) -> list[Column[ShownLine]]:
 
 
 def notes_of(report: TraceReport) -> tuple[tuple[str, str], ...]:
-    """What has to be known of a recording: what it lacks, and where its registrations are from; each with a label."""
+    """Notes on a recording: what it lacks, and where its registrations are from; each with a label."""
     notes = (
         ("Unfinished", unfinished_sentence(report)),
         ("Not recorded", "; ".join(missing_sentences(report))),
@@ -120,7 +120,7 @@ def notes_of(report: TraceReport) -> tuple[tuple[str, str], ...]:
 
 
 def title_of(shown: ShownCalls, chosen: Sequence[str], is_wide: bool = True) -> Iterator[str | tuple[str, str]]:
-    """Which program it was, what is shown of it, and what is not known.
+    """Name of the program, the part of it that is shown, and the gaps in the recording.
 
     chosen: what is asked for, in words. is_wide: there is room for a line for each note; otherwise one names them all.
     """
@@ -159,7 +159,7 @@ def operator_of(row: Any) -> str | None:
 
 
 class TraceDetail:
-    """What is said of a call or a finding, and the lines of Python in it. directory: of the program."""
+    """Details of a call or a finding, and the lines of Python in it. directory: of the program."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory

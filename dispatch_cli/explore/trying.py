@@ -1,4 +1,4 @@
-"""What keys do with changes that are tried out, whichever view is in front."""
+"""Actions of keys on changes that are tried out, whichever view is in front."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.events import Event, Key
 from dispatch_cli.explore.session import Session
 
 TO_SAVE = "(w writes this file)"
-"""What a command line says that names the changes while they are not saved."""
+"""Remark of a command line that names the changes while they are not saved."""
 
 _OWN = ("undo_change", "redo_change", "write_changes")
 
@@ -51,7 +51,7 @@ class Trying(App[None]):
         raise NotImplementedError
 
     def action_say_nothing_to(self, what: str) -> None:
-        """What a key would do has nothing to be done with."""
+        """Say that there is nothing for the key to act on."""
         self.notify(f"There is no change to {what}.")
 
     def action_undo_change(self) -> None:

@@ -19,7 +19,7 @@ class VisitedPlace(NamedTuple):
 
 
 class Visits:
-    """Where the user is, was before, and went back from."""
+    """Places of the user: the current one, those before it, and those that the user went back from."""
 
     def __init__(self, first: VisitedPlace) -> None:
         self._visits = [first]
@@ -27,7 +27,7 @@ class Visits:
 
     @property
     def here(self) -> VisitedPlace:
-        """Where the user is."""
+        """Current place of the user."""
         return self._visits[self._at]
 
     def go(self, visit: VisitedPlace) -> None:

@@ -1,6 +1,6 @@
-"""What would help, for slots of the operators of files: those that the files change, and that findings are about.
+"""Changes that would help, for slots of the operators of files: those that the files change, or findings are about.
 
-To try out changes for every slot would take minutes; of the others, the command that `explain` shows says it.
+To try out changes for every slot would take minutes; for the others, the page has the command to run `explain`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the files change of the state that they are over: as `diff` says it."""
+"""Changes that the files make to the state that they are over: as `diff` says it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serves the operators on each backend: once for all operators that nothing tells apart."""
+"""Coverage of each backend: once for all operators that nothing tells apart."""
 
 from __future__ import annotations
 

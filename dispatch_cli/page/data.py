@@ -46,11 +46,11 @@ class PageFile(NamedTuple):
 
 
 class PageSource(NamedTuple):
-    """What a page is made from.
+    """Source of a page.
 
-    arguments: the source options, as they were given; the first *named* are files. more_files: how many files are not
-    in *files*. names: of the state's files and folders, for people. url: of the repository that they are in.
-    index_page: the file beside the page that leads to those of other versions.
+    arguments: the source options, as they were given; the first *named* are files. more_files: the number of files
+    that are not in *files*. names: of the state's files and folders, for people. url: of the repository that they are
+    in. index_page: the file beside the page that leads to those of other versions.
     """
 
     arguments: tuple[str, ...]

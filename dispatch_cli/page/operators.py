@@ -25,7 +25,7 @@ OWN, NEW = 1, 2
 
 
 class _Attributes(NamedTuple):
-    """Of a kernel, what many have in common. flags: the words of a dump's brackets."""
+    """Attributes of a kernel that many have in common. flags: the words of a dump's brackets."""
 
     debug: str | None
     fallthrough: bool
@@ -44,7 +44,7 @@ def _attributes(found: _Attributes) -> Any:
 
 
 class _Header(NamedTuple):
-    """Of an operator, what many have in common. alias_analysis: None of one that is not defined."""
+    """Attributes of an operator that many have in common. alias_analysis: None of one that is not defined."""
 
     debug: str | None
     tags: tuple[str, ...]

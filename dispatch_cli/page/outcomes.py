@@ -1,4 +1,4 @@
-"""What fills the slots of operators, and by which rules: once for all operators with kernels at the same keys.
+"""Content of operators' slots, and its rules: once for all operators with kernels at the same keys.
 
 Every answer is the engine's; the page decides nothing.
 """
@@ -123,5 +123,5 @@ class _SlotRules:
         )
 
     def situation(self, registered: int) -> Hashable:
-        """What is equal for slots whose rules end in the same way, but for the slot's own key."""
+        """Value that is equal for slots whose rules end in the same way, but for the slot's own key."""
         return self._always, registered & self._bits, bool(registered & self._own_bit)

@@ -38,7 +38,7 @@ class Pool:
 
 
 class Pools:
-    """What all parts of the page's data share.
+    """Pools that all parts of the page's data share.
 
     texts: names, kernels, schemas. places: file (a text), line and column, one after the other.
     keys: the keys by which everything else names them.

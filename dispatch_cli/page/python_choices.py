@@ -1,4 +1,4 @@
-"""What Python's ``resolve_key`` chooses, for the slots at which that is something else than in the C++ table."""
+"""Choices of Python's ``resolve_key``, for the slots at which it differs from the C++ table."""
 
 from __future__ import annotations
 

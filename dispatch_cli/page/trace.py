@@ -29,7 +29,7 @@ FIELDS = (
     *("number", "level", "times", "all", "operator", "path", "place"),
     *("forward", "forwards", "forward_place", "time", "raised", "unfinished"),
 )
-"""What each line has, one after the other; -1 for nothing."""
+"""Fields of each line, one after the other; -1 for nothing."""
 
 
 def trace_data(view: TraceView, argument: str) -> dict[str, Any]:

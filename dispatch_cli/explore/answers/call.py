@@ -138,7 +138,7 @@ def _resolved(state: State, asked: CallRequest) -> CallAnswered:
 
 
 def _of(step: StepReport) -> tuple[object, ...]:
-    """What makes a step another one: the slot, its kernel, what that does, and what it redispatches with."""
+    """Values by which steps are compared: the slot, the kernel, what it does, and what it redispatches with."""
     hop = step.hop
     python = None if hop.python is None else hop.python.kernel
     return hop.slot, step.entry.kernel, step.entry.rule, step.entry.span, python, hop.does, hop.passes

@@ -1,4 +1,4 @@
-"""What is registered, and what is different from the state without what is tried out."""
+"""Reports of registrations, and of the differences from the state without the changes on trial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_NAMED = 50
 
 
 class WantedDiff(NamedTuple):
-    """What ``diff`` is to say of the changes. operators: those that they can concern; none for all."""
+    """Input of ``diff`` for the changes. operators: those that the changes can concern; none for all."""
 
     sides: DiffArguments
     operators: tuple[OperatorName, ...]
@@ -41,7 +41,7 @@ class WantedDiff(NamedTuple):
 def registrations_answer(
     session: Session, owner: OperatorName | None, there: Sequence[NamedRegistration]
 ) -> PaneAnswer | None:
-    """What is registered: the backend fallbacks (None), or *there*, the registrations of an operator in their order.
+    """Report of the backend fallbacks (owner: None), or of *there*, an operator's registrations in their order.
 
     None for an operator that the state does not have.
     """
@@ -71,16 +71,16 @@ def finding_answer(session: Session, finding: Finding, is_new: bool, state: Stat
 
 
 def changes_answer(session: Session) -> PaneAnswer | None:
-    """What ``diff`` says of the original state and the one with the changes.
+    """Report of ``diff`` between the original state and the one with the changes.
 
-    Of the operators that the changes can concern; of all where these are many, or a backend fallback is among them.
+    It is about the operators that the changes can concern; about all if these are many, or a fallback is among them.
     """
     wanted = wanted_diff(session)
     return None if wanted is None else wanted.answer(session.original, session.state)
 
 
 def wanted_diff(session: Session) -> WantedDiff | None:
-    """What ``diff`` is to say of the changes; None where it has no arguments for that."""
+    """Input of ``diff`` for the changes; None if no arguments of it can name both states."""
     sides = sides_of(session, Old(None))
     if sides is None:
         return None

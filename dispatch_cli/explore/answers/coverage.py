@@ -1,4 +1,4 @@
-"""What serves each operator on a backend."""
+"""Coverage of a backend: what serves each operator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def served_so(answer: PaneAnswer, service: Service | None) -> PaneAnswer:
 
 
 def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:
-    """What serves the operators at a backend's key; None where that is no backend's.
+    """Coverage of the operators at a backend's key; None if the key is no backend's.
 
     group: the options of the command that choose them; none for all.
     """

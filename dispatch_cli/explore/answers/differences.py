@@ -1,4 +1,4 @@
-"""What is different from another state, and an operator over the embedded versions."""
+"""Differences from another state, and an operator over the embedded versions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ComparedStates(NamedTuple):
 
 
 def diff_answer(session: Session, old: Old, spot: Spot | None, states: ComparedStates) -> PaneAnswer | None:
-    """What is different in a session's state; None where ``diff`` cannot say it.
+    """Differences of a session's state from an old one; None if ``diff`` has no arguments for it.
 
     spot: for the differences of its operator; None for all. states: both sides.
     """
@@ -46,7 +46,7 @@ def diff_answer(session: Session, old: Old, spot: Spot | None, states: ComparedS
 def everything(
     session: Session, old: Old, original: State, new: State, step: Step
 ) -> tuple[ComparedStates, PaneAnswer | None]:
-    """What is different in all, and the states that were compared. original, new: snapshots of the session's states."""
+    """All differences, and the states that were compared. original, new: snapshots of the session's states."""
     step(f"Loading {old.name}…")
     states = ComparedStates(old_state(session, old, original), new)
     step(f"Comparing with {old.name}…")

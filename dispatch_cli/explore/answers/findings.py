@@ -123,7 +123,7 @@ def state_before(session: Session) -> State:
 
 
 def has_files(session: Session) -> bool:
-    """Whether the command line names files: those of the user, or the one with what is being tried."""
+    """True if the command line names files: those of the user, or the one with the changes on trial."""
     return bool(session.files or tried_file(session))
 
 

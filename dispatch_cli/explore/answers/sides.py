@@ -19,12 +19,12 @@ class Old(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in a list, and in sentences."""
+        """Name in a list, and in sentences."""
         return self.version or "the state without your changes"
 
 
 def olds(session: Session) -> list[Old]:
-    """What a session's state can be compared with: first what the files start from, then the other versions."""
+    """States that a session's state can be compared with: first what the files start from, then the other versions."""
     own = [*session.original.over][:1]
     found = [Old(None)] if tried_file(session) else []
     found += [Old(name) for name in own if session.files and name in bases.names()]
@@ -32,7 +32,7 @@ def olds(session: Session) -> list[Old]:
 
 
 def old_of(session: Session, chosen: Old | None) -> Old | None:
-    """What a session's state is compared with: what was chosen as long as there is that, else the first."""
+    """State to compare a session's state with: the chosen one as long as it is there, else the first."""
     there = olds(session)
     return chosen if chosen in there else next(iter(there), None)
 

@@ -11,9 +11,9 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 
 
 def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer | None:
-    """What ``explain`` says of the slot at a spot; None where there is no such operator or key.
+    """Report of ``explain`` on the slot at a spot; None if there is no such operator or key.
 
-    advice: with what is to be known and what would help, which can take a while; without it, the report is not whole.
+    advice: with notes and changes that would help, which can take a while; without it, the report is incomplete.
     """
     if spot.key is None:
         return None
@@ -33,12 +33,12 @@ def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer
 
 
 def lacks_advice(answer: PaneAnswer) -> bool:
-    """Whether an answer that was made without advice is not whole."""
+    """True if an answer that was made without advice is incomplete."""
     return isinstance(answer.report, ExplainReport) and isinstance(answer.report.what, SlotExplanation)
 
 
 def advice_steps(session: Session, spot: Spot, answer: PaneAnswer) -> Steps[PaneAnswer]:
-    """The whole answer of one that lacks advice, in steps, after each of which the state is as it was."""
+    """The complete answer for one that lacks advice, in steps, after each of which the state is as it was."""
     report = answer.report
     assert spot.operator is not None and spot.key is not None, "they have been explained"
     advice = yield from slot_advice_steps(session.state, spot.operator, spot.key)

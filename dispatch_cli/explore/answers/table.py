@@ -18,7 +18,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 
 DEFAULT_KEY = "CPU"
-"""Where the cursor is when no key was chosen."""
+"""Key under the cursor as long as none was chosen."""
 
 
 class Resolver(Enum):
@@ -30,7 +30,7 @@ class Resolver(Enum):
 
 
 class TableOptions(NamedTuple):
-    """How a table is shown.
+    """Display options of a table.
 
     grid: functionalities by backends. every: one row for each slot. keys: a glob, or a part of the keys' names; empty
     for all keys.
@@ -99,7 +99,7 @@ def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Re
 
 
 def operator_glob(session: Session, spot: Spot) -> str:
-    """What chooses the operator at a spot with ``--op``, and no other."""
+    """Argument of ``--op`` that chooses the operator at a spot, and no other."""
     if spot.operator is None:
         return f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
     name, names = str(spot.operator), _names(session.state)
@@ -138,7 +138,7 @@ def with_key(session: Session, spot: Spot, last: str | None) -> Spot:
 
 
 def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
-    """What calls found in slots of the original state, where changes on trial have given them another answer."""
+    """Answers of the original state's slots to calls, for the slots to which changes on trial have given another."""
     before, after = session.original, session.state
     if before is after or name not in before.dispatcher or name not in after.dispatcher:
         return {}

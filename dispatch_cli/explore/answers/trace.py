@@ -27,13 +27,13 @@ _STEP = 500
 
 
 _BAD = (CallFact.FALLBACK, CallFact.NO_GRADIENT, CallFact.STALE)
-"""What there is to do something about."""
+"""Facts that the user may want to act on."""
 ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((one,) for one in CallFact))
 """The facts that calls are chosen by, one choice after another."""
 
 
 class AskedCalls(NamedTuple):
-    """Which calls are asked for: those of an operator, and those with one of some facts; all where nothing is said."""
+    """Choice of calls: those of an operator, and those with one of some facts; all by default."""
 
     operator: str | None = None
     facts: tuple[CallFact, ...] = ()
@@ -48,7 +48,7 @@ class ShownCalls(NamedTuple):
 
     @property
     def report(self) -> TraceReport:
-        """What the command prints; of its rows those that are shown."""
+        """Report that the command prints; of its rows those that are shown."""
         report: TraceReport = self.answer.report
         return report
 

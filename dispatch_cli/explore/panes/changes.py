@@ -1,4 +1,4 @@
-"""What if: changes that are tried out, and what they lead to."""
+"""View “What if”: changes that are tried out, and what they lead to."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEYS: tuple[Column[LikelyKey], ...] = (
 
 
 class ChangesPane(Pane):
-    """What if."""
+    """View “What if”: changes that are tried out."""
 
     TITLE = "What if"
     MARKS = (("+ -", "before a finding: the changes make it; they end it"),)
@@ -92,7 +92,7 @@ class ChangesPane(Pane):
 
     @property
     def there(self) -> list[NamedRegistration]:
-        """What can be switched off or moved."""
+        """Registrations that can be switched off or moved."""
         tried, owner = self.session.whatif, self.owner
         return [*tried.registrations(owner), *(() if owner is None else tried.registrations(owner, python=True))]
 

@@ -1,4 +1,4 @@
-"""What serves groups of operators on all backends, and each operator on one."""
+"""Coverage of groups of operators on all backends, and of each operator on one."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class CoveragePane(ListPane):
 
     @property
     def _report(self) -> CoverageReport | None:
-        """What serves all operators."""
+        """Coverage of all operators."""
         return None if self._whole is None else self._whole.report
 
     def refill(self, keep: bool = False) -> None:
@@ -155,11 +155,11 @@ class CoveragePane(ListPane):
         return TableBlock([_of_family(column) for column in columns(self._report) if column.header != "Variants"], rows)
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         return said(row)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
-        """How many are served, and what is chosen."""
+        """Number of operators that are served, and the choice of rows."""
         report = self._report
         if report is None:
             yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
@@ -214,7 +214,7 @@ class CoveragePane(ListPane):
         return self._facts.get(item) if isinstance(item, Fact) else None
 
     def place_of(self, row: Any) -> Span | None:
-        """Where the kernel is declared."""
+        """Place of the kernel's declaration."""
         return row.span if isinstance(row, CoverageRow) else None
 
     def show_details(self) -> None:

@@ -60,7 +60,7 @@ class DifferencesPane(ListPane):
 
     @property
     def old(self) -> Old | None:
-        """What the state is compared with."""
+        """State that this one is compared with."""
         return old_of(self.session, self._chosen)
 
     @property
@@ -123,11 +123,11 @@ class DifferencesPane(ListPane):
         return TableBlock(COLUMNS, rows)
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         return str(row.words)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
-        """What is compared, and how it ends."""
+        """States that are compared, and the outcome."""
         if self._whole is not None:
             report: DiffReport = self._whole.report
             yield (sides_label(report.old, report.new), "bold")
@@ -136,7 +136,7 @@ class DifferencesPane(ListPane):
                 yield f"; {shown:,} of {count:,} rows"
 
     def show_details(self) -> None:
-        """What is different in all, or in the operator under the cursor."""
+        """Show the differences in all, or in the operator under the cursor."""
         row = self.list.target
         self._shown = None
         states, old = self._states, self.old

@@ -27,7 +27,7 @@ from dispatch_cli.whatif.findings import FindingsEffect
 
 
 class FindingsPane(ListPane):
-    """What the checks find, worst first; with what is being tried, what that made and ended before all others."""
+    """Findings of the checks, worst first; with changes on trial, those made and ended by them before all others."""
 
     TITLE = "Findings"
     MARKS = (
@@ -48,7 +48,7 @@ class FindingsPane(ListPane):
         self._state: State | None = None
         self._whole: PaneAnswer | None = None
         self._closer: dict[tuple[str | None, str | None], PaneAnswer] = {}
-        """What the command says of an operator, of a check, or of both; None for all."""
+        """Answers of the command on an operator, a check, or both; None for all."""
         self._rows: list[FindingRow] = []
         self._count = 0
         self._effect = FindingsEffect()
@@ -97,7 +97,7 @@ class FindingsPane(ListPane):
 
     @property
     def _current(self) -> PaneAnswer | None:
-        """What is listed: what is wanted, or all as long as that is looked for."""
+        """Listed answer: the wanted one, or that on all as long as the wanted one is looked for."""
         return self._closer.get(self._wanted, self._whole)
 
     @property
@@ -153,11 +153,11 @@ class FindingsPane(ListPane):
         return TableBlock(COLUMNS, rows)
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         return str(row.words)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
-        """How the run ended, and what is chosen of it."""
+        """Outcome of the run, and the choice of its findings."""
         if self._report is None:
             return
         summary = summary_of(self._report)
@@ -206,7 +206,7 @@ class FindingsPane(ListPane):
         return f"No listed finding is like that. {unlisted:,} more are not listed: t lists those of an operator."
 
     def opens(self, item: Any) -> Any:
-        """What a part of a finding opens."""
+        """Target of a part of a finding."""
         return None if self._part is None else self._part.opens(item)
 
     def go_to(self, target: Any) -> None:
@@ -239,7 +239,7 @@ class FindingsPane(ListPane):
         self._look_closer(keep=False)
 
     def action_summary(self) -> None:
-        """How many each check found, in the place of the details."""
+        """Show the number of findings of each check in the place of the details."""
         report = self._report
         if report is not None:
             self.detail.show(lambda _: summary_document(summary_of(report)))

@@ -87,7 +87,7 @@ class HistoryPane(Pane):
 
     @property
     def waits_for(self) -> str:
-        """What is missing for a command line."""
+        """Description of the missing part of a command line; empty if it is whole."""
         return "a glob in the search, such as aten::add*, has a command line" if self.has_class("-all") else ""
 
     def action_picture(self) -> None:

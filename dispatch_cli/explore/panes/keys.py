@@ -137,13 +137,13 @@ class KeysPane(ListPane):
         return TableBlock(_COLUMNS if self._registered is None else KERNELS, rows)
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         if isinstance(row, RegisteredKernel):
             return f"{row.operator} {row.kernel} {row.span or ''}"
         return f"{row.key} {_KINDS[row.kind].text} {row.functionality} {row.backend}"
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
-        """Which universe this is, or which key."""
+        """Name of this universe, or of the chosen key."""
         if self._registered is not None:
             yield (f"{plural(count, 'operator')} with a kernel at {self._key}", "bold")
             yield "; r: back to the keys"
@@ -167,7 +167,7 @@ class KeysPane(ListPane):
         super().show_details()
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
-        """What the report says, in the words of its command."""
+        """Blocks of the report, in the words of its command."""
         if self._shown is None:
             return ()
         report = self._shown.report
@@ -176,7 +176,7 @@ class KeysPane(ListPane):
         return key_documents.document(report, width, universe=self._universe)
 
     def place_of(self, row: Any) -> Span | None:
-        """Where a kernel is declared."""
+        """Place of a kernel's declaration."""
         return row.span if isinstance(row, RegisteredKernel) else None
 
     def on_lines_view_moved(self) -> None:

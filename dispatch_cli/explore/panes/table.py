@@ -126,7 +126,7 @@ class TablePane(Pane):
         self.answered(answer)
 
     def on_resize(self) -> None:
-        """What is under the cursor is known when there is room for it."""
+        """Fit the details to the size, and write them again."""
         detail = self.query_one(Detail)
         detail.set_class(self.size.height >= TALL, "-tall")
         is_alone = self.size.width * 2 > self.app.size.width  # the slot beside it shows the source, too
@@ -144,7 +144,7 @@ class TablePane(Pane):
         self.query_one(Detail).show(self.place, self._tried, self._spot.key)
 
     def _cells(self, spot: Spot, answer: PaneAnswer | None) -> Callable[[int], ShownSlots]:
-        """How an answer is laid out for a width."""
+        """Function that lays an answer out for a width."""
         universe = self.session.state.dispatcher.universe
         if answer is None:
             return partial(message, self._nothing(spot))

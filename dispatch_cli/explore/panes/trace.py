@@ -103,7 +103,7 @@ class TracePane(ListPane):
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """What has to be known of the recording."""
+        """Notes on the recording that have to be known."""
         return () if self._shown is None else trace_blocks.notes_of(self._shown.report)
 
     # the list
@@ -119,11 +119,11 @@ class TracePane(ListPane):
         return TableBlock(FINDINGS, rows) if self._findings else TableBlock(trace_blocks.with_bars(rows), rows)
 
     def words_of(self, row: Any) -> str:
-        """What the filter looks at."""
+        """Text that the filter searches."""
         return trace_blocks.words_of(row)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
-        """Which program it was, what is asked for, and what is not known."""
+        """Name of the program, the calls that are asked for, and the gaps in the recording."""
         if self._shown is None:
             if self._made is not None and not self._work.busy:
                 yield f"The program did not call {self._asked.operator}. t shows all calls."
@@ -134,7 +134,7 @@ class TracePane(ListPane):
             yield f"{shown:,} of {count:,} lines"
 
     def chosen_rows(self) -> Iterator[str]:
-        """Of an operator, with some facts."""
+        """Operator and facts of the calls that are asked for, in words."""
         if self._asked.operator is not None:
             yield f"of {self._asked.operator}"
         if self._asked.facts:
@@ -142,7 +142,7 @@ class TracePane(ListPane):
 
     @property
     def apart(self) -> str:
-        """What a filter chooses, and what is not shown for its length; t and v are in the command line."""
+        """Remark on the filter, and on lines that are not shown for length; t and v are in the command line."""
         words = self.filter.value.strip()
         if self._explains or self._shown is None:
             return ""
